@@ -26,6 +26,8 @@ def test_a_trial_is_found_by_number_by_name_and_from_the_last_one_back(whet: Whe
     assert number_of(whet, "show", "3") == 3
     assert number_of(whet, "one-liner", "-1") == 4
     assert whet("run", "--like", "base").code == 0
+    assert whet("run", "--like", "-2").code == whet("run", "--like", "4").code
+    assert json.loads(whet("show", "-1", "--json").stdout)["spec"]["command"] == ["false"]
     again = json.loads(whet("again", "base", "--json").stdout)
     assert again["spec"]["command"] == ["true"]
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -72,6 +73,26 @@ def test_a_time_that_is_none_is_named(whet: Whet) -> None:
     said = whet("log", "--since", "yesterday")
     assert said.code == 64
     assert "`yesterday` is not a time: write 2h, 3d" in said.stderr
+
+
+def test_an_older_search_that_is_asked_for_is_found_behind_newer_ones(used: Whet) -> None:
+    used("repeat", "-n", "1", "--", "true")
+    (line,) = lines(used, "--text", "app.py", "-n", "1")
+    assert line.split()[0] == "2"
+
+
+def test_a_search_that_ended_for_a_reason_of_another_whets_is_listed(used: Whet) -> None:
+    """An older whet knew reasons that are gone."""
+    with sqlite3.connect(used.state / "notebook.db") as notebook:
+        name = "investigation_end_stays"
+        (trigger,) = notebook.execute(
+            "SELECT sql FROM sqlite_master WHERE name = ?", [name]
+        ).fetchone()
+        notebook.execute(f"DROP TRIGGER {name}")
+        notebook.execute("UPDATE investigation_end SET stop_reason = 'OF_ANOTHER_WHET'")
+        notebook.execute(trigger)
+    notebook.close()
+    assert any(line.endswith("· OF_ANOTHER_WHET") for line in lines(used))
 
 
 def test_json_has_the_searches_beside_the_trials(used: Whet) -> None:

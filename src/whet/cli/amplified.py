@@ -34,11 +34,11 @@ def _table(report: AmplifyReport) -> Iterator[str]:
     for each in ordered:
         word = _word(each, report.as_it_is)
         style = "green" if each.raises else "dim"
-        snapshot_policy = "" if each.slowdown is None else f"{each.slowdown:5.1f} x"
+        slowdown = "" if each.slowdown is None else f"{each.slowdown:5.1f} x"
         number = "" if each.trial is None else f"  #{each.trial}"
         yield (
             f"{each.name:{width}}  {styled(f'{word:9}', style, sys.stdout)}"
-            f"  {_share(each.runs):22} {snapshot_policy}{number}"
+            f"  {_share(each.runs):22} {slowdown}{number}"
         ).rstrip()
         if each.raises:
             yield styled(f"{'':{width}}  {each.toggles[0].does}", "dim", sys.stdout)

@@ -99,7 +99,7 @@ def report_error(error: WhetError, *, as_json: bool = False) -> int:
     return error.exit_code
 
 
-def report_fault(error: Exception) -> int:
+def report_fault(error: Exception, *, as_json: bool = False) -> int:
     """Keep the traceback of whet's own bug in a file, name it, and return the exit code."""
     import tempfile
     import traceback
@@ -113,7 +113,8 @@ def report_fault(error: Exception) -> int:
             InternalFault(
                 f"whet itself failed: {type(error).__name__}: {error}",
                 hint=f"please report it with `{file.name}`",
-            )
+            ),
+            as_json=as_json,
         )
         or SOFTWARE
     )

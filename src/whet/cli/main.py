@@ -160,7 +160,8 @@ def cli() -> None:
 def run_cli(arguments: Sequence[str]) -> int:
     """Run whet with these arguments and return the exit code."""
     own = itertools.takewhile(lambda word: word != "--", arguments)
-    report = partial(report_error, as_json="--json" in own)
+    as_json = "--json" in own
+    report = partial(report_error, as_json=as_json)
     try:
         with orderly_end():
             code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
@@ -185,7 +186,7 @@ def run_cli(arguments: Sequence[str]) -> int:
         from whet.host.process.git import failure_of_git
 
         refusal = _unreadable(error) or failure_of_git(error) or refused(error)
-        return report_fault(error) if refusal is None else report(refusal)
+        return report_fault(error, as_json=as_json) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
 
 

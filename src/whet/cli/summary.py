@@ -75,8 +75,9 @@ def search_line(search: SearchEntry) -> str:
     numbers = (
         f"{search.first}" if search.first == search.last else f"{search.first} to {search.last}"
     )
-    reasons = StopReason.__members__
-    ended = "not finished" if search.stop_reason is None else reasons[search.stop_reason].value
+    reason = StopReason.__members__.get(search.stop_reason or "")
+    # Another whet's notebook may name a reason that this one does not know.
+    ended = reason.value if reason else search.stop_reason or "not finished"
     return (
         f"{search.first:>5}  {_moment(search)}        whet {search.verb} -- {_shown_command(search.trial)}"
         f"  {trials} ({numbers}), {search.bad} of them BAD · {ended}"

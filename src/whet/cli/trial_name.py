@@ -5,6 +5,7 @@ import re
 import click
 
 _COUNTED = re.compile(r"-([1-9][0-9]{0,8})")
+"""As an argument it looks like an option; `last~N` does not."""
 
 
 class TrialName(click.ParamType[int | str]):
@@ -16,7 +17,7 @@ class TrialName(click.ParamType[int | str]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | str:
         """Return a number, or a name for the notebook to find."""
-        words = str(value)
+        words = _counted(str(value))
         return int(words) if words.isascii() and words.isdigit() else words
 
 
@@ -25,11 +26,9 @@ class TrialCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments."""
-        return super().parse_args(
-            ctx,
-            [_COUNTED.sub(_counted, each) if _COUNTED.fullmatch(each) else each for each in args],
-        )
+        return super().parse_args(ctx, [_counted(each) for each in args])
 
 
-def _counted(found: re.Match[str]) -> str:
-    return f"last~{int(found[1]) - 1}"
+def _counted(word: str) -> str:
+    found = _COUNTED.fullmatch(word)
+    return word if found is None else f"last~{int(found[1]) - 1}"

@@ -163,11 +163,10 @@ class RecordedTrials:
             values.append(investigation)
         return self._entries(limit, conditions, values)
 
-    def searches(self, limit: int) -> list[SearchEntry]:
-        """Return the last searches that have run a trial, the newest first."""
-        return [
-            read_search(row, self._database.path) for row in self._query(SELECT_SEARCH, [limit])
-        ]
+    def searches(self, limit: int | None = None) -> list[SearchEntry]:
+        """Return the last searches that have run a trial, the newest first, at most so many."""
+        rows = self._query(SELECT_SEARCH, [-1 if limit is None else limit])  # -1: all of them
+        return [read_search(row, self._database.path) for row in rows]
 
     def attempts_at(self, trial: Trial) -> Iterator[Entry]:
         """Yield the trials of the same command in the same folder, the newest first.

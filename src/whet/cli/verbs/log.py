@@ -66,11 +66,10 @@ def command(
             with_searches=each_trial, only_bad=failed, investigation=_search_of(bench, search)
         )
         entries = list(islice(filter(wanted.takes, trials), limit))
-        searches = (
-            []
-            if each_trial or failed
-            else [*filter(wanted.takes_search, bench.notebook.searches(limit))]
-        )
+        searches: list[SearchEntry] = []
+        if not (each_trial or failed):
+            known = bench.notebook.searches(None if wanted else limit)
+            searches = [*filter(wanted.takes_search, known)]
         foreign = bench.foreign
         are_others = bool(entries or searches) or any(bench.notebook.entries(1))
     both: list[Entry | SearchEntry] = [*entries, *searches]

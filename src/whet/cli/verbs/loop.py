@@ -174,8 +174,8 @@ class _Show:
         if isinstance(told, Overtaken):
             return  # nobody has seen anything of it
         if isinstance(told, Cycle):
-            snapshot_pool = ladder_json(told) if self.explains else {}
-            answer_json({**_facts(told), **snapshot_pool}, on_one_line=True)
+            copies = ladder_json(told) if self.explains else {}
+            answer_json({**_facts(told), **copies}, on_one_line=True)
         elif isinstance(told, Unheard):
             words = {"event": "note", "note": _unheard_words(told), "files": ()}
             answer_json(words, on_one_line=True)

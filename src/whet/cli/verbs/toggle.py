@@ -161,14 +161,14 @@ def _show_turned(turned: tuple[Turned, ...]) -> None:
     for each in sorted(took, key=lambda each: _ORDER.index(each.effect)):
         word = f"{each.effect.value:9}"
         style = _STYLES.get(each.effect, "dim")
-        snapshot_policy = f"{each.slowdown:5.1f} x"
+        slowdown = f"{each.slowdown:5.1f} x"
         runs = f" ({each.failures} of {each.runs})" if each.runs > 1 else ""
         sure = "" if each.took else "  took: not known"
         shown = each.summary if each.effect not in {Effect.SAME, Effect.GONE} else ""
         if len(shown) > _WIDEST:
             shown = shown[: _WIDEST - 1] + "…"
         answer(
-            f"{each.toggle.name:{width}}  {styled(word, style, sys.stdout)} {snapshot_policy}"
+            f"{each.toggle.name:{width}}  {styled(word, style, sys.stdout)} {slowdown}"
             f"  #{each.trial}{runs}{sure}  {shown}".rstrip()
         )
         remark = _remark(each)

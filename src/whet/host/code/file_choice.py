@@ -63,7 +63,7 @@ class FileChoice:
                 asked again.
         """
         changes = self.shadow.changes()
-        chosen = Chosen(notes=list(changes.hidden_frame))
+        chosen = Chosen(notes=list(changes.unreadable))
         for path in changes.ignore_files:
             chosen.rules.append(f"{path} {stamp_of(self._full(path))}")
         chosen.removed.extend(changes.gone)

@@ -59,14 +59,14 @@ class Changes:
         unknown: files, symbolic links and (ending in ``/``) repositories not in the index.
         gone: what is in the index but not in the working tree.
         ignore_files: files that say what is ignored and are ignored themselves.
-        hidden_frame: what git says of folders that it could not look into.
+        unreadable: what git says of folders that it could not look into.
     """
 
     written: tuple[str, ...]
     unknown: tuple[str, ...]
     gone: tuple[str, ...]
     ignore_files: tuple[str, ...]
-    hidden_frame: tuple[str, ...]
+    unreadable: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,9 +144,7 @@ class ShadowIndex:
             unknown=tuple(unknown),
             gone=tuple(gone),
             ignore_files=tuple(ignore_files),
-            hidden_frame=tuple(
-                line for line in complaints if line.startswith("warning: could not")
-            ),
+            unreadable=tuple(line for line in complaints if line.startswith("warning: could not")),
         )
 
     def ignored(self) -> frozenset[str]:

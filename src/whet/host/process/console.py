@@ -66,15 +66,15 @@ class Console:
         self._at_end: Callable[[], None] | None = None
         self._is_stopping = False
 
-    def hidden_frame(self) -> "Console":
+    def silent(self) -> "Console":
         """Return another one, in which a program finds the same but stays unseen and unheard."""
-        hidden_frame = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
-        hidden_frame.is_interactive = self.is_interactive
-        hidden_frame.shows_errors_in_terminal = self.shows_errors_in_terminal
-        hidden_frame.is_shown = False
-        hidden_frame.stdout.give_up()
-        hidden_frame.stderr.give_up()
-        return hidden_frame
+        silent = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
+        silent.is_interactive = self.is_interactive
+        silent.shows_errors_in_terminal = self.shows_errors_in_terminal
+        silent.is_shown = False
+        silent.stdout.give_up()
+        silent.stderr.give_up()
+        return silent
 
     @property
     def has_file(self) -> bool:

@@ -220,7 +220,7 @@ class Verifier:
         case = self._case
         assert case is not None
         if self._executor is None:
-            console = None if self.console is None else self.console.hidden_frame()
+            console = None if self.console is None else self.console.silent()
             making = self.session.executor(console=console, record=self._record)
             self._executor = self._stack.enter_context(making)
         self._future = self._executor.submit(case.trial)

@@ -26,8 +26,8 @@ from ..hiding.private import (
 )
 from ..hiding.unfiltered_calls import whole
 from .frames import Frame, cells_of, function_code, may_be_entered
-from .guards import Guard, over
 from .instrument import Instrumenter, bind, is_round
+from .loop_guards import LoopGuard, over
 from .sources import Source, marking_names
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ class Script:
         self._entering_seconds = 0.0
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
-        self._gates: dict[str, Guard] = {}
+        self._loop_guards: dict[str, LoopGuard] = {}
         self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
         self._values: dict[str, _Values] = {}
@@ -228,7 +228,7 @@ class Script:
         if name == "hooks":
             return self._hooks
         if kind == "gate":
-            return self._gates.setdefault(number, Guard())
+            return self._loop_guards.setdefault(number, LoopGuard())
         if kind == "going":
             return self._going[number]
         if kind == "values":
@@ -311,7 +311,7 @@ class Script:
         hooks.expect = hooks.start = hooks.rare = partial(nothing.get, None)
         hooks.again = partial(self._iterators.pop)
         hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
-        for gate in self._gates.values():
+        for gate in self._loop_guards.values():
             gate.end()
 
     def last_place(self) -> str:
@@ -371,16 +371,16 @@ class Script:
     def start(self, number: int) -> None:
         """Begin a loop: the gate of its first round is open."""
         self._hooks.set(number, True)  # noqa: FBT003 - it is a dictionary's
-        self._gates[str(number)].begin()
+        self._loop_guards[str(number)].begin()
 
     def rare(self, number: int) -> object:
         """Close the gate of a loop again; say whether this is its first round."""
-        self._gates[str(number)].refill()
+        self._loop_guards[str(number)].refill()
         return self._hooks.pop(number, False)
 
     def loop(self, number: int, iterated: Iterable[object]) -> Iterable[object]:
         """Return what a loop is to iterate over, in the place of ``iterated``."""
-        loop = over(iterated, self._gates[str(number)])
+        loop = over(iterated, self._loop_guards[str(number)])
         living = _weakref.ref(loop)
 
         def rest() -> Iterable[object] | None:
@@ -409,7 +409,7 @@ class Script:
         self._points.clear()
         self._iterators.clear()
         self._loops.clear()
-        self._gates.clear()
+        self._loop_guards.clear()
         self._going.clear()
         self._values.clear()
 
@@ -462,7 +462,7 @@ class Script:
         self._points.clear()
         self._loops.clear()
         self._iterators.clear()
-        self._gates.clear()
+        self._loop_guards.clear()
         self._going.clear()
         self._values.clear()
         self._code = self._compiled()

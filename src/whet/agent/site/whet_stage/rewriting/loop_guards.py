@@ -30,7 +30,7 @@ class _Flags(list[bool]):
     __slots__ = ("_count", "_is_new", "_since", "n", "rounds")
 
 
-class Guard(_Flags):
+class LoopGuard(_Flags):
     """What a loop asks in each round: whether it is the first one, or time to look at the clock.
 
     That is about every 5 ms. Python looks up a slot in a few nanoseconds.
@@ -55,7 +55,7 @@ class Guard(_Flags):
 
     def follow(self) -> None:
         """Be told when to open, by who hands out the rounds, and count none."""
-        object.__setattr__(self, "__class__", Guard)
+        object.__setattr__(self, "__class__", LoopGuard)
         self.n, self._is_new, self.rounds = False, True, self._next_rounds
 
     def _next_rounds(self) -> int:
@@ -79,12 +79,12 @@ class Guard(_Flags):
 
     def end(self) -> None:
         """Open no more, and call nothing that a debugger or a profiler would see."""
-        object.__setattr__(self, "__class__", Guard)
+        object.__setattr__(self, "__class__", LoopGuard)
         self.n = False
         self.rounds = [0, sys.maxsize].pop
 
 
-class _Counting(Guard):
+class _Counting(LoopGuard):
     """A gate that counts the rounds: each look at it is one."""
 
     __slots__ = ()
@@ -121,7 +121,7 @@ class _Stretches(itertools.chain[object]):
 _ask = _operator.methodcaller("rounds")
 
 
-def over(iterated: Iterable[object], gate: Guard) -> _Loop | _Stretches:
+def over(iterated: Iterable[object], gate: LoopGuard) -> _Loop | _Stretches:
     """Return an iterator over ``iterated``, and have ``gate`` opened on the way."""
     if not _may_be_asked(iterated):
         return _Loop(iterated)

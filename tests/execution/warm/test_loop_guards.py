@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import whet.agent
 
 
-def _guards_module() -> ModuleType:
+def _loop_guards_module() -> ModuleType:
     # The agent's package is imported in processes that whet starts, by nobody else.
-    file = f"{whet.agent.__path__[0]}/site/whet_stage/rewriting/guards.py"
-    spec = importlib.util.spec_from_file_location("guards", file)
+    file = f"{whet.agent.__path__[0]}/site/whet_stage/rewriting/loop_guards.py"
+    spec = importlib.util.spec_from_file_location("loop_guards", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -24,7 +24,7 @@ def _guards_module() -> ModuleType:
     return module
 
 
-guards = _guards_module()
+loop_guards = _loop_guards_module()
 
 
 class Counted:
@@ -85,10 +85,10 @@ def _rounds(gate: _Gate, loop: Iterable[object], opened: list[int]) -> Iterator[
 def test_a_loop_over_anything_has_its_rounds_and_its_first_one_opens_the_gate(
     kind: str, count: int
 ) -> None:
-    gate, opened = guards.Guard(), list[int]()
+    gate, opened = loop_guards.LoopGuard(), list[int]()
     gate.begin()
 
-    loop = guards.over(KINDS[kind](count), gate)
+    loop = loop_guards.over(KINDS[kind](count), gate)
 
     assert list(_rounds(gate, loop, opened)) == list(KINDS[kind](count))
     assert opened[:1] == [0][:count]
@@ -99,9 +99,9 @@ def test_a_loop_over_anything_has_its_rounds_and_its_first_one_opens_the_gate(
 def test_what_is_left_of_a_loop_is_what_it_has_not_handed_out(
     kind: str, count: int, done: int
 ) -> None:
-    gate, whole = guards.Guard(), list(KINDS[kind](count))
+    gate, whole = loop_guards.LoopGuard(), list(KINDS[kind](count))
     gate.begin()
-    loop = guards.over(KINDS[kind](count), gate)
+    loop = loop_guards.over(KINDS[kind](count), gate)
     rounds = _rounds(gate, loop, [])
 
     taken = [next(rounds) for _ in range(min(count, done))]
@@ -114,9 +114,9 @@ def test_what_is_left_of_a_loop_is_what_it_has_not_handed_out(
 def test_a_gate_that_is_ended_opens_no_more_and_the_loop_goes_on(
     kind: str, count: int, done: int
 ) -> None:
-    gate, opened = guards.Guard(), list[int]()
+    gate, opened = loop_guards.LoopGuard(), list[int]()
     gate.begin()
-    rounds = _rounds(gate, guards.over(KINDS[kind](count), gate), opened)
+    rounds = _rounds(gate, loop_guards.over(KINDS[kind](count), gate), opened)
     taken = [next(rounds) for _ in range(min(count, done))]
     before = len(opened)
 
@@ -128,30 +128,30 @@ def test_a_gate_that_is_ended_opens_no_more_and_the_loop_goes_on(
 
 def test_a_long_loop_opens_its_gate_more_than_once_and_seldom() -> None:
     for kind in ("range", "enumerate"):
-        gate, opened = guards.Guard(), list[int]()
+        gate, opened = loop_guards.LoopGuard(), list[int]()
         gate.begin()
 
-        for _ in _rounds(gate, guards.over(KINDS[kind](300_000), gate), opened):
+        for _ in _rounds(gate, loop_guards.over(KINDS[kind](300_000), gate), opened):
             pass
 
         assert 1 < len(opened) < 30_000
 
 
 def test_an_iterator_of_a_programs_own_is_asked_no_more_often_than_by_the_loop_itself() -> None:
-    gate, own = guards.Guard(), Counted(40)
+    gate, own = loop_guards.LoopGuard(), Counted(40)
     gate.begin()
 
-    for _ in _rounds(gate, guards.over(own, gate), []):
+    for _ in _rounds(gate, loop_guards.over(own, gate), []):
         pass
 
     assert own.asked == 41
 
 
 def test_a_list_that_grows_while_it_is_gone_through_is_gone_through_to_its_end() -> None:
-    gate, growing, seen = guards.Guard(), [0], list[object]()
+    gate, growing, seen = loop_guards.LoopGuard(), [0], list[object]()
     gate.begin()
 
-    for item in _rounds(gate, guards.over(growing, gate), []):
+    for item in _rounds(gate, loop_guards.over(growing, gate), []):
         seen.append(item)
         if len(growing) < 50:
             growing.append(len(growing))
@@ -164,7 +164,7 @@ class Thing:
 
 
 def test_nothing_that_was_handed_out_is_held() -> None:
-    gate, alive = guards.Guard(), list["weakref.ref[Thing]"]()
+    gate, alive = loop_guards.LoopGuard(), list["weakref.ref[Thing]"]()
     gate.begin()
 
     def things() -> Iterator[Thing]:
@@ -174,7 +174,7 @@ def test_nothing_that_was_handed_out_is_held() -> None:
             yield thing
             del thing
 
-    for item in guards.over(things(), gate):
+    for item in loop_guards.over(things(), gate):
         if gate.n:
             gate.refill()
         del item
@@ -182,10 +182,10 @@ def test_nothing_that_was_handed_out_is_held() -> None:
 
 
 def test_what_a_loop_went_through_goes_with_the_loop() -> None:
-    gate, things = guards.Guard(), [Thing() for _ in range(3)]
+    gate, things = loop_guards.LoopGuard(), [Thing() for _ in range(3)]
     gate.begin()
     last = weakref.ref(things[-1])
-    loop = guards.over(things, gate)
+    loop = loop_guards.over(things, gate)
     next(iter(loop))
 
     del things, loop
