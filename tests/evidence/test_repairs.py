@@ -165,7 +165,7 @@ def test_a_copy_of_what_was_meant_to_be_changed_tells_nothing() -> None:
 
 def test_keys_that_share_one_object_get_one_each() -> None:
     text = "names = ['a', 'b']\nfound = dict.fromkeys(names, [])\nfound['a'].append(1)\n"
-    (repair,) = (each for each in repairs_of(text) if "one and the same object" in each.what)
+    (repair,) = (each for each in repairs_of(text) if "every key the same object" in each.what)
     scope: dict[str, object] = {}
     exec(compile(repair.text, "main.py", "exec"), scope)
     assert scope["found"] == {"a": [1], "b": []}

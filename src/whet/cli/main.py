@@ -136,7 +136,7 @@ class LazyGroup(click.Group):
 
 
 def _hint_for(word: str) -> str:
-    """Return what to type instead of a word that is no verb, by its meaning or by its letters."""
+    """Return what to type instead of a word that isn't a verb, by its meaning or by its letters."""
     import difflib
 
     for verb, words in MEANINGS.items():

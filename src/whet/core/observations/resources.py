@@ -68,7 +68,7 @@ class ResourceUse(Record):
         use = super(ResourceUse, cls).from_json(data, **known)
         for name, column in (("seconds", use.seconds), ("cpu_seconds", use.cpu_seconds)):
             if not all(map(math.isfinite, column)):
-                raise MalformedRecordError(f"`{name}` holds what is no number")
+                raise MalformedRecordError(f"`{name}` holds a value that isn't a number")
         columns = (
             use.memory_bytes, use.cpu_seconds, use.files, use.read_bytes, use.written_bytes,
             use.processes,

@@ -21,7 +21,7 @@ from whet.core.text.record import (
 
 _WHY_DESCRIPTORS = "whoever holds the files need not be who asked for one more"
 _WHY_LOCKS = "a thread that waits for a lock waits for another thread"
-_WHY_KEPT = "whoever waits for what another call has taken waits until it is given back"
+_WHY_KEPT = "another call waits until this one is released"
 _WHY_CALLS = "C does with wrong arguments what it can"
 _CUT_BITS = 31
 _LEAST_CUT = 1 << 24

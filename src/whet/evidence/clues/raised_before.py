@@ -15,7 +15,7 @@ from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, integer, text
 from whet.evidence.clues.closer_look import Line, line_of
 
-WHY = "the error that is told may only follow from one that was caught, or that nobody waited for"
+WHY = "the reported error may only follow from one that the program caught or ignored"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """By these pytest and unittest leave a test out."""
 

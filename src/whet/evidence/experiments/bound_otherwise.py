@@ -62,7 +62,7 @@ def _late_functions(loop: ast.For) -> Iterator[Change]:
 
         told = " and ".join(f"`{name}`" for name in bound)
         yield Change(
-            node=each, what=f"`{each.name}`, made here, looks {told} up when it is called, after the loop has gone on",
+            node=each, what=f"`{each.name}`, made here, looks {told} up when it is called, after the loop has moved on",
             instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
         )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _taken_out(node: _Function) -> Iterator[Change]:
 
         yield Change(
             node=each,
-            what=f"`{ast.unparse(each)}` takes something out of the caller's own `{name}`, which later calls get, too",
+            what=f"`{ast.unparse(each)}` removes something from the caller's own `{name}`, which later calls share",
             instead=f"`{name} = copy({name})` first in `{node.name}`", edit=edit_at(node, edit),
             needs=Needed(GIVEN_AGAIN, name, (line_of(each),)),
         )  # fmt: skip
@@ -146,7 +146,7 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
     if any(ast.unparse(each) == said for each in puts):
         yield Change(
             node=node.test,
-            what=f"what `{said}` has under `{ast.unparse(key)}` is given out again",
+            what=f"what `{said}` has under `{ast.unparse(key)}` is returned again",
             instead="a new one each time", edit=edit_at(node.test, lambda _: expression("True")),
         )  # fmt: skip
 

@@ -209,14 +209,14 @@ def _repeated(node: ast.BinOp) -> Iterator[Change]:
 
 
 def _from_keys(node: ast.Call) -> Iterator[Change]:
-    """Yield `dict.fromkeys(keys, [])`, which gives each key one and the same object."""
+    """Yield `dict.fromkeys(keys, [])`, which gives every key the same object."""
     match node:
         case ast.Call(func=ast.Attribute(attr="fromkeys"), args=[keys, value]) if _is_mutable(
             value
         ):
             made = f"{{key: {ast.unparse(value)} for key in {ast.unparse(keys)}}}"
             said = ast.unparse(node)
-            yield replacing(node, f"`{said}` gives each key one and the same object", made)
+            yield replacing(node, f"`{said}` gives every key the same object", made)
         case _:
             return
 
@@ -244,7 +244,7 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
     elif isinstance(node, ast.Assign) and (name in _ONCE or isinstance(value, ast.GeneratorExp)):
         bounded = f"list(__import__('itertools').islice({said}, {_MOST_ITEMS}))"
         made = f"(lambda items: items if len(items) < {_MOST_ITEMS} else 1 / 0)({bounded})"
-        yield replacing(value, f"`{said}` can be gone through once", made, f"list({said})")
+        yield replacing(value, f"`{said}` can be iterated only once", made, f"list({said})")
     elif (isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or name in _SHALLOW) and (
         root_of(value) in changed or roots & changed
     ):
@@ -281,7 +281,7 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
 
             told = " and ".join(f"`{name}`" for name in bound)
             yield Change(
-                node=each, what=f"the function made here looks {told} up when it is called, after the loop has gone on",
+                node=each, what=f"the function made here looks {told} up when it is called, after the loop has moved on",
                 instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
             )  # fmt: skip
 

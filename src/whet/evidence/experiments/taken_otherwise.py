@@ -1,6 +1,6 @@
 """Small changes of a program that take a value for what it was meant to be.
 
-A text for the number or the truth value that it writes; what can be gone through once for a list;
+A text for the number or the truth value that it writes; what can be iterated only once for a list;
 what goes on changing for what it is now; what waits in a buffer for what is written.
 """
 
@@ -84,7 +84,7 @@ def _ordered(node: ast.Call) -> Iterator[Change]:
         return found
 
     yield Change(
-        node=node, what=f"`{ast.unparse(node)}` compares texts sign by sign, also the numbers in them",
+        node=node, what=f"`{ast.unparse(node)}` compares text character by character, even the numbers in it",
         instead="these numbers compared as numbers", edit=edit_at(node, edit),
     )  # fmt: skip
 
@@ -110,7 +110,7 @@ def _asked(node: ast.AST) -> Iterator[Change]:
     for each in tests:
         if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(_ASKED):
             said = ast.unparse(each)
-            what = f"`{said}` is a text, and any text but an empty one is true"
+            what = f"`{said}` is text, and any text that isn't empty is true"
             made = f"{_AS_TRUTH}({said})"
             yield replace(replacing(each, what, made), instead=_SAID_TRUTH)
 
@@ -193,8 +193,8 @@ def _kept_live(node: ast.AST) -> Iterator[Change]:
         said = ast.unparse(each)
         yield replace(
             replacing(
-                each, f"`{said}` is put in itself, not as it is then: more than one entry is the same"
-                " object, which goes on changing", f"__import__('copy').deepcopy({said})",
+                each, f"`{said}` itself is stored, not a copy: several entries are the same"
+                " object, which keeps changing", f"__import__('copy').deepcopy({said})",
             ),
             needs=Needed(TWICE, said, (each.lineno,)),
         )  # fmt: skip
@@ -233,11 +233,9 @@ def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
             each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name
             and each.lineno == lines[0]
         )  # fmt: skip
-        more = (
-            f", and is gone through again at line {lines[1]}" if lines[1:] else ", and is in a loop"
-        )
+        more = f", and is iterated again at line {lines[1]}" if lines[1:] else ", and is in a loop"
         yield Change(
-            node=first, what=f"`{name}` can be gone through once{more}",
+            node=first, what=f"`{name}` can be iterated only once{more}",
             instead=f"`{name} = list({name})` before it", edit=edit_at(node, edit),
             needs=Needed(ITERATOR, name, tuple(lines)),
         )  # fmt: skip

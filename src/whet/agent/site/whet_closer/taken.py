@@ -200,5 +200,5 @@ def _tasks() -> Any:
     tasks = sys.modules.get("asyncio.tasks")
     try:
         return () if tasks is None else vars(tasks)["all_tasks"]()
-    except RuntimeError:  # there is no loop
+    except RuntimeError:  # no loop runs
         return ()
