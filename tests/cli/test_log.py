@@ -32,7 +32,7 @@ def used(whet: Whet) -> Whet:
 def test_a_search_is_one_line_that_opens(used: Whet) -> None:
     latest, search, first = lines(used)
     assert "fine.py" in latest
-    assert "whet repeat -- " in search
+    assert "  repeat  " in search
     assert "3 trials (2 to 4), 3 of them BAD · it was run as often as was asked for" in search
     assert first.split()[0] == "1"
     assert "`whet log --search 2`" in used("log").stderr

@@ -79,7 +79,7 @@ def search_line(search: SearchEntry) -> str:
     # Another whet's notebook may name a reason that this one does not know.
     ended = reason.value if reason else search.stop_reason or "not finished"
     return (
-        f"{search.first:>5}  {_moment(search)}        whet {search.verb} -- {_shown_command(search.trial)}"
+        f"{search.first:>5}  {_moment(search)}  {search.verb}  {_shown_command(search.trial)}"
         f"  {trials} ({numbers}), {search.bad} of them BAD · {ended}"
     )
 
