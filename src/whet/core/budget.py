@@ -44,8 +44,13 @@ class StopReason(Enum):
     INTERRUPTED = "stopped by Ctrl-C"
 
     @property
+    def is_answer(self) -> bool:
+        """Whether a search for one version has it: exit code 0, not 75."""
+        return self.is_complete and self not in {StopReason.AMBIGUOUS, StopReason.NO_GOOD_VERSION}
+
+    @property
     def is_complete(self) -> bool:
-        """Whether the search ran to its own end: exit code 0, not 75."""
+        """Whether the search ran to its own end, so that more time would not help."""
         return self in {
             StopReason.MINIMAL,
             StopReason.RARER,

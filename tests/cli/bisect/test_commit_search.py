@@ -315,10 +315,21 @@ def test_a_stretch_that_cannot_be_tested_is_named_as_a_set(whet: Whet) -> None:
     text = {**dict.fromkeys(range(4, 9), "import gone\n"), **dict.fromkeys(range(9, 14), "1 / 0\n")}
     commits = [whet.commit(f"c{n}", app_py=f"{text.get(n, '')}# {n}\n") for n in range(14)]
 
-    found = found_by(whet, commits[0], "main", "--", PYTHON, "app.py")
+    said = whet("bisect", "--json", commits[0], "main", "--", PYTHON, "app.py")
 
+    found = json.loads(said.stdout)
+    assert said.code == 75
     assert found["first_bad"] is None
     assert found["suspects"] == [commit[:10] for commit in commits[4:10]]
+
+
+def test_where_no_commit_passes_there_is_no_answer(whet: Whet) -> None:
+    line(whet, 3, 0)
+
+    said = whet("bisect", "main", "--", PYTHON, "app.py")
+
+    assert said.code == 75
+    assert "no good commit of" in said.stdout
 
 
 def test_a_program_that_edits_tracked_files_edits_no_other_commits(whet: Whet) -> None:

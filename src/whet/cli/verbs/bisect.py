@@ -216,7 +216,7 @@ def command(
         answer_json({**history_facts(found), **part})
     else:
         _show(found)
-    return 0 if found.stopped.is_complete else INCOMPLETE
+    return 0 if found.stopped.is_answer else INCOMPLETE
 
 
 def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:

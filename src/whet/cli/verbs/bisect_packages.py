@@ -48,7 +48,7 @@ def search_packages(ctx: click.Context, ends: tuple[str, ...], request: TrialReq
     else:
         _show(found)
     ended = [found.delta.stopped, *(search.stopped for search in found.releases)]
-    return 0 if all(reason.is_complete for reason in ended) else INCOMPLETE
+    return 0 if all(reason.is_answer for reason in ended) else INCOMPLETE
 
 
 def _show(found: CulpritPackages) -> None:
