@@ -11,7 +11,7 @@ import click
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
-from whet.host.process.ending import ToldToEndError, orderly_end
+from whet.host.process.ending import ToldToEndError, interruption_behind, orderly_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +177,25 @@ def run_cli(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return 130
     except ToldToEndError as told:
-        say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
-        return told.code if isinstance(told.code, int) else SOFTWARE
+        return _ended(told)
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
         from whet.host.files.refused import refused
         from whet.host.process.git import failure_of_git
 
+        if (interruption := interruption_behind(error)) is not None:
+            return _ended(interruption)
         refusal = _unreadable(error) or failure_of_git(error) or refused(error)
         return report_fault(error, as_json=as_json) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
+
+
+def _ended(interruption: KeyboardInterrupt | ToldToEndError) -> int:
+    if isinstance(interruption, KeyboardInterrupt):
+        return 130
+    say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
+    return interruption.code if isinstance(interruption.code, int) else SOFTWARE
 
 
 def _unreadable(error: Exception) -> WhetError | None:

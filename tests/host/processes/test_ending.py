@@ -73,3 +73,34 @@ def test_whet_runs_and_ends_where_no_thread_may_be_started() -> None:
     )
 
     assert ended.returncode == 128 + signal.SIGINT
+
+
+IN_A_CLASS = """
+import os, signal, sys
+from whet.cli import main
+
+class Ends:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.{name})
+
+def make(*_arguments, **_options):
+    class Ended:
+        field = Ends()
+
+main.cli.main = make
+sys.exit(main.run_cli([]))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_a_class_is_made_is_no_fault_of_whets(name: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", IN_A_CLASS.format(name=name)],
+        timeout=PATIENCE_SECONDS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 128 + signal.Signals[name]
+    assert "itself failed" not in ended.stderr

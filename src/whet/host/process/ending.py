@@ -96,6 +96,19 @@ def be_told(number: int) -> None:
     _on_signal(number, None)
 
 
+def interruption_behind(error: BaseException) -> "KeyboardInterrupt | ToldToEndError | None":
+    """Return the interruption that Python has made this error of; None: it is an error of its own.
+
+    Up to Python 3.11 whatever interrupts the making of a class there becomes a `RuntimeError`.
+    """
+    cause = error.__cause__
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt | ToldToEndError):
+            return cause
+        cause = cause.__cause__
+    return None
+
+
 def is_cleaning_up() -> bool:
     """Whether whet removes what it made; the tools it calls for that are to be left alone too."""
     return _ending.cleaning > 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.core.errors import HostFailure
+from whet.host.files.refused import refused
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.program import Program
 from whet.host.process.channel import Channel
@@ -90,7 +91,7 @@ class SpawnerProcess:
             )
         except OSError as error:
             self.channel.close()
-            raise HostFailure(
+            raise refused(OSError(error.errno, error.strerror)) or HostFailure(
                 f"cannot start `{sys.executable}`: {error.strerror}",
                 hint="look at the limits: `ulimit -u`",
             ) from error
