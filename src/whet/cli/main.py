@@ -174,25 +174,23 @@ def run_cli(arguments: Sequence[str]) -> int:
         command = error.ctx.command_path if error.ctx else "whet"
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
         return report(usage)
-    except (KeyboardInterrupt, click.Abort):
-        return 130
-    except ToldToEndError as told:
-        return _ended(told)
+    except (KeyboardInterrupt, click.Abort, ToldToEndError) as interruption:
+        return _ended(interruption)
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
     except Exception as error:  # noqa: BLE001 - a bug of whet's own: its traceback goes to a file
         from whet.host.files.refused import refused
         from whet.host.process.git import failure_of_git
 
-        if (interruption := interruption_behind(error)) is not None:
-            return _ended(interruption)
+        if (cause := interruption_behind(error)) is not None:
+            return _ended(cause)
         refusal = _unreadable(error) or failure_of_git(error) or refused(error)
         return report_fault(error, as_json=as_json) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
 
 
-def _ended(interruption: KeyboardInterrupt | ToldToEndError) -> int:
-    if isinstance(interruption, KeyboardInterrupt):
+def _ended(interruption: BaseException) -> int:
+    if not isinstance(interruption, ToldToEndError):
         return 130
     say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
     return interruption.code if isinstance(interruption.code, int) else SOFTWARE
