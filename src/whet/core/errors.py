@@ -76,8 +76,6 @@ class BadExpectation(WhetError):
     - `KeyError`, `json.JSONDecodeError`: the exception, with or without its module
     - `timeout`, `out of memory`, `test failure`, `SIGSEGV`: the kind of failure or the signal
     - `seconds < 2`, `stdout ~ done`: a condition like those of `--bad-if`
-
-    Put a mere thought into `--note`.
     """
 
     exit_code = USAGE
@@ -87,8 +85,7 @@ class CommandNotFound(WhetError):
     """The program doesn't exist, neither as a path nor on `PATH`.
 
     Check the spelling, the folder (`--cwd`) and whether its virtual environment is active.
-    Shell built-ins such as `cd`, aliases and functions aren't programs: put them into
-    `sh -c '...'`.
+    Shell built-ins such as `cd`, aliases and functions need `sh -c '...'`.
     """
 
     exit_code = NO_INPUT
@@ -124,12 +121,10 @@ class BaselineDoesNotFail(WhetError):
 class CopyFailsOtherwise(WhetError):
     """The command fails on the file itself, but not in the same way on a copy of it.
 
-    A search never changes the file. It varies a copy in a folder of its own, with links to the
-    files next to the original where the program needs them. This program also looks at something
-    else, such as the folders above or the file's exact path, so a smaller copy would show another
-    failure. Move the data into a file that the program takes as an argument, or let a script put
-    the copy in place:
-    `whet shrink FILE --interesting SCRIPT`.
+    A search varies a copy in a folder of its own, with links to the files next to the original.
+    This program also looks at something else, such as the folders above or the file's exact path.
+    Move the data into a file that the program takes as an argument, or let a script put the copy in
+    place: `whet shrink FILE --interesting SCRIPT`.
     """
 
     exit_code = DATA
@@ -178,9 +173,7 @@ class SettingsUnreadable(WhetError):
     `whet shrink config.yaml --towards defaults.yaml` compares the two setting by setting, so
     both must parse in the format that the name `config.yaml` implies: JSON, YAML, TOML or INI.
     The message shows where one of them doesn't. whet compares other files line by line.
-
-    `whet delta good.toml bad.json` writes the good settings in the format of the bad ones, and
-    names a value that the format can't express, such as a null in TOML.
+    `whet delta good.toml bad.json` names a value that the bad one's format can't express.
     """
 
     exit_code = DATA
@@ -189,9 +182,8 @@ class SettingsUnreadable(WhetError):
 class PayloadNotInCommand(WhetError):
     """The command doesn't name the file to shrink, so whet can't vary it.
 
-    Write it among the command's arguments exactly as you give it to `whet shrink`, or write `{}`
-    instead: `whet shrink data.csv -- python load.py --input={}`. If the program reads
-    standard input, use `--stdin FILE`.
+    Write it there exactly as you give it to `whet shrink`, or write `{}` instead:
+    `whet shrink data.csv -- python load.py --input={}`. Standard input is `--stdin FILE`.
     """
 
     exit_code = USAGE
@@ -273,6 +265,15 @@ class EndMisjudged(WhetError):
     """
 
     exit_code = DATA
+
+
+class InputChanged(WhetError):
+    """A file that no version contains changed while the search ran, such as the script or the oracle.
+
+    Some versions ran with the old file, some with the new one: run the same line again.
+    """
+
+    exit_code = INCOMPLETE
 
 
 class UnknownPackage(WhetError):
@@ -566,8 +567,7 @@ class RoomRefused(WhetError):
 class GpuNotHeld(WhetError):
     """whet can't occupy a GPU's memory to leave only the given amount.
 
-    The message quotes NVIDIA's driver: no driver, no visible GPU (`CUDA_VISIBLE_DEVICES`), or
-    another program that already uses too much.
+    The driver says why: no visible GPU (`CUDA_VISIBLE_DEVICES`), or too little free memory.
     """
 
     exit_code = UNAVAILABLE

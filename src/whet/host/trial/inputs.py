@@ -1,7 +1,7 @@
 """The files that a command starts from, and which of them it has written to."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,19 +35,25 @@ class Inputs:
         """
         paths = {os.path.realpath(path) for path in named_files(trial, environment)}
         if trial.code is not None:
-            paths |= _tracked(trial.code.repository)
+            paths |= tracked(trial.code.repository)
+        return cls.at(paths, left_out)
+
+    @classmethod
+    def at(cls, paths: Iterable[str], left_out: Sequence[Path] = ()) -> "Inputs":
+        """Look at files by their real paths; at none where there are too many."""
         own = tuple(f"{os.path.realpath(path)}{os.sep}" for path in left_out)
-        paths = {path for path in paths if not path.startswith(own)}
-        if len(paths) > _MOST_FILES:
+        found = {path for path in paths if not path.startswith(own)}
+        if len(found) > _MOST_FILES:
             return cls({})
-        return cls({path: mark for path in sorted(paths) if (mark := _mark(path)) is not None})
+        return cls({path: mark for path in sorted(found) if (mark := _mark(path)) is not None})
 
     def written(self) -> list[str]:
         """Return those that are not what they were, or gone."""
         return [path for path, mark in self.seen.items() if _mark(path) != mark]
 
 
-def _tracked(top: str) -> set[str]:
+def tracked(top: str) -> set[str]:
+    """Return the real paths of what git tracks in a working tree."""
     try:
         names = Repository(Path(top)).get("ls-files", "-z").split("\0")
     except GitFailedError:

@@ -16,12 +16,12 @@ from whet.host.code.editable import editable_folders
 from whet.host.code.relocation import named_otherwise
 from whet.host.process.git import Repository
 from whet.workbench.bisect.culprit_part import part_of_first_bad
+from whet.workbench.bisect.own_files import OwnFiles
 from whet.workbench.parts.edits import has_edits, part_of_working_tree
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
-from whet.workbench.trials.offered_rooms import offering_clean_rooms
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import open_session
 from whet.workbench.versions.noisy_versions import Noise, find_first_bad
@@ -97,17 +97,21 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         if not (options.package or options.pythons):
             options, terms = _dated_and_in_order(bench, trial, options, terms)
         versions = versions_of(bench, trial, options, terms)
-    with open_session(bench, "bisect", request, trial) as session:
+    has_places = not (options.package or options.pythons)
+    own_files = OwnFiles.of(bench, trial, has_places=has_places)
+    with open_session(bench, "bisect", request, trial) as opened:
+        session = replace(opened, before_each=own_files.check)
         hunt = VersionHunt(
             session=session, trial=trial, versions=versions, terms=terms, budget=options.budget,
             overlaps=jobs > 1, jobs=jobs,
         )  # fmt: skip
-        with offering_clean_rooms(bench, trial):
-            check_shows_failure(session, trial, versions)
-            try:
-                first = find_first_bad(hunt, options.noise, jobs=jobs)
-            except EndMisjudged as error:
-                raise _pointing_to_edits(error, hunt) from error
+        check_shows_failure(session, trial, versions)
+        try:
+            first = find_first_bad(hunt, options.noise, jobs=jobs)
+        except EndMisjudged as error:
+            own_files.check()
+            raise _pointing_to_edits(error, hunt) from error
+        own_files.check_answer(session, versions, first)
         found = first.search
         if options.hunks and first.first_bad is not None:
             repository = Repository.containing(Path(options.repository or trial.cwd))

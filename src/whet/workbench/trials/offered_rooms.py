@@ -1,7 +1,7 @@
 """Offers a clean room where the inputs of a command are seen to change while it runs."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from whet.core.event import Notice
@@ -27,12 +27,20 @@ def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None
 
     inputs = Inputs.of(trial, bench.environment, [bench.project.state])
     yield
-    written = inputs.written()
-    if written:
-        more = f" and {len(written) - _SHOWN} more" if len(written) > _SHOWN else ""
-        names = ", ".join(f"`{os.path.relpath(path, trial.cwd)}`" for path in written[:_SHOWN])
-        text = (
-            f"what the command starts from changed while it ran ({names}{more}): if the command"
-            " wrote it, no run is like the one before; with `--clean` each starts from the same files"
-        )
-        bench.emit(Notice(text=text))
+    if written := inputs.written():
+        bench.emit(Notice(text=written_by_command(written, trial)))
+
+
+def written_by_command(written: Sequence[str], trial: Trial) -> str:
+    """Return what to say of inputs that a command seems to write itself."""
+    return (
+        f"what the command starts from changed while it ran ({shown_paths(written, trial)}): if the"
+        " command wrote it, no run is like the one before; with `--clean` each starts from the same"
+        " files"
+    )
+
+
+def shown_paths(paths: Sequence[str], trial: Trial) -> str:
+    """Return some paths as the command would name them."""
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(f"`{os.path.relpath(path, trial.cwd)}`" for path in paths[:_SHOWN]) + more

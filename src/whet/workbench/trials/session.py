@@ -67,6 +67,7 @@ class Session:
         observe: says where to note what a trial looks at; None: nowhere.
         recalled: the outcome of a trial, as others than searches know it; None: nobody does.
         roots: folders other than a trial's own in which the project stands.
+        before_each: is called before each trial is started, and may refuse it.
         log: what it has done so far; shared by all that `replace` makes.
         end: why the investigation ended, and what it found; empty: it goes on.
     """
@@ -80,6 +81,7 @@ class Session:
     observe: Observe | None = None
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
+    before_each: Callable[[], None] = lambda: None
     log: Log = field(default_factory=Log)
     end: list[tuple[StopReason, Mapping[str, object]]] = field(
         default_factory=list[tuple[StopReason, Mapping[str, object]]]
@@ -226,6 +228,7 @@ class Session:
 
     def record(self, starting: Trial) -> int:
         """Write the row of a trial that is about to start, and return its number."""
+        self.before_each()
         request, notebook = self.request, self.bench.notebook
         changes = ""
         if self.number is None:
