@@ -3,15 +3,20 @@ from pathlib import Path
 
 import pytest
 from loaded_whet import loaded_whet
+from report_sentences import said_twice
 from whet_command import Whet
 
 
 @pytest.fixture
-def whet(tmp_path: Path) -> Whet:
+def whet(tmp_path: Path) -> Iterator[Whet]:
+    """A project with whet; no report that is left in it says anything twice."""
     folder, temporary = tmp_path / "project", tmp_path / "tmp"
     folder.mkdir()
     temporary.mkdir()
-    return Whet(folder, {"TMPDIR": str(temporary)})
+    yield Whet(folder, {"TMPDIR": str(temporary)})
+    report = folder / "whet-report" / "report.md"
+    if report.is_file():
+        assert said_twice(report.read_text("utf-8", "replace")) == []
 
 
 @pytest.fixture(scope="session", autouse=True)

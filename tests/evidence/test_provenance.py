@@ -573,3 +573,102 @@ def test_the_way_of_a_value_is_told_a_place_in_each_step_the_nearest_to_the_fail
     (rounds,) = [step.says for step in first.trail if "gave 4" in step.says]
     assert "went round 4 times" in rounds
     assert first.says.count("main.py:") == 2
+
+
+LEFT_BY_BREAK = """\
+def collect(readings):
+    count = 0
+    while True:
+        reading = readings.pop(0)
+        if not reading:
+            break
+        count += 1
+    return count, len(readings)
+
+
+found, left = collect([4, 7, 0, 3, None])
+assert found == 4, found
+"""
+LEFT_BEFORE = LEFT_BY_BREAK.replace("break", "return count", 1).replace(
+    "while True", "for _ in '123'"
+)
+
+
+@pytest.mark.parametrize("program", [LEFT_BY_BREAK, LEFT_BEFORE])
+def test_a_test_that_ends_a_loop_is_told_as_it_came_out(tmp_path: Path, program: str) -> None:
+    whole = " ".join(each.whole for each in clues(tmp_path, program))
+    assert "was false: `reading` was 0" not in whole
+
+
+def test_the_test_that_ended_a_loop_is_told_as_true(tmp_path: Path) -> None:
+    (first, *_) = clues(tmp_path, LEFT_BY_BREAK)
+    assert (
+        "Its loop ended, because `not reading` at main.py:5 was true: `reading` was 0"
+        in first.whole
+    )
+
+
+FROM_A_SPREADSHEET = """\
+import csv
+from dataclasses import dataclass
+
+
+@dataclass
+class Member:
+    number: int
+    name: str
+
+
+def member(row):
+    return Member(row.get("number"), row["name"])
+
+
+with open("members.csv", encoding="utf-8") as file:
+    members = [member(row) for row in csv.DictReader(file)]
+print(f"{members[0].number:05d}")
+"""
+
+
+def test_a_key_with_a_byte_order_mark_is_told_apart(tmp_path: Path) -> None:
+    told = clues(tmp_path, FROM_A_SPREADSHEET, members_csv="\ufeffnumber,name\n17,Ada\n")
+    assert "asked `row` for 'number', but it has '\\ufeffnumber'" in told[0].says
+    assert all(each.sureness is Sureness.POSSIBLE for each in told)
+
+
+NOT_COMMITTED = """\
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+Path("shop.sqlite").unlink(missing_ok=True)
+
+
+def record(names):
+    with closing(sqlite3.connect("shop.sqlite")) as db:
+        db.execute("CREATE TABLE log (name TEXT, size INTEGER)")
+        db.executemany("INSERT INTO log VALUES (?, 1)", names)
+        {commit}
+        return db.execute("SELECT count(*) FROM log").fetchone()[0]
+
+
+def total(names):
+    with closing(sqlite3.connect("shop.sqlite")) as db:
+        return db.execute("SELECT sum(size) FROM log WHERE name = ?", names).fetchone()[0]
+
+
+record([("a",), ("b",)])
+print(1 + total({asked!r}))
+"""
+
+
+def test_what_was_written_and_not_committed_is_told_where_nothing_is_found(tmp_path: Path) -> None:
+    lost = NOT_COMMITTED.format(commit="pass", asked=("a",))
+    told = clues(tmp_path, lost)
+    assert line_of(lost, "db.executemany(") in [each.line for each in told]
+    assert all(each.sureness is Sureness.POSSIBLE for each in told)
+
+
+def test_nothing_is_said_to_be_lost_that_was_committed(tmp_path: Path) -> None:
+    told = clues(tmp_path, NOT_COMMITTED.format(commit="db.commit()", asked=("c",)))
+    assert not any("commit" in each.says for each in told)
+    assert all(each.sureness is Sureness.POSSIBLE for each in told)

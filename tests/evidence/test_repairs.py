@@ -98,6 +98,28 @@ WRONG = {
         ("kept = {}\ndef f(a, b):\n    if a not in kept:\n        kept[a] = b\n    return kept[a]\n"
         "f(1, 2)\nassert f(1, 3) == 3\n"), 3,
     ),
+    "key that leaves an argument out": (
+        ("kept = {}\ndef f(a, b):\n    key = (a, 1)\n    if key not in kept:\n        kept[key] = a * b\n"
+        "    return kept[key]\nf(1, 2)\nf(1, 3)\nassert f(1, 3) == 3 and len(kept) == 2\n"), 3,
+    ),
+    "key written twice that leaves an argument out": (
+        ("kept = {}\ndef f(a, b):\n    if a in kept:\n        return kept[a]\n    kept[a] = a * b\n"
+        "    return kept[a]\nf(1, 2)\nf(1, 3)\nassert f(1, 3) == 3 and len(kept) == 2\n"), 3,
+    ),
+    "nested dict updated": (
+        "a, b = {'k': {'x': 1}}, {'k': {'y': 2}}\na.update(b)\nassert a['k'].get('x') == 1\n", 2,
+    ),
+    "nested dict in a display": (
+        "a, b = {'k': {'x': 1}}, {'k': {'y': 2}}\nc = {**a, **b}\nassert c['k'].get('x') == 1\n", 2,
+    ),
+    "nested dict joined": (
+        "a, b = {'k': {'x': 1}}, {'k': {'y': 2}}\nc = a | b\nassert c['k'].get('x') == 1\n", 2,
+    ),
+    "late in two functions": (
+        ("made = []\nfor n in range(3):\n    made.append(lambda: n)\n    made.append(lambda: n + 1)\n"
+        "assert made[0]() == 0 and made[1]() == 1\n"), 3,
+    ),
+    "byte order mark": ("x = str(b'\\xef\\xbb\\xbfa', encoding='utf-8')\nassert x == 'a'\n", 1),
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),
@@ -126,7 +148,7 @@ def test_one_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> Non
     text, line = WRONG[kind]
     assert not ends_well(text)
     ending = [each for each in repairs_of(text) if ends_well(each.text)]
-    assert [each.line for each in ending] == [line]
+    assert {each.line for each in ending} == {line}
 
 
 @pytest.mark.parametrize("call", ["os.chdir('a')", "os.umask(0)", "os.putenv('A', 'b')"])

@@ -145,3 +145,14 @@ def test_the_order_of_the_lines_is_kept() -> None:
     text = "a = 1 + 1\nb = 2 + 2\n"
     found = [each.line for each in variations_of(text, [2, 1], set(), unknown)]
     assert found == sorted(found, reverse=True)
+
+
+def test_of_a_long_text_what_differs_is_told() -> None:
+    pattern = (
+        r"^(?P<shop>[^|]+) \| (?P<day>[\d-]+) \| with some more words.*: (?P<amount>[\d.]+) EUR"
+    )
+    source = f'import re\nLINE = re.compile(r"{pattern}")\n'
+    (found,) = (e for e in variations_of(source, [2], set(), lambda *_: "") if ".*?" in e.new)
+    assert ".*:" in found.old
+    assert len(found.old) <= 70
+    assert "\\\\" not in found.new

@@ -66,7 +66,9 @@ def _render(template: str, investigation: Investigation) -> str:
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
-        autoescape=select_autoescape(["html.jinja"]),  # Markdown: `cell` and `fence` escape it
+        autoescape=select_autoescape(
+            ["html.jinja"]
+        ),  # Markdown: `said`, `cell` and `fence` escape it
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -79,6 +81,7 @@ def _render(template: str, investigation: Investigation) -> str:
         visible=visible,
         fence=fence,
         cell=_cell,
+        said=_said,
         payload=shown_payload,
         curve=_curve,
         line_of=_line_of,
@@ -153,16 +156,20 @@ def _usage(use: ResourceUse | None) -> str:
     return memory_curve(use) if use is not None and len(use.seconds) > 1 else ""
 
 
-def _cell(text: str) -> str:
-    """Return ``text`` for a cell of a Markdown table: what stands in backticks as code."""
+def _said(text: str, without: str = "") -> str:
+    """Return ``text`` for a line of Markdown: what stands in backticks as code, without some characters."""
     parts = markup.CODE.split(unbroken(text))
     return "".join(
-        # A cell of a table ends at a bar in code, too.
         f"`{part}`"
-        if number % 2 and "|" not in part
+        if number % 2 and not set(without) & set(part)
         else _plain(f"`{part}`" if number % 2 else part)
         for number, part in enumerate(parts)
     )
+
+
+def _cell(text: str) -> str:
+    """Return ``text`` for a cell of a Markdown table: it ends at a bar, in code too."""
+    return _said(text, without="|")
 
 
 def _plain(text: str) -> str:

@@ -9,6 +9,7 @@ something new that nobody keeps; numbers that are too small; what is changed for
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from whet.evidence.experiments.bound_otherwise import bound_otherwise
 from whet.evidence.experiments.changes import (
@@ -26,6 +27,7 @@ from whet.evidence.experiments.changes import (
     replacing,
     root_of,
 )
+from whet.evidence.experiments.merged_otherwise import merged_otherwise
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -69,7 +71,7 @@ def repairs_of(source: str) -> Iterator[Repair]:
     if tree is None:
         return
     changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
-    changes += [*taken_otherwise(tree), *bound_otherwise(tree)]
+    changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
     for each in sorted(changes, key=lambda change: line_of(change.node)):
         found = repair_of(tree, each)
         if found is not None:
@@ -265,25 +267,48 @@ def _loops(node: ast.For) -> Iterator[Change]:
 
 def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
     """Yield the functions made in a loop that look its variable up when they are called."""
-    for each in ast.walk(node):
-        if not isinstance(each, ast.Lambda):
-            continue
-        used = sorted({x.id for x in ast.walk(each.body) if isinstance(x, ast.Name)} & names)
-        own = {x.arg for x in ast.walk(each.args) if isinstance(x, ast.arg)}
-        bound = [name for name in used if name not in own]
-        if bound:
+    late = [
+        (each, bound)
+        for each in ast.walk(node)
+        if isinstance(each, ast.Lambda) and (bound := _looked_up_late(each, names))
+    ]
+    for each, bound in late:
+        told = " and ".join(f"`{name}`" for name in bound)
+        yield Change(
+            node=each, what=f"the function made here looks {told} up when it is called, after the loop has moved on",
+            instead=f"{told} as it is when the function is made",
+            edit=edit_at(each, partial(_bound_early, names=names)),
+        )  # fmt: skip
+    if len(late) > 1:
+        told = " and ".join(
+            f"`{name}`" for name in sorted({name for _, own in late for name in own})
+        )
 
-            def edit(found: ast.AST, bound: tuple[str, ...] = tuple(bound)) -> ast.AST:
-                assert isinstance(found, ast.Lambda)
-                found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
-                found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
-                return found
+        def edit(found: ast.AST) -> ast.AST:
+            for each in ast.walk(found):
+                _bound_early(each, names)
+            return found
 
-            told = " and ".join(f"`{name}`" for name in bound)
-            yield Change(
-                node=each, what=f"the function made here looks {told} up when it is called, after the loop has moved on",
-                instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
-            )  # fmt: skip
+        lines = " and ".join(sorted({f"line {each.lineno}" for each, _ in late}))
+        yield Change(
+            node=late[0][0],
+            what=f"the functions made here ({lines}) look {told} up when they are called, after the loop has moved on",
+            instead=f"{told} as it is when each function is made", edit=edit_at(node, edit),
+        )  # fmt: skip
+
+
+def _looked_up_late(made: ast.Lambda, names: set[str]) -> list[str]:
+    used = sorted({x.id for x in ast.walk(made.body) if isinstance(x, ast.Name)} & names)
+    own = {x.arg for x in ast.walk(made.args) if isinstance(x, ast.arg)}
+    return [name for name in used if name not in own]
+
+
+def _bound_early(found: ast.AST, names: set[str]) -> ast.AST:
+    if isinstance(found, ast.Lambda):
+        bound = _looked_up_late(found, names)
+        found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
+        found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
+    return found
 
 
 # ---- what is lost, or changed for all ----

@@ -62,6 +62,7 @@ _FACTORS = {
 }  # fmt: skip
 _REGEX = {"compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split", "subn"}
 _MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 _PAIR = 2
 _MOST_NAMES = 3
 STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
@@ -161,6 +162,15 @@ def _of_expression(
         yield from _converted(node, around, words.kind_of(node, node.lineno))
     if _is_test(node, around) and not isinstance(node, ast.Compare):
         yield f"not ({ast.unparse(node)})", UNLIKELY
+        yield from _none_only(node)
+
+
+def _none_only(node: ast.expr) -> Iterator[_Instead]:
+    """Yield a test for `None` alone: a zero or an empty text is a value."""
+    is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    tested = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(tested, _NAMED):
+        yield f"{ast.unparse(tested)} {'is' if is_not else 'is not'} None", LIKELY
 
 
 def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iterator[_Instead]:
@@ -319,15 +329,21 @@ def _numbers(value: float, parent: ast.AST | None) -> Iterator[tuple[str, int]]:
 def _patterns(value: str) -> Iterator[tuple[str, int]]:
     for sign in ("*", "+"):
         if f".{sign}" in value and f".{sign}?" not in value:
-            yield repr(value.replace(f".{sign}", f".{sign}?")), LIKELY
+            yield _raw(value.replace(f".{sign}", f".{sign}?")), LIKELY
     if not value.startswith("^"):
-        yield repr(f"^{value}"), UNLIKELY
+        yield _raw(f"^{value}"), UNLIKELY
     if not value.endswith("$"):
-        yield repr(f"{value}$"), LESS_LIKELY
+        yield _raw(f"{value}$"), LESS_LIKELY
     if r"\d" in value and r"\d+" not in value:
-        yield repr(value.replace(r"\d", r"\d+")), LESS_LIKELY
+        yield _raw(value.replace(r"\d", r"\d+")), LESS_LIKELY
     if "." in value and r"\." not in value and ".*" not in value and ".+" not in value:
-        yield repr(value.replace(".", r"\.")), LESS_LIKELY
+        yield _raw(value.replace(".", r"\.")), LESS_LIKELY
+
+
+def _raw(pattern: str) -> str:
+    """Return a pattern as one writes it."""
+    can_be = "\\" in pattern and '"' not in pattern and pattern.isprintable()
+    return f'r"{pattern}"' if can_be and not pattern.endswith("\\") else repr(pattern)
 
 
 def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:

@@ -18,7 +18,7 @@ from whet.evidence.experiments.changes import (
     replacing,
 )
 
-TWICE, ITERATOR = "held twice", "an iterator"
+TWICE, ITERATOR, MARKED = "held twice", "an iterator", "a byte order mark"
 
 _NUMBERED = (
     "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
@@ -149,6 +149,10 @@ def _encoded(tree: ast.Module) -> Iterator[Change]:
         for other in [name for name in names if name != each.value][:2]:
             what = f"`encoding={ast.unparse(each)}` is not the `{other}` of another line"
             yield replacing(each, what, repr(other), f"encoding={other!r}")
+        if str(each.value).replace("-", "").casefold() == "utf8":
+            said = f"encoding={ast.unparse(each)}"
+            made = replacing(each, f"`{said}` keeps a byte order mark as text", "'utf-8-sig'")
+            yield replace(made, needs=Needed(MARKED, "", ()))
 
 
 def _held_back(node: ast.Call) -> Iterator[Change]:

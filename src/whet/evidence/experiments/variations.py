@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 
 from whet.core.text.code_lines import module_of
 from whet.evidence.experiments.single_changes import (
@@ -190,9 +191,8 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
     shown_old, shown_new = old, new
     if isinstance(node, ast.stmt):
         shown_old, shown_new = _first_difference(ast.unparse(node), new)
-    return Variation(
-        line=node.lineno, old=_cut(shown_old), new=_cut(shown_new), text=changed, rank=change.rank
-    )
+    shown_old, shown_new = _around_the_difference(_one_line(shown_old), _one_line(shown_new))
+    return Variation(line=node.lineno, old=shown_old, new=shown_new, text=changed, rank=change.rank)
 
 
 def _first_difference(old: str, new: str) -> tuple[str, str]:
@@ -217,6 +217,25 @@ def _parsed(source: str) -> ast.Module | None:
     return None
 
 
-def _cut(text: str) -> str:
-    text = " ".join(text.split())
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _around_the_difference(old: str, new: str) -> tuple[str, str]:
+    """Return two texts, cut to what differs if they are long."""
+    first = _alike(old, new)
+    last = _alike(old[first:][::-1], new[first:][::-1])
+    begin = max(0, first - _SHOWN // 3)
+    if max(len(old), len(new)) <= _SHOWN or min(len(old), len(new)) - last - begin > _SHOWN:
+        begin = 0
+    return _cut(old, begin), _cut(new, begin)
+
+
+def _alike(one: str, other: str) -> int:
+    """Return how many characters two texts begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _cut(text: str, begin: int) -> str:
+    text = text if begin == 0 else f"…{text[begin:]}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -42,11 +42,24 @@ class Control:
                 continue
             statement = source.statement(step.line)
             if isinstance(statement, ast.If) and step.line == statement.lineno:
-                if _is_in(statement.body, line):
-                    return Decision(statement.test, step, was=True)
-                is_before = statement.lineno < line  # else it is of the round before
-                if _is_in(statement.orelse, line) or (is_before and _leaves(statement.body)):
-                    return Decision(statement.test, step, was=False)
+                was = _led_to(statement, line, call, step)
+                if was is not None:
+                    return Decision(statement.test, step, was=was)
+        return None
+
+    def broke_off(self, call: Call, line: int) -> Decision | None:
+        """Return the test whose `break` ended the loop around a line; None: it went round to its end."""
+        source = self._sources[call.code.path]
+        own = source.node_of(call.code) or source.tree
+        for loop in ast.walk(own):
+            if not isinstance(loop, ast.For | ast.AsyncFor | ast.While) or not _is_in(
+                loop.body, line
+            ):
+                continue
+            inside = [s for s in call.steps if s.result is None and _is_in(loop.body, s.line)]
+            last = inside[-1] if inside else None
+            if last is not None and isinstance(source.statement(last.line), ast.Break):
+                return self.decided(call, last.line, last.begin)
         return None
 
     def kept_from(self, call: Call, line: int) -> Decision | None:
@@ -103,6 +116,23 @@ def filters_of(expr: ast.expr | None) -> Iterator[ast.expr]:
 
 def _is_in(statements: list[ast.stmt], line: int) -> bool:
     return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in statements)
+
+
+def _led_to(statement: ast.If, line: int, call: Call, step: Step) -> bool | None:
+    """Return how a test came out, if it led to a line; None: it did not, or nothing shows how."""
+    body = statement.body
+    if _is_in(body, line) or _is_in(statement.orelse, line):
+        return _is_in(body, line)
+    if not _leaves(body) or statement.lineno > line:  # else it is of the round before
+        return None
+    if body[0].lineno == statement.lineno and isinstance(body[-1], ast.Break | ast.Continue):
+        return None  # on one line: no step of its own
+    head = range(statement.lineno, body[0].lineno)
+    later = (each.line for each in call.steps if each.begin > step.begin)
+    after = next((each for each in later if each not in head), line)
+    if not _is_in(body, after):
+        return False
+    return True if isinstance(body[-1], ast.Break) else None
 
 
 def _leaves(body: list[ast.stmt]) -> bool:

@@ -32,6 +32,19 @@ class Ended:
     step: Step
 
 
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A transaction that was never committed.
+
+    Attributes:
+        began: the line that wrote first.
+        closed: the line that closed the connection.
+    """
+
+    began: Step
+    closed: Step
+
+
 def closed_before(
     failing: Failing, recording: Recording, sources: Sources, walk: Walk
 ) -> Ended | None:
@@ -66,6 +79,20 @@ def kept_waiting(failing: Failing, recording: Recording, walk: Walk) -> Ended | 
             if step is not None:
                 found.append(Ended(value, "", step))
     return found[0] if len(found) == 1 else None
+
+
+def dropped_before(failing: Failing, recording: Recording) -> Iterator[Dropped]:
+    """Yield the transactions that were closed with their connection: nothing of them is kept."""
+    for number in recording.objects:
+        seen = [e for e in recording.history(number) if e.moment <= failing.error.moment]
+        began: Step | None = None
+        for each in seen:
+            if each.value.words == _TRANSACTION:
+                began = began or each.step
+                continue
+            if each.value.words == _CLOSED and began is not None and each.step is not None:
+                yield Dropped(began, each.step)
+            began = None
 
 
 def _words(failing: Failing, recording: Recording) -> str:

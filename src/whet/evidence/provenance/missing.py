@@ -3,6 +3,7 @@
 import ast
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 
 from whet.evidence.provenance.recording import (
@@ -80,7 +81,7 @@ class Missing:
         """Return why something does not have a key at a step; None: nothing tells."""
         return (
             self.removed(holder, key.words, step)
-            or self._likewise(holder, key, step)
+            or self.likewise(holder, key, step)
             or self._dropped(key, step)
         )
 
@@ -109,7 +110,8 @@ class Missing:
             isinstance(node, ast.Call) and called_name(node) in _TAKING for node in head(statement)
         )
 
-    def _likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
+    def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
+        """Return the key that something has, and that a reader would take for one it does not have."""
         wanted = _plain(key.words)
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
         # Of many keys only the first and the last are known at once: each was the last one once.
@@ -161,8 +163,11 @@ def _plain(words: str) -> str:
 
     Blanks around it go, too, and characters that are another form of one (Unicode NFKC).
     """
-    text = unicodedata.normalize("NFKC", words.removeprefix("b").strip("'\""))
-    text = text.strip().casefold()
+    text = words.removeprefix("b").strip("'\"")
+    with suppress(ValueError, SyntaxError):
+        text = str(ast.literal_eval(words))
+    text = "".join(each for each in text if unicodedata.category(each) != "Cf")  # a byte order mark
+    text = unicodedata.normalize("NFKC", text).strip().casefold()
     number = _WHOLE.fullmatch(text)
     if number is not None:
         return number[1]

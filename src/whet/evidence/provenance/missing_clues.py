@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.control import Control, Decision
@@ -11,7 +11,7 @@ from whet.evidence.provenance.recording import OBJECT, Value
 from whet.evidence.provenance.records import Records
 from whet.evidence.provenance.source import lookups
 from whet.evidence.provenance.suspects import Failing, tested_in
-from whet.evidence.provenance.trail import End
+from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.unset import Attributes, NeverRun, PassedOver, Setting, UnderWay
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording
@@ -55,7 +55,24 @@ class MissingClues(Wording):
                 continue
             said = self.said(holder_expr, failing.call)
             reason = self.missing.reason(holder, key, step)
-            yield from self._reason(failing, reason, said, key.words)
+            yield from self._reason(self.there(failing), reason, said, key.words)
+
+    def absent(self, trail: Trail) -> Iterator[Clue]:
+        """Yield what is known of the key for which `get` has given a default."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        match expr:
+            case ast.Call(func=ast.Attribute(value=inner), args=[asked, *_]):
+                pass
+            case _:
+                return
+        if trail.end is not End.ABSENT or call is None or step is None:
+            return
+        holder, key = self.walk.now.value(inner, call, step), self.walk.now.value(asked, call, step)
+        if holder is not None and key is not None:
+            reason = self.missing.likewise(holder, key, step)
+            there = self.at(call.code.path, expr.lineno)
+            for each in self._reason(there, reason, self.said(inner, call), key.words):
+                yield replace(each, sureness=Sureness.POSSIBLE)
 
     def _of_attribute(self, failing: Failing) -> Iterator[Clue]:
         for node in ast.walk(failing.node):
@@ -69,7 +86,7 @@ class MissingClues(Wording):
             said = self.said(node.value, failing.call)
             reason = self.missing.removed(holder, node.attr, failing.step)
             if reason is not None:
-                yield from self._reason(failing, reason, said, f"`{node.attr}`")
+                yield from self._reason(self.there(failing), reason, said, f"`{node.attr}`")
                 return
             yield from self._unset(failing, node, holder, said)
 
@@ -127,9 +144,8 @@ class MissingClues(Wording):
                 return
 
     def _reason(
-        self, failing: Failing, reason: Removed | Dropped | Likewise | None, said: str, key: str
+        self, there: str, reason: Removed | Dropped | Likewise | None, said: str, key: str
     ) -> Iterator[Clue]:
-        there = self.there(failing)
         match reason:
             case Removed(step=step):
                 path = step.frame.code.path
@@ -155,12 +171,10 @@ class MissingClues(Wording):
                 from_there = f", which comes from {self.place(last)}" if last else ""
                 record = self.records.read_by(trail)
                 from_there += f", the record at {self.record(record)}" if record else ""
-                path, line = (
-                    (last.path, last.line) if last else (failing.call.code.path, failing.error.line)
-                )
                 yield self.clue(
                     f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
-                    path, line, Sureness.SEEN if last else Sureness.POSSIBLE,
+                    last.path if last else "", last.line if last else 0,
+                    Sureness.SEEN if last else Sureness.POSSIBLE,
                 )  # fmt: skip
             case None:
                 return

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from whet.evidence.provenance.given import ADDING
 from whet.evidence.provenance.recording import (
     CONTAINER,
     OBJECT,
@@ -32,8 +33,6 @@ from whet.evidence.provenance.trail import (
     is_passed_on,
     words_of,
 )
-
-_ADDING = {"append", "add", "appendleft"}
 
 
 class Moments:
@@ -433,7 +432,7 @@ class Moments:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 values = [(given, self.value(given, step.frame, step)) for given in node.args]
                 same = [given for given, value in values if is_passed_on(value, part)]
-                if node.func.attr in _ADDING and len(node.args) == 1:
+                if node.func.attr in ADDING and len(node.args) == 1:
                     same = same or node.args
                 if same:
                     return same[-1]

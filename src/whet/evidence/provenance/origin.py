@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
-from whet.evidence.provenance.ended import closed_before, kept_waiting
+from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
 from whet.evidence.provenance.happened import Happened
 from whet.evidence.provenance.iterated import resized_in_loop
 from whet.evidence.provenance.missing_clues import MissingClues
@@ -173,6 +173,17 @@ class Origin(Wording):
             path, step.line, Sureness.SEEN,
         )  # fmt: skip
 
+    def _of_dropped(self, failing: Failing) -> Iterator[Clue]:
+        """Tell of what was written to a database and never committed."""
+        for each in dropped_before(failing, self.recording):
+            path, line = each.began.frame.code.path, each.began.line
+            closed = self.place_of(each.closed.frame.code.path, each.closed.line)
+            yield self.clue(
+                f"{self.place_of(path, line)} began a transaction, and {closed} closed the connection"
+                " without a commit: what was written in it is lost",
+                path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
+
     # ---- circumstances ----
 
     def _of_circumstances(self, failing: Failing) -> Iterator[Clue]:
@@ -247,10 +258,14 @@ class Origin(Wording):
                 suspect.says in _BEGINNINGS and is_beginning(trail.expression)
             )
             is_firm = is_firm and not self._divides_by_zero(trail)
+            is_firm = is_firm and not (suspect.says == "None" and self._is_from_outside(trail))
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
+            yield from self.missing.absent(trail)
+            if self._is_from_outside(trail):
+                yield from self._of_dropped(failing)
             if is_new or story.trail:
                 yield story
 
@@ -268,6 +283,18 @@ class Origin(Wording):
         if isinstance(least, int | float) and isinstance(most, int | float):
             return least <= 0 <= most
         return is_zero(divisor)
+
+    def _is_from_outside(self, trail: Trail) -> bool:
+        """Whether a value was given by what was not followed: a database, a match, a package.
+
+        Why that had nothing to give is the question then.
+        """
+        expr, call, step = trail.expression, trail.call, trail.step
+        while isinstance(expr, ast.Subscript | ast.Attribute | ast.Await):
+            expr = expr.value
+        if trail.end is not End.MADE or call is None or step is None:
+            return False
+        return isinstance(expr, ast.Call) and not self.walk.now.callees(expr, call, step)
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
         said = self.said(suspect.expr, failing.call)
@@ -369,7 +396,14 @@ class Origin(Wording):
     def _decided(self, trail: Trail, suspect: Suspect) -> str:
         """Say which test has led to where a value was made, if that tells more than the value."""
         last, step = trail.hops[-1], trail.step
-        if step is None or last.call.code.is_module:
+        if step is None:
+            return ""
+        collected = self.sources[last.path].statement(last.line)
+        if suspect.flaw is None and isinstance(collected, ast.AugAssign):
+            ended = self.control.broke_off(last.call, last.line)
+            if ended is not None:
+                return f". Its loop ended{self._test(ended)}"
+        if last.call.code.is_module:
             return ""
         if suspect.says == "empty":
             decision = self._left_out(trail) or self.control.passed_over(last.call)
@@ -421,15 +455,18 @@ class Origin(Wording):
     def _made_of(self, trail: Trail) -> list[TrailStep]:
         """Say where what a value was made of came from."""
         found: dict[tuple[str, ...], list[TrailStep]] = {}
-        waiting = [trail]
+        waiting: list[tuple[Trail, Value | None]] = [(trail, None)]
         while waiting and len(found) < _MOST_SOURCES:
-            made = waiting.pop(0)
+            made, wanted = waiting.pop(0)
             expr, call, step = made.expression, made.call, made.step
             if made.end is not End.MADE or expr is None or call is None or step is None:
                 continue
             whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
             varied = set(varied_in(expr))
+            is_one_of = isinstance(expr, ast.Tuple | ast.List | ast.Dict) and wanted is not None
             for operand, value in self._parts_of(whole, call, step)[:_MOST_SOURCES]:
+                if is_one_of and wanted is not None and not wanted.is_same(value):
+                    continue  # the others beside it
                 if isinstance(operand, ast.Name) and operand.id in varied:
                     continue  # of its last round, whichever made the value
                 behind = self.walk.back(operand, call, step, value, None)
@@ -439,7 +476,7 @@ class Origin(Wording):
                 places = tuple(f"{each.place} {each.source}" for each in steps)
                 if steps and places not in found and not is_path(value):
                     found[places] = steps
-                    waiting.append(behind)
+                    waiting.append((behind, value))
         return [step for steps in found.values() for step in steps]
 
     def _parts_of(
@@ -467,7 +504,8 @@ class Origin(Wording):
         if behind.hops and behind.hops[-1].line != step.line:
             found += self._changed(said, value, step.begin)
             # What it held where it was made is what it holds now, unless it was changed since.
-            found.append(self.step_at(behind.hops[-1], said, None if found else value))
+            is_known = behind.end is not End.UNKNOWN and not found
+            found.append(self.step_at(behind.hops[-1], said, value if is_known else None))
             found += self._global(behind)
         if record is not None:
             place = self.at(record.path, record.line)

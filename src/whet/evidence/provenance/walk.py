@@ -8,6 +8,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
+from whet.evidence.provenance.given import adds_other, given_for
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
@@ -28,7 +29,6 @@ from whet.evidence.provenance.source import (
     names_in,
 )
 from whet.evidence.provenance.trail import (
-    SIMPLE,
     TEXTS,
     End,
     Flaw,
@@ -435,6 +435,8 @@ class Walk:
                 self._inside(trail, given, frame, at, wanted)
             return
         statement = self._sources[frame.code.path].statement(writer.line)
+        if adds_other(statement, part, lambda each: self.now.value(each, frame, writer)):
+            return  # the part was put there unseen
         expr = None if statement is None else self.now.written(statement, key, part, writer)
         is_added = isinstance(statement, ast.AugAssign) and expr is statement.value
         added = None if expr is None or not is_added else self.now.value(expr, frame, writer)
@@ -506,15 +508,14 @@ class Walk:
     def _given_to_init(
         self, trail: Trail, expr: ast.Call, call: Call, step: Step, wanted: Part
     ) -> bool:
-        by_name = [each.value for each in expr.keywords if each.arg == wanted.key]
-        for given in (*by_name, *expr.args, *(each.value for each in expr.keywords)):
-            value = self.now.value(given, call, step)
-            is_it = value is not None and value.is_same(wanted.part)
-            if given in by_name or (is_it and wanted.part.words not in SIMPLE):
-                self._hop(trail, given, step, wanted.part)
-                self._follow(trail, given, call, step, wanted.part)
-                return True
-        return False
+        every = (*expr.args, *(each.value for each in expr.keywords))
+        known = [(each, self.now.value(each, call, step)) for each in every]
+        given = given_for(wanted, expr, known, self._all)
+        if given is None:
+            return False
+        self._hop(trail, given, step, wanted.part)
+        self._follow(trail, given, call, step, wanted.part)
+        return True
 
     def _element(
         self,

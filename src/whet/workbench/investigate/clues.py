@@ -128,7 +128,7 @@ class Closer:
             clues.sort(key=lambda each: each in numbers)
         clues = [*self._in_time(lambda: self._of_neighbours(clues, recorded, at)), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
-        clues = self._with_variations(_each_once(clues), origins, at)
+        clues = _each_step_once(self._with_variations(_each_once(clues), origins, at))
         found = [
             replace(
                 each,
@@ -419,6 +419,17 @@ def _each_once(clues: Sequence[Clue]) -> list[Clue]:
     for each in clues:
         found.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
     return list(found.values())
+
+
+def _each_step_once(clues: Sequence[Clue]) -> list[Clue]:
+    """Return the clues without the steps that one before them tells already."""
+    told: set[TrailStep] = set()
+    found: list[Clue] = []
+    for each in clues:
+        steps = [step for step in dict.fromkeys(each.trail) if step not in told]
+        told.update(steps)
+        found.append(replace(each, trail=tuple(steps)))
+    return found
 
 
 def _with_time(trial: Trial, usual_seconds: float) -> Trial:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN
 from whet.evidence.experiments.changes import Needed
-from whet.evidence.experiments.taken_otherwise import ITERATOR
+from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED
 from whet.evidence.provenance.recording import ARRAY, CONTAINER, OBJECT, Recording, Value
 
 _ITERATORS = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "reversed", "_csv.reader", "csv.DictReader"}
 )
+_MARK = r"\ufeff"
 _CHANGING = frozenset({CONTAINER, OBJECT, ARRAY})
 
 
@@ -21,6 +22,8 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return True
     if recording is None:
         return False
+    if needs.is_met_by == MARKED:
+        return any(_MARK in each.words or _MARK in "".join(each.parts) for each in recording.values)
     if needs.is_met_by == GIVEN_AGAIN:
         return _is_given_again(needs, path, recording)
     found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)

@@ -1,0 +1,142 @@
+"""Small changes of a program that keep apart, or put together, what its dicts hold.
+
+A kept result from one that was made with other arguments; the entries of one nested dict from those
+of another one that takes its place.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from whet.evidence.experiments.changes import (
+    Change,
+    Edit,
+    changed_in_place,
+    edit_at,
+    expression,
+    replacing,
+)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_MERGED = (
+    "(lambda merge: merge({one}, {other}, merge))(lambda one, other, merge: {{**one, **{{key:"
+    " merge(one[key], other[key], merge) if isinstance(one.get(key), dict) and"
+    " isinstance(other[key], dict) else other[key] for key in other}}}} if isinstance(one, dict) and"
+    " isinstance(other, dict) else {plain})"
+)
+"""Two dicts as one, also where both have a dict under a key."""
+_SAID = "nested dicts merged too"
+
+
+def merged_otherwise(tree: ast.Module) -> Iterator[Change]:
+    """Yield the changes that a module offers."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Function):
+            yield from _short_keys(node)
+        if isinstance(node, ast.Expr):
+            yield from _updated(node)
+        if isinstance(node, ast.Dict | ast.BinOp):
+            yield from _joined(node)
+
+
+# ---- what is kept under a key ----
+
+
+def _short_keys(function: _Function) -> Iterator[Change]:
+    """Yield what is kept under a key that leaves out an argument of the function that keeps it."""
+    for node in ast.walk(function):
+        match node:
+            case ast.If(
+                test=ast.Compare(left=key, ops=[ast.NotIn() | ast.In()], comparators=[holder])
+            ):
+                pass
+            case _:
+                continue
+        puts = [ast.unparse(each) for each in changed_in_place(function)]
+        if ast.unparse(holder) in puts:
+            yield from _with_more(function, key, ast.unparse(holder))
+            return
+
+
+def _with_more(function: _Function, key: ast.expr, holder: str) -> Iterator[Change]:
+    made = [
+        each
+        for each in ast.walk(function)
+        if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == ast.unparse(key)
+    ]
+    if len(made) > 1:
+        return
+    node: ast.expr = made[0].value if made else key
+    told = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    left_out = [each.arg for each in arguments if each.arg not in {*told, "self", "cls", holder}]
+    for name in left_out:
+        said = ast.unparse(node)
+        edit = _Lengthening(holder, said, name).visit if not made else _instead(f"({said}, {name})")
+        yield Change(
+            node=node, what=f"the key `{said}` of `{holder}` leaves out `{name}`",
+            instead=f"`{name}` in the key", edit=edit_at(made[0].value if made else function, edit),
+        )  # fmt: skip
+
+
+def _instead(text: str) -> Edit:
+    return lambda _: expression(text)
+
+
+class _Lengthening(ast.NodeTransformer):
+    """Puts a longer key in the place of one, wherever a dict is asked for it."""
+
+    def __init__(self, holder: str, key: str, more: str) -> None:
+        self._holder, self._key, self._longer = holder, key, f"({key}, {more})"
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if ast.unparse(node.value) == self._holder:
+            node.slice = self._long(node.slice)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        if [ast.unparse(each) for each in node.comparators] == [self._holder]:
+            node.left = self._long(node.left)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_asked = (
+            isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == self._holder
+        )
+        node.args = [self._long(each) if is_asked else each for each in node.args]
+        return self.generic_visit(node)
+
+    def _long(self, key: ast.expr) -> ast.expr:
+        return expression(self._longer) if ast.unparse(key) == self._key else key
+
+
+# ---- nested dicts ----
+
+
+def _updated(node: ast.Expr) -> Iterator[Change]:
+    """Yield `one.update(other)`, which puts a dict of `other` in the place of one in `one`."""
+    match node.value:
+        case ast.Call(func=ast.Attribute(value=one, attr="update"), args=[other], keywords=[]):
+            own, given = ast.unparse(one), ast.unparse(other)
+        case _:
+            return
+    made = _MERGED.format(one=own, other=given, plain="other")
+    what = f"`{ast.unparse(node)}` replaces what `{own}` has under a key, a nested dict too"
+    yield replace(replacing(node.value, what, f"{own}.update({made})"), instead=_SAID)
+
+
+def _joined(node: ast.Dict | ast.BinOp) -> Iterator[Change]:
+    """Yield `{**one, **other}` and `one | other`."""
+    match node:
+        case ast.Dict(keys=[None, None], values=[one, other]):
+            plain = "{**one, **other}"
+        case ast.BinOp(left=one, op=ast.BitOr(), right=other):
+            plain = "one | other"
+        case _:
+            return
+    made = _MERGED.format(one=ast.unparse(one), other=ast.unparse(other), plain=plain)
+    what = (
+        f"in `{ast.unparse(node)}` a nested dict of `{ast.unparse(other)}` takes the place of one of"
+        f" `{ast.unparse(one)}`"
+    )
+    yield replace(replacing(node, what, made), instead=_SAID)

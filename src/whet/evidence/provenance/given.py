@@ -1,0 +1,62 @@
+"""Which argument of a call became an attribute of the object that it made."""
+
+import ast
+from collections.abc import Callable, Sequence
+
+from whet.evidence.provenance.recording import SCALAR, Recording, Value
+from whet.evidence.provenance.source import called_name, head
+from whet.evidence.provenance.trail import SIMPLE, Part
+
+ADDING = {"append", "add", "appendleft", "put", "put_nowait"}
+"""Methods that put what they are given into their object."""
+Given = tuple[ast.expr, Value | None]
+
+
+def given_for(
+    wanted: Part, expr: ast.Call, known: Sequence[Given], recording: Recording
+) -> ast.expr | None:
+    """Return the argument that is a part of what a call has made; None: nothing tells which.
+
+    Args:
+        wanted: the part.
+        expr: the call.
+        known: its arguments in their order, those by name last, and what they were.
+        recording: the run.
+    """
+    by_name = (each.value for each in expr.keywords if each.arg == wanted.key)
+    by_value = (
+        given
+        for given, value in known
+        if value is not None and value.is_same(wanted.part) and wanted.part.words not in SIMPLE
+    )
+    return next(by_name, None) or next(by_value, None) or _by_place(wanted, expr, known, recording)
+
+
+def adds_other(
+    statement: ast.stmt | None, part: Value, value_of: Callable[[ast.expr], Value | None]
+) -> bool:
+    """Whether a statement is known to have put other scalars than a part into something."""
+    added = [
+        value_of(node.args[0])
+        for node in head(statement)
+        if isinstance(node, ast.Call) and called_name(node) in ADDING and len(node.args) == 1
+    ]
+    return bool(added) and all(
+        each is not None and each.kind == SCALAR and not each.is_same(part) for each in added
+    )
+
+
+def _by_place(
+    wanted: Part, expr: ast.Call, known: Sequence[Given], recording: Recording
+) -> ast.expr | None:
+    """Return the argument in the place of the part, where all others are in theirs: a record's."""
+    parts = list(recording.parts(wanted.holder))
+    names = [name for name, _ in parts]
+    if wanted.key not in names[: len(expr.args)] or len(parts) < len(expr.args):
+        return None
+    if any(isinstance(each, ast.Starred) for each in expr.args):
+        return None
+    for (_, part), (_, value) in zip(parts, known[: len(expr.args)], strict=False):
+        if value is not None and not value.is_same(part):
+            return None
+    return expr.args[names.index(wanted.key)]
