@@ -95,6 +95,7 @@ def instructions() -> "list[Instruction]":
         numbers["openat"]: _tagged(0, MAGIC_FOLDER),
         numbers["readlinkat"]: _tagged(0, MAGIC_FOLDER),
         numbers["sendmsg"]: _tagged(2, MAGIC_FLAGS),
+        numbers["ptrace"]: _tagged(4, MAGIC_FOLDER),  # it has four arguments
         numbers["sendto"]: _addressed(),
         numbers["madvise"]: _only_with(2, _DONTFORK),
     }

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
 
+    from .forking.sleepers import Sleepers
     from .hiding.private import Collecting
     from .watching.suites import Guard, Rewrite
 
@@ -115,6 +116,9 @@ def _forget_modules() -> list[str]:
         for name, module in forgotten.items()
         if name.partition(".")[0] == package
     ]
+
+
+_MOST_TOLD = 4096
 
 
 class _Stage:
@@ -310,7 +314,8 @@ class _Stage:
         try:
             # Most blockers go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
-            why = blocker() or self._take(kind, place, seconds)
+            why, sleepers = blocker(self._is_own)
+            why = why or self._take(kind, place, seconds, sleepers)
             if why:
                 self._hindered(why, kind, place, seconds)
             return why
@@ -331,7 +336,10 @@ class _Stage:
             self._told.add(why)
             self.tell("hindered", place, seconds, why)
 
-    def _take(self, kind: str, place: str, seconds: float) -> str:
+    def _is_own(self, path: str) -> bool:
+        return path in self._sources or path in self._shared
+
+    def _take(self, kind: str, place: str, seconds: float, sleepers: Sleepers | None) -> str:
         """Fork a copy that waits; return here, and in each copy that is resumed from it.
 
         Returns:
@@ -343,7 +351,7 @@ class _Stage:
         except OSError as error:  # the program has all descriptors that it may have
             return f"nothing can be opened: {error.strerror}"
         try:
-            is_original = bool(fork_away())
+            is_original = bool(fork_away() if sleepers is None else sleepers.fork_away())
         except OSError as error:  # no memory, or too many processes
             os.close(waiting)
             os.close(woken)
@@ -351,13 +359,14 @@ class _Stage:
         self._told.clear()
         if is_original:
             os.close(woken)
-            if os.read(waiting, 1):
-                self.audit_listener.ended_by = "whet has said so"
-            os.close(waiting)
-            return ""
+            return self._told_by_copy(waiting, sleepers)
         os.close(waiting)
         is_to_run_on = False
         try:
+            why = "" if sleepers is None else sleepers.capture()
+            if why:
+                os.write(woken, os.fsencode(why))
+                return why
             reopen(files)  # the original may lock one, and the last process that has it unlocks it
             self._copy = Waiting(
                 self._sources,
@@ -367,6 +376,7 @@ class _Stage:
                 become_own=self._become_own,
                 touch_ahead=None if self._is_search else self._touch_last_words,
             )
+            self._copy.sleepers = sleepers
             at = (kind, place, seconds)
             are_frames_new, is_debugged = self._copy.wait(self._address, woken, at)
             is_to_run_on = True
@@ -376,16 +386,34 @@ class _Stage:
         # From here on this is the process of a resumed run.
         reopen(files)
         skip_stdin(read_bytes)
-        self._anew()
-        inherit_again()
-        if self._copy.worth_seconds >= 0:
-            self._snapshot_policy.worth_seconds = self._copy.worth_seconds
-        self._began = time.perf_counter() - seconds
+        self._run_on(self._copy, seconds)
         if is_debugged:
             self._debug(are_frames_new=are_frames_new)
         if are_frames_new:
             raise Resumed
         return ""
+
+    def _told_by_copy(self, waiting: int, sleepers: Sleepers | None) -> str:
+        """Wait until a copy is taken; return why it could not be, empty if it was."""
+        # Of threads that sleep one may wake meanwhile, and what it does is to be heard.
+        self.audit_listener.is_closed = sleepers is None
+        told = os.read(waiting, _MOST_TOLD)
+        self.audit_listener.is_closed = True
+        os.close(waiting)
+        if sleepers is not None:
+            sleepers.let_look(begins=False)
+        if told == b"\1":
+            self.audit_listener.ended_by = "whet has said so"
+            return ""
+        return os.fsdecode(told)
+
+    def _run_on(self, copy: Waiting, seconds: float) -> None:
+        """Be the process of a run, as the original was."""
+        self._anew()
+        inherit_again()
+        if copy.worth_seconds >= 0:
+            self._snapshot_policy.worth_seconds = copy.worth_seconds
+        self._began = time.perf_counter() - seconds
 
     def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""

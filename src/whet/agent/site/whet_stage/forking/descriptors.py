@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ..hiding.private import private_import
 from ..hiding.unfiltered_calls import entries, link_at, whole
 
 TYPE_CHECKING = False
@@ -30,6 +31,7 @@ _STREAMS = (1, 2, 0)  # where two are the same, the first of them
 _MOST_BYTES = 64 << 20  # of files without a name
 _DELETED = " (deleted)"
 _MODE = 0o600  # of such a file, as `tempfile` makes it
+_INT_BYTES, _READABLE = 4, 0x541B  # FIONREAD, asm-generic/ioctls.h
 _ANEW = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
@@ -204,6 +206,49 @@ def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
         return os.path.samestat(found, os.stat(target))
     except OSError:
         return False
+
+
+class OwnPipe:
+    """A pipe of which this process has both ends, with nothing in it."""
+
+    def __init__(self) -> None:
+        self.ends: list[tuple[int, int]] = []
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether both ends are here, and nothing is in it that a copy would lack."""
+        modes = {flags & os.O_ACCMODE for _, flags in self.ends}
+        reading = [number for number, flags in self.ends if flags & os.O_ACCMODE == os.O_RDONLY]
+        return modes == {os.O_RDONLY, os.O_WRONLY} and not any(map(_is_readable, reading))
+
+    def renew(self) -> None:
+        """Put another one in its place: the original's would be shared with it.
+
+        Raises:
+            OSError: if there can be no other.
+        """
+        read, write = os.pipe()
+        for number, flags in self.ends:
+            new = write if flags & os.O_ACCMODE else read
+            os.dup2(new, number, inheritable=os.get_inheritable(number))
+            os.set_blocking(number, not flags & os.O_NONBLOCK)
+        os.close(read)
+        os.close(write)
+
+
+def own_pipes() -> dict[int, OwnPipe]:
+    """Return the pipes that nobody else has, by each descriptor of each."""
+    by_target: dict[str, OwnPipe] = {}
+    for number, target in _files():
+        if target.startswith("pipe:"):
+            by_target.setdefault(target, OwnPipe()).ends.append((number, _facts_of(number)[0]))
+    return {number: pipe for pipe in by_target.values() if pipe.is_whole for number, _ in pipe.ends}
+
+
+def _is_readable(number: int) -> bool:
+    size = bytearray(_INT_BYTES)
+    private_import("fcntl").ioctl(number, _READABLE, size)
+    return any(size)
 
 
 class Streams:

@@ -5,18 +5,21 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import os
 import time
 
 from ..hiding import atfork
-from ..hiding.private import is_import_replaced
+from ..hiding.private import is_alone, is_import_replaced
 from ..hiding.unfiltered_calls import entries
-from . import descriptors, openmp, process, stdin
+from . import descriptors, openmp, process, sleepers, stdin
 from .memory import Memory
-from .threads import OPENMP, native_threads, python_thread
+from .python_threads import Threads, is_first
+from .sleepers import Sleepers
+from .threads import OPENMP, NativeThread, awaited, native_threads, rests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .threads import NativeThread
+    from collections.abc import Callable
 
 _PATIENCE = 5  # looks at threads that are about to end
 _STEP_SECONDS = 0.001
@@ -30,41 +33,77 @@ def begin() -> None:
     stdin.begin()
 
 
-def blocker() -> str:
-    """Return why no snapshot can be taken now; empty if it can."""
+def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Sleepers | None]:
+    """Return why no snapshot can be taken now, empty if it can; and threads that it takes along.
+
+    Args:
+        is_followed: whether a file is one of the program's own, whose functions may change.
+    """
     if is_import_replaced():
-        return "it has put another function in the place of `__import__`"
+        return "it has put another function in the place of `__import__`", None
     if stdin.was_read():
-        return "it has read from standard input"
+        return "it has read from standard input", None
+    if not atfork.can_fork():
+        return "this Python does not tell its at-fork handlers", None
     try:
-        return (
-            python_thread() or process.hindering_state() or _hindering_memory()
-            if atfork.can_fork()
-            else "this Python does not tell its at-fork handlers"
-        )
+        return _hindrance(Threads(is_followed))
     except (OSError, ImportError) as error:  # it may have become another user
-        return f"it cannot be looked into: {error}"
+        return f"it cannot be looked into: {error}", None
 
 
-def _hindering_memory() -> str:
+def _hindrance(python: Threads) -> tuple[str, Sleepers | None]:
+    if not is_first():  # a copy goes on with this thread, and the first one sleeps
+        return python.told() or "another Python thread runs", None
+    is_plain = is_alone()
+    unable = "" if is_plain else sleepers.why_not()
+    why = (python.told() if unable else "") or process.hindering_state()
+    if why:
+        return why, None
     memory = Memory()
     shared = memory.shared()
     if shared:
-        return f"shared memory is mapped: {shared}"
-    threads = _threads_at_rest(memory)
-    for thread in threads:
-        if not _may_stay(thread):
-            return str(thread)
+        return f"shared memory is mapped: {shared}", None
+    threads = _threads_at_rest(memory) if is_plain else []
+    taken = None
+    if not is_plain or not all(map(_may_stay, threads)):
+        why, taken = _sleeping(python, memory)
+        if why:
+            return why, None
     pools = {each.descriptor for each in threads if each.survives_fork()}
+    pools |= set() if taken is None else taken.descriptors
     has_cuda = any("/libcuda.so" in library for library in memory.libraries())
     file = descriptors.hindering_file(pools, memory.holds, has_cuda=has_cuda)
     if file:
-        return file
-    if any(thread.is_of(OPENMP) for thread in threads):
+        return file, None
+    if taken is None and any(thread.is_of(OPENMP) for thread in threads):
         # Last: it costs the program the start of new threads.
         openmp.pause(memory)
-        return _left_of_openmp(memory)
-    return ""
+        return _left_of_openmp(memory), None
+    return "", taken
+
+
+def _sleeping(python: Threads, memory: Memory) -> tuple[str, Sleepers | None]:
+    """Return why not all threads can be taken along as they are; or those threads."""
+    pipes = descriptors.own_pipes()
+    sleeps: dict[int, tuple[int, bytes]] = {}
+    awake: list[int] = []
+    for _ in range(_PATIENCE):
+        try:
+            others = {int(name) for name in entries("/proc/self/task")} - {os.getpid()}
+            sleeps = {each: sleepers.sleeps_of(os.getpid(), each) for each in others}
+            awake = [each for each in others if not rests(each, pipes)]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # one has ended
+        if not awake:
+            break
+        time.sleep(_STEP_SECONDS)
+    why = python.told(awake) if awake else python.told_of_own()
+    if not why and (awake or sleepers.why_not()):
+        why = str(NativeThread(str((awake or list(sleeps))[0]), memory))
+    if why:
+        return why, None
+    waits = {awaited(each) for each in sleeps} & pipes.keys()
+    return "", Sleepers(sleeps, {each: pipes[each] for each in waits})
 
 
 def _threads_at_rest(memory: Memory) -> list[NativeThread]:

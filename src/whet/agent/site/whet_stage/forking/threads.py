@@ -8,17 +8,16 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
-import _thread
 import os
 import sys
+import time
 
 from ..hiding.unfiltered_calls import entries, whole
 from .memory import Memory, bytes_at, is_return, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from threading import Thread
+    from collections.abc import Collection
 
 # Between a thread's owner and the kernel; never the owner itself.
 _RUNTIME = (
@@ -27,7 +26,10 @@ _RUNTIME = (
 )  # fmt: skip
 _FUTEX = {"x86_64": 202, "aarch64": 98}.get(os.uname().machine, -1)
 _READ = {"x86_64": 0, "aarch64": 63}.get(os.uname().machine, -1)
-_WAITS = {0x80, 0x89}  # FUTEX_WAIT and FUTEX_WAIT_BITSET, private: linux/futex.h
+# FUTEX_WAIT and FUTEX_WAIT_BITSET, private, and FUTEX_CLOCK_REALTIME: linux/futex.h
+_WAITS, _WAIT_UNTIL, _REALTIME = {0x80, 0x89}, 0x89, 0x100
+_LEAST_SECONDS = 0.05  # that a thread sleeps on, for it to be at rest
+_time_of = time.clock_gettime  # the program may put something else in its place
 _STACK_BYTES, _TOP_BYTES = 1 << 16, 1 << 13
 _SYSCALL_FIELDS = 9  # number, six arguments, stack pointer, program counter; proc(5)
 _WAKER_FRAMES = 3
@@ -98,19 +100,6 @@ class NativeThread:
         return f"a thread of {name or 'an unknown library'} runs: {self._comm}"
 
 
-def python_thread() -> str:
-    """Return what is to be said of another Python thread; empty if there is none."""
-    threading = sys.modules.get("threading")
-    if threading is not None:
-        active: Mapping[int, Thread] = vars(threading)["_active"]
-        main = threading.main_thread()
-        for thread in tuple(active.values()):
-            if thread is not main and thread.is_alive():
-                return f"the thread `{thread.name}` runs"
-    count: Callable[[], int] = vars(_thread)["_count"]
-    return "another Python thread runs" if count() else ""
-
-
 def native_threads(memory: Memory) -> list[NativeThread]:
     """Return all threads but the main one, if none of them is Python's."""
     found: list[NativeThread] = []
@@ -145,6 +134,45 @@ def _is_at_rest(number: str) -> bool:
         return False
     what, until = int(words[2], 16), int(words[4], 16)
     return what & 0xFF in _WAITS and not until
+
+
+def awaited(thread: int) -> int:
+    """Return the descriptor that a thread waits for to be readable; -1: it does not.
+
+    Raises:
+        OSError: if that cannot be told.
+    """
+    words = whole(f"/proc/self/task/{thread}/syscall").split()
+    return int(words[1], 16) if len(words) == _SYSCALL_FIELDS and int(words[0]) == _READ else -1
+
+
+def rests(thread: int, descriptors: Collection[int]) -> bool:
+    """Whether a thread sleeps, and will for a while if nobody wakes it.
+
+    One that waits for Python's global lock sleeps for moments at a time.
+
+    Args:
+        thread: the kernel's number of it.
+        descriptors: what it may wait for to be readable.
+
+    Raises:
+        OSError: if that cannot be told.
+    """
+    words = whole(f"/proc/self/task/{thread}/syscall").split()
+    if len(words) != _SYSCALL_FIELDS:
+        return False
+    if int(words[0]) == _READ:
+        return int(words[1], 16) in descriptors
+    what, until = int(words[2], 16), int(words[4], 16)
+    if int(words[0]) != _FUTEX or what & 0xFF not in _WAITS:
+        return False
+    if not until:
+        return True
+    if what & 0xFF != _WAIT_UNTIL:
+        return False  # it is told how long, not until when
+    seconds, nanoseconds = words_of(bytes_at(until, until + 16))
+    now = _time_of(time.CLOCK_REALTIME if what & _REALTIME else time.CLOCK_MONOTONIC)
+    return seconds + nanoseconds / 1e9 - now > max(_LEAST_SECONDS, 3 * sys.getswitchinterval())
 
 
 def _is_runtime(file: str) -> bool:

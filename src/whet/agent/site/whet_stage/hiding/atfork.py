@@ -23,6 +23,7 @@ _PACKAGES_OF_PROCESSES = ("multiprocessing", "multiprocess")  # the latter by wa
 _KINDS = 3  # before, after in the parent, after in the child
 _lists: list[Registered] = []
 _fork = os.fork
+_other: list[Callable[[], int]] = []
 
 
 def find_handlers() -> None:
@@ -44,9 +45,28 @@ def can_fork() -> bool:
     return len(_lists) == _KINDS
 
 
+def fork_with(other: Callable[[], int] | None) -> None:
+    """Fork in another way from now on; None: as `os.fork` does."""
+    _other[:] = [] if other is None else [other]
+
+
 def fork() -> int:
-    """Fork; return as `os.fork` does."""
-    kept, number = [each[:] for each in _lists], os.getpid()
+    """Fork; return as `os.fork` does.
+
+    Raises:
+        OSError: if there can be no other process.
+    """
+    number = os.getpid()
+    pid = _other[0]() if _other else _fork_unheard()
+    if pid < 0:
+        raise BlockingIOError
+    if pid == 0:
+        _be_renumbered(number)
+    return pid
+
+
+def _fork_unheard() -> int:
+    kept = [each[:] for each in _lists]
     for each in _lists:
         each.clear()
     # From 3.12 on Python warns of forks while threads run, of which it does not know the pools.
@@ -54,19 +74,20 @@ def fork() -> int:
     filters: list[tuple[object, ...]] = vars(module)["filters"]
     filters.insert(0, ("ignore", None, DeprecationWarning, None, 0))
     try:
-        pid = _fork()
+        return _fork()
     finally:
         del filters[0]
         for index, handlers in enumerate(kept):
             _lists[index][:] = handlers
+
+
+def _be_renumbered(number: int) -> None:
     threading = sys.modules.get("threading")
-    if pid == 0 and threading is not None:
+    if threading is not None:
         # As in any process, the number of the main thread is the process's.
         vars(threading.main_thread())["_native_id"] = os.getpid()
         _renew_handles(vars(threading)["_dangling"])
-    if pid == 0:
-        _renumber_processes(number)
-    return pid
+    _renumber_processes(number)
 
 
 def _renew_handles(threads: Iterable[object]) -> None:

@@ -61,7 +61,16 @@ _own: dict[str, ModuleType] = {}
 
 def is_alone() -> bool:
     """Whether no thread but this one can run Python code, and see what whet does meanwhile."""
-    return not _count_threads()
+    return not _count_threads() or bool(_asleep)
+
+
+_asleep: list[object] = []
+"""What a copy that waits has of other threads: their memory, until it runs on."""
+
+
+def note_asleep(what: object) -> None:
+    """Note that there are no other threads in this process for now; None: there are again."""
+    _asleep[:] = [] if what is None else [what]
 
 
 _BALLAST_COUNT = 4000
