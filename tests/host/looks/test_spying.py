@@ -1,5 +1,6 @@
 """The stacks of real processes: seen from outside, told by the agent, or why there are none."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from whet.core.observations.stack import ProcessStack
 from whet.host.inspect import spying
 from whet.host.inspect.asyncio_tasks import parse_tasks
 from whet.host.inspect.spying import FORBIDDEN, parse_gdb, take_all
+from whet.host.inspect.stacks import spied_thread
 from whet.host.process.process_facts import ProcessFacts, facts_of
 from whet.host.process.process_tree import descendants_of
 
@@ -270,6 +272,18 @@ def test_the_whole_tree_is_seen(tmp_path: Path) -> None:
     inner = [next((n for n in ("save", "all_reduce") if n in functions(each)), "") for each in seen]
     assert inner.count("save") <= 1
     assert "<module>" in functions(seen[0])
+
+
+def test_a_frame_of_the_interpreter_itself_is_none_of_the_programs() -> None:
+    """From Python 3.13 on there is one between a class that is called and its `__init__`."""
+    frames = [("__init__", "/p/a.py", 3), ("__init__", "__init__", 0), ("main", "/p/a.py", 9)]
+    told = [{"name": name, "filename": path, "line": line} for name, path, line in frames]
+    answer = json.dumps([{"os_thread_id": 7, "frames": told}]).encode()
+
+    assert [(each.function, each.line) for each in spied_thread(answer, 7)] == [
+        ("main", 9),
+        ("__init__", 3),
+    ]
 
 
 def test_what_gdb_writes_is_read() -> None:

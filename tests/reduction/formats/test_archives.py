@@ -303,7 +303,7 @@ def test_an_archive_that_holds_itself_is_weighed_and_reduced_to_an_end() -> None
 
 def test_a_package_in_a_zip_is_a_zip() -> None:
     file = io.BytesIO()
-    top = Path(zipfile.__file__).parent / "json"
+    top = Path(json.__file__).parent
     with zipfile.PyZipFile(file, "w") as archive:
         archive.writepy(os.fspath(top))
 

@@ -20,7 +20,7 @@ import types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 _ANY_ERROR, _ANYTHING = (Exception,), (BaseException,)
@@ -32,7 +32,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return all that is known of a target."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    _needed()
+    sys.meta_path.insert(0, _OwnModules(list(sys.path)))
     if request["first"] is not None:
         sys.path.insert(0, request["first"])
     module, attributes = request["module"], request["attributes"]
@@ -63,6 +63,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     told["byte_code"] = _byte_code(told["file"])
     told["installed_by"] = _installed_by(module.partition(".")[0])
     if request["imports"]:
+        _without_own_modules()
         held = sys.modules.get(module)
         if held is not None and getattr(held, "__file__", told["file"]) != told["file"]:
             del sys.modules[module]  # the asking itself has imported the one that is hidden
@@ -72,10 +73,27 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _needed() -> None:
-    """Import what will be asked later: then modules of a project may stand in for these."""
-    for name in ("ast", "importlib.metadata", "pkgutil"):
-        importlib.import_module(name)
+class _OwnModules:
+    """Finds the modules that the asking itself needs: none of a project may stand in for these."""
+
+    def __init__(self, path: list[str]) -> None:
+        self._path = path
+
+    def find_spec(self, name: str, path: Sequence[str] | None, _target: Any = None) -> Any:
+        machinery = importlib.machinery
+        spec = (
+            machinery.BuiltinImporter.find_spec(name)
+            or machinery.FrozenImporter.find_spec(name)
+            or machinery.PathFinder.find_spec(name, self._path if path is None else path)
+        )
+        if spec is None:  # such as `winreg`, which the library tries: no other finder is asked
+            raise ModuleNotFoundError(name, name=name)
+        return spec
+
+
+def _without_own_modules() -> None:
+    """Let the project's own modules be imported from here on."""
+    sys.meta_path[:] = [each for each in sys.meta_path if not isinstance(each, _OwnModules)]
 
 
 def _split(name: str) -> tuple[str, list[str]]:
@@ -91,6 +109,7 @@ def _split(name: str) -> tuple[str, list[str]]:
 def _by_another_name(name: str, *, imports: bool) -> tuple[str, Any]:
     """Return a module that stands under a name which no file has, such as `os.path`."""
     if imports and name not in sys.modules:
+        _without_own_modules()
         shown = sys.stdout
         sys.stdout = sys.stderr = io.StringIO()
         try:
@@ -122,6 +141,8 @@ def _find(name: str) -> tuple[Any, str, list[str]]:
 
 def _spec(name: str, path: list[str] | None) -> Any:
     for finder in sys.meta_path:
+        if isinstance(finder, _OwnModules):
+            continue
         find = getattr(finder, "find_spec", None)
         try:
             spec = find(name, path) if find is not None else None

@@ -29,7 +29,6 @@ from whet.core.text.record import (
     items_of,
     optional_integer,
     optional_text,
-    records,
 )
 from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
 from whet.host.inspect.presence import name_of
@@ -39,7 +38,7 @@ from whet.host.inspect.stacks import (
     find_spy,
     is_hidden,
     is_python,
-    spied,
+    spied_frames,
 )
 from whet.host.process.process_facts import ProcessFacts, facts_of
 from whet.host.process.process_tree import descendants_of
@@ -244,7 +243,7 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
             ThreadStack(
                 number=optional_integer(thread, "os_thread_id") or 0,
                 name=optional_text(thread, "thread_name") or "",
-                frames=tuple(spied(frame) for frame in reversed(records(thread, "frames"))),
+                frames=spied_frames(thread),
                 is_running=boolean(thread, "active"),
                 holds_gil=boolean(thread, "owns_gil"),
             )

@@ -298,12 +298,18 @@ def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
         threads = [as_record(item, "thread") for item in items_of(decoded(answer))]
         for thread in threads:
             if optional_integer(thread, "os_thread_id") == number or len(threads) == 1:
-                return tuple(spied(frame) for frame in reversed(records(thread, "frames")))
+                return spied_frames(thread)
     return ()
 
 
-def spied(frame: JsonObject) -> Frame:
-    """Return a frame as py-spy tells of it."""
+def spied_frames(thread: JsonObject) -> tuple[Frame, ...]:
+    """Return the frames of a thread as py-spy tells of it, innermost last."""
+    found = (_spied(frame) for frame in reversed(records(thread, "frames")))
+    # From Python 3.13 on the interpreter itself has a frame where it calls an `__init__`.
+    return tuple(frame for frame in found if frame.line or frame.path != frame.function)
+
+
+def _spied(frame: JsonObject) -> Frame:
     path = text(frame, "filename")
     return Frame(
         path=path,

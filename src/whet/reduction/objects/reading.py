@@ -26,11 +26,20 @@ class Opaque:
     """An object of which nothing is known but how to copy it, if that."""
 
     value: object
+    is_copied: bool
+
+    @classmethod
+    def of(cls, value: object) -> "Opaque":
+        """Return a leaf; copying is tried once, as a copy that fails deep down takes long."""
+        with suppress(Exception):  # a lock, a socket, a generator
+            copy.deepcopy(value)
+            return cls(value, is_copied=True)
+        return cls(value, is_copied=False)
 
     def make(self) -> object:
         """Return a copy; the object itself where it cannot be copied."""
-        with suppress(Exception):  # a lock, a socket, a generator
-            return copy.deepcopy(self.value)
+        with suppress(Exception):
+            return copy.deepcopy(self.value) if self.is_copied else self.value
         return self.value
 
     def plainest(self) -> Leaf | None:
@@ -69,14 +78,14 @@ class Reader:
         if number in self._open:
             raise _CycleError(number)
         if len(self._open) >= DEEPEST:
-            return Opaque(value)
+            return Opaque.of(value)
         self._open.add(number)
         try:
             return self._container(value)
         except _CycleError as cycle:
             if cycle.number != number:
                 raise
-            return Opaque(value)
+            return Opaque.of(value)
         finally:
             self._open.discard(number)
 
@@ -88,7 +97,7 @@ class Reader:
             node = self._elements(cast("Iterable[object]", value))
         else:
             node = self._record(value) or _grid_of(value) or self._instance(value)
-        return Opaque(value) if node is None or not _is_buildable(node) else node
+        return Opaque.of(value) if node is None or not _is_buildable(node) else node
 
     def _mapping(self, value: Mapping[object, object]) -> Node | None:
         join = _joining(value, _update)
