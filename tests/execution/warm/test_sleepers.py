@@ -40,6 +40,25 @@ timer = threading.Timer(1.0, print, ('tick',))
 timer.start()
 x = 1
 """
+BAR = """import multiprocessing, threading
+lock = multiprocessing.RLock()
+killed = threading.Event()
+monitor = threading.Thread(target=killed.wait, args=(10,), daemon=True)
+monitor.start()
+lock.acquire()
+x = 1
+"""
+SHARED = """import multiprocessing, mmap
+lock, number = multiprocessing.Semaphore(3), mmap.mmap(-1, 5000)
+number[4999] = 7
+lock.acquire()
+x = 1
+"""
+QUEUE = """import multiprocessing
+q = multiprocessing.Queue()
+q.put(3)
+x = q.get()
+"""
 NATIVE = """import ctypes, threading
 c = ctypes.CDLL(None)
 gate = (ctypes.c_char * 64)()
@@ -56,6 +75,22 @@ PROGRAMS = {
     "a listener to a queue": (LISTENER, "log.warning('second')\nlistener.stop()\nprint(x)\n"),
     "a pool of C++": (ARROW, "print(x, table.group_by('b').aggregate([('a', 'sum')])['a_sum'])\n"),
     "a timer": (TIMER, "timer.join(0.3)\nprint(x, timer.is_alive())\n"),
+    "a progress bar: a monitor and a semaphore": (
+        BAR,
+        (
+            "lock.acquire(); lock.release(); lock.release(); killed.set(); monitor.join()\n"
+            "print(x, lock.acquire(False), monitor.is_alive())\n"
+        ),
+    ),
+    "memory and semaphores that children get": (
+        SHARED,
+        (
+            "def child(): lock.acquire(); number[0] = number[4999] + 1; lock.release()\n"
+            "c = multiprocessing.Process(target=child)\nc.start(); c.join()\n"
+            "print(x, lock.get_value(), number[0], c.exitcode)\n"
+        ),
+    ),
+    "a queue that has fed a process": (QUEUE, "q.put(x + 1)\nprint(x, q.get())\n"),
     "a thread of C": (NATIVE, "c.sem_post(gate)\nprint(x, c.pthread_join(thread, None))\n"),
     "who a thread is": (
         f"{EXECUTOR}import threading\nf = pool.submit(threading.get_ident).result()\n",
@@ -94,6 +129,25 @@ def test_threads_that_sleep_go_along(workshop: Workshop, past: str, rest: str) -
     place = _last_place(workshop, past, rest)
 
     assert int(place.removeprefix("main.py:")) > (past + SLOW).count("\n"), workshop.starts
+
+
+@pytest.mark.parametrize("past", [BAR, SHARED, QUEUE], ids=["a bar", "memory", "a queue"])
+def test_each_copy_has_its_own(workshop: Workshop, past: str) -> None:
+    """What one run leaves in shared memory, and in pipes, no other one finds there."""
+    takes = {
+        BAR: "lock.release(); print(lock.acquire(False), lock._semlock._count())\n",
+        SHARED: "lock.acquire(); number[9] += 1; print(lock.get_value(), number[9])\n",
+        QUEUE: "q.put(5); print(q.get()); q.put(6)\nwhile q.empty(): pass\n",
+    }
+    workshop.write({"main.py": f"{past}{SLOW}{takes[past]}"})
+    workshop.run()
+    for number in range(4):
+        workshop.write({"main.py": f"{past}{SLOW}{takes[past]}print({number})\n"})
+        workshop.run()
+
+    assert {start.place for start in workshop.starts[1:]} == {
+        f"main.py:{(past + SLOW).count(chr(10)) + 1}"
+    }
 
 
 @every_python

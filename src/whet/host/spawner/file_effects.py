@@ -129,6 +129,12 @@ class FileEffects:
         self.removes(path)
         self._made[key_of(to)] = moved
 
+    def gets_name(self, path: str, other: str) -> None:
+        """Note that a file of its own gets one more name."""
+        named = self._made[key_of(path)].copy()
+        named.kind = "moved"
+        self._made[key_of(other)] = named
+
     # ---- snapshots ----
 
     def keep(self, number: int, pid: int) -> None:
@@ -162,6 +168,8 @@ class FileEffects:
                     raise CannotPutBackError(f"{path}: {error.strerror}") from error
                 if not is_right:
                     raise CannotPutBackError(f"{path} is not what the program made")
+                if deed.kind != "folder" and found.st_nlink > 1:
+                    raise CannotPutBackError(f"{path} has two names")
                 mode = stat.S_IMODE(found.st_mode) if sets_mode else deed.mode
                 times = (found.st_atime_ns, found.st_mtime_ns) if deed.sets_times else None
             if size > _MOST_BYTES:

@@ -268,17 +268,16 @@ class SyscallDecoder:
             return
         found, other = _status_of(source, follow=False), _status_of(target, follow=False)
         flags = arguments[4] if name == "renameat2" else 0
-        if flags == _RENAME_NOREPLACE:
+        if is_link or flags == _RENAME_NOREPLACE:
             self._seen.see_link(target)
         if is_nameless:
             self.ends(f"{name} {target}", [target])
         elif found is None:
             self._seen.see_link(source)
-        elif flags == _RENAME_NOREPLACE and other is not None:
+        elif (is_link or flags == _RENAME_NOREPLACE) and other is not None:
             return  # it will fail
         elif (
-            is_link
-            or flags not in {0, _RENAME_NOREPLACE}
+            flags not in {0, _RENAME_NOREPLACE}
             or not self._file_effects.made_where_none_was(source)
             or not is_plain(found)
             or not _can_make(target)
@@ -288,7 +287,10 @@ class SyscallDecoder:
         elif source != target:
             self._seen.see(os.path.dirname(target))
             self._seen.was_absent(source)  # or what takes the place would have the mode of that
-            self._file_effects.moves(source, target)
+            if is_link:
+                self._file_effects.gets_name(source, target)
+            else:
+                self._file_effects.moves(source, target)
 
     def _change(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         name, _, folder, path, _ = call

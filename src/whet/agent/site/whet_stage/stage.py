@@ -21,7 +21,7 @@ from .forking import stdin
 from .forking.descriptors import CUDA, inherit_again, opened, reopen, skip_stdin, stdin_offset
 from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.fork_safety import begin, blocker
-from .forking.freeze import fork_away, send
+from .forking.freeze import send
 from .forking.leaving import tell_how_it_ends
 from .forking.snapshot_policy import SnapshotPolicy
 from .hiding.hidden_frames import caller, hidden_frame
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from .forking.sleepers import Sleepers
+    from .forking.taken import Taken
     from .hiding.private import Collecting
     from .watching.suites import Guard, Rewrite
 
@@ -314,8 +315,8 @@ class _Stage:
         try:
             # Most blockers go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
-            why, sleepers = blocker(self._is_own)
-            why = why or self._take(kind, place, seconds, sleepers)
+            why, taken = blocker(self._is_own)
+            why = why or self._take(kind, place, seconds, taken)
             if why:
                 self._hindered(why, kind, place, seconds)
             return why
@@ -339,7 +340,7 @@ class _Stage:
     def _is_own(self, path: str) -> bool:
         return path in self._sources or path in self._shared
 
-    def _take(self, kind: str, place: str, seconds: float, sleepers: Sleepers | None) -> str:
+    def _take(self, kind: str, place: str, seconds: float, taken: Taken) -> str:
         """Fork a copy that waits; return here, and in each copy that is resumed from it.
 
         Returns:
@@ -351,7 +352,7 @@ class _Stage:
         except OSError as error:  # the program has all descriptors that it may have
             return f"nothing can be opened: {error.strerror}"
         try:
-            is_original = bool(fork_away() if sleepers is None else sleepers.fork_away())
+            is_original = bool(taken.fork_away())
         except OSError as error:  # no memory, or too many processes
             os.close(waiting)
             os.close(woken)
@@ -359,11 +360,11 @@ class _Stage:
         self._told.clear()
         if is_original:
             os.close(woken)
-            return self._told_by_copy(waiting, sleepers)
+            return self._told_by_copy(waiting, taken.sleepers)
         os.close(waiting)
         is_to_run_on = False
         try:
-            why = "" if sleepers is None else sleepers.capture()
+            why = taken.capture()
             if why:
                 os.write(woken, os.fsencode(why))
                 return why
@@ -376,7 +377,7 @@ class _Stage:
                 become_own=self._become_own,
                 touch_ahead=None if self._is_search else self._touch_last_words,
             )
-            self._copy.sleepers = sleepers
+            self._copy.taken = taken
             at = (kind, place, seconds)
             are_frames_new, is_debugged = self._copy.wait(self._address, woken, at)
             is_to_run_on = True

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from .forking.sleepers import Sleepers
+    from .forking.taken import Taken
     from .rewriting.script import Script
     from .rewriting.sources import Source
     from .watching.audit_listener import AuditListener
@@ -42,7 +42,7 @@ class Waiting:
     Attributes:
         is_to_tell_pages: whether whet wants to know what the copy that runs on has written to.
         worth_seconds: how long a stretch is worth another snapshot; below zero: as it was.
-        sleepers: threads that each copy that runs on gets back; None: there are none.
+        taken: what each copy that runs on gets that a fork alone would not give it.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Waiting:
         self._audit_listener = audit_listener
         self._awaited = awaited
         self._become_own = become_own
-        self.sleepers: Sleepers | None = None
+        self.taken: Taken | None = None
         self._touch_ahead = touch_ahead
 
     def wait(self, address: str, woken: int, place: Place) -> tuple[bool, bool]:
@@ -142,8 +142,8 @@ class Waiting:
                 functions.forget()
                 terminal, words, self.is_to_tell_pages, self.worth_seconds = _given(order)
                 self._awaited.words.become(list(map(os.fsdecode, words)))
-                if self.sleepers is not None:
-                    self.sleepers.wake()
+                if self.taken is not None:
+                    self.taken.wake()
                 ready.become(held, streams, terminal)
                 return prepared == "changed", is_debugged
             changed, _, is_debugged, _ = _wish(order)

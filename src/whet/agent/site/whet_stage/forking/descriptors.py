@@ -215,6 +215,11 @@ class OwnPipe:
         self.ends: list[tuple[int, int]] = []
 
     @property
+    def numbers(self) -> set[int]:
+        """Its descriptors."""
+        return {number for number, _ in self.ends}
+
+    @property
     def is_whole(self) -> bool:
         """Whether both ends are here, and nothing is in it that a copy would lack."""
         modes = {flags & os.O_ACCMODE for _, flags in self.ends}

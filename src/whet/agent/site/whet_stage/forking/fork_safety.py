@@ -15,11 +15,12 @@ from . import descriptors, openmp, process, sleepers, stdin
 from .memory import Memory
 from .python_threads import Threads, is_first
 from .sleepers import Sleepers
-from .threads import OPENMP, NativeThread, awaited, native_threads, rests
+from .taken import Taken
+from .threads import OPENMP, NativeThread, native_threads, rests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
 _PATIENCE = 5  # looks at threads that are about to end
 _STEP_SECONDS = 0.001
@@ -33,58 +34,62 @@ def begin() -> None:
     stdin.begin()
 
 
-def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Sleepers | None]:
-    """Return why no snapshot can be taken now, empty if it can; and threads that it takes along.
+def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Taken]:
+    """Return why no snapshot can be taken now, empty if it can; and what it takes along.
 
     Args:
         is_followed: whether a file is one of the program's own, whose functions may change.
     """
     if is_import_replaced():
-        return "it has put another function in the place of `__import__`", None
+        return "it has put another function in the place of `__import__`", Taken()
     if stdin.was_read():
-        return "it has read from standard input", None
+        return "it has read from standard input", Taken()
     if not atfork.can_fork():
-        return "this Python does not tell its at-fork handlers", None
+        return "this Python does not tell its at-fork handlers", Taken()
     try:
         return _hindrance(Threads(is_followed))
     except (OSError, ImportError) as error:  # it may have become another user
-        return f"it cannot be looked into: {error}", None
+        return f"it cannot be looked into: {error}", Taken()
 
 
-def _hindrance(python: Threads) -> tuple[str, Sleepers | None]:
+def _hindrance(python: Threads) -> tuple[str, Taken]:
     if not is_first():  # a copy goes on with this thread, and the first one sleeps
-        return python.told() or "another Python thread runs", None
+        return python.told() or "another Python thread runs", Taken()
     is_plain = is_alone()
     unable = "" if is_plain else sleepers.why_not()
     why = (python.told() if unable else "") or process.hindering_state()
     if why:
-        return why, None
+        return why, Taken()
     memory = Memory()
-    shared = memory.shared()
-    if shared:
-        return f"shared memory is mapped: {shared}", None
+    name, shared = memory.shared()
+    if name:
+        return f"shared memory is mapped: {name}", Taken()
+    pipes = descriptors.own_pipes()
     threads = _threads_at_rest(memory) if is_plain else []
-    taken = None
+    sleeping = None
     if not is_plain or not all(map(_may_stay, threads)):
-        why, taken = _sleeping(python, memory)
+        why, sleeping = _sleeping(python, memory, pipes)
         if why:
-            return why, None
-    pools = {each.descriptor for each in threads if each.survives_fork()}
-    pools |= set() if taken is None else taken.descriptors
+            return why, Taken()
+    remade: set[int] = (
+        set() if sleeping else {each.descriptor for each in threads if each.survives_fork()}
+    )
+    pipes = {number: pipe for number, pipe in pipes.items() if not remade & pipe.numbers}
     has_cuda = any("/libcuda.so" in library for library in memory.libraries())
-    file = descriptors.hindering_file(pools, memory.holds, has_cuda=has_cuda)
+    file = descriptors.hindering_file(remade | pipes.keys(), memory.holds, has_cuda=has_cuda)
     if file:
-        return file, None
-    if taken is None and any(thread.is_of(OPENMP) for thread in threads):
+        return file, Taken()
+    if sleeping is None and any(thread.is_of(OPENMP) for thread in threads):
         # Last: it costs the program the start of new threads.
         openmp.pause(memory)
-        return _left_of_openmp(memory), None
-    return "", taken
+        why = _left_of_openmp(memory)
+    return why, Taken(sleeping, shared, tuple({id(pipe): pipe for pipe in pipes.values()}.values()))
 
 
-def _sleeping(python: Threads, memory: Memory) -> tuple[str, Sleepers | None]:
+def _sleeping(
+    python: Threads, memory: Memory, pipes: Collection[int]
+) -> tuple[str, Sleepers | None]:
     """Return why not all threads can be taken along as they are; or those threads."""
-    pipes = descriptors.own_pipes()
     sleeps: dict[int, tuple[int, bytes]] = {}
     awake: list[int] = []
     for _ in range(_PATIENCE):
@@ -102,8 +107,7 @@ def _sleeping(python: Threads, memory: Memory) -> tuple[str, Sleepers | None]:
         why = str(NativeThread(str((awake or list(sleeps))[0]), memory))
     if why:
         return why, None
-    waits = {awaited(each) for each in sleeps} & pipes.keys()
-    return "", Sleepers(sleeps, {each: pipes[each] for each in waits})
+    return "", Sleepers(sleeps)
 
 
 def _threads_at_rest(memory: Memory) -> list[NativeThread]:

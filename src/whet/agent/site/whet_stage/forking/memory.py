@@ -18,6 +18,7 @@ _BRANCHES = ((0xFC000000, 0x94000000), (0xFFFFFC1F, 0xD63F0000))  # BL and BLR o
 # Instructions of x86-64: the call of a place, and by a register or a word in memory, with its forms.
 _CALL, _CALL_BY, _CALL_FORM, _SIZES_OF_CALL_BY, _LONGEST_CALL = 0xE8, 0xFF, 2, (2, 3, 4, 6, 7), 7
 _EIO = 5
+_DELETED, _MOST_SHARED_BYTES = " (deleted)", 64 << 20
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 
 
@@ -52,12 +53,28 @@ class Memory:
                 yield words
             at = text.find(flags, end)
 
-    def shared(self) -> str:
-        """Return the name of memory that is written to and shared; empty if there is none."""
+    def shared(self) -> tuple[str, list[tuple[int, int]]]:
+        """Return memory that is written to and shared with others; and what is shared with none.
+
+        What has no name any more can be had by those alone who have it already: by this process,
+        if it has no children. Where it is mapped twice, one place shows what is written to the other.
+
+        Returns:
+            its name, empty if there is none; where the rest is, from and to.
+        """
+        own: list[tuple[int, int]] = []
+        left = _MOST_SHARED_BYTES
         for flags in (b"w-s ", b"wxs "):
             for words in self._lines(flags):
-                return _name(words) or "without a name"
-        return ""
+                name = _name(words)
+                file = b" ".join(words[3:5]) + b" "
+                start, end = (int(each, 16) for each in words[0].split(b"-"))
+                left -= end - start
+                is_own = name.endswith(_DELETED) and self._text.count(file) == 1
+                if flags == b"wxs " or not is_own or name.startswith("/SYSV") or left < 0:
+                    return name or "without a name", []
+                own.append((start, end))
+        return "", own
 
     def holds(self, path: str) -> bool:
         """Whether a file is mapped; one without a name is named as its descriptor is."""

@@ -30,14 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from threading import Thread
 
-    from .descriptors import OwnPipe
-
 # The program may put others in their place.
 _waitpid, _times = os.waitpid, time.clock_gettime_ns
 _processors_of, _let_run_on = os.sched_getaffinity, os.sched_setaffinity
 
 # linux/ptrace.h, sys/wait.h
-_SEIZE, _INTERRUPT, _DETACH, _REGISTERS = 0x4206, 0x4207, 17, 12
+_SEIZE, _INTERRUPT, _DETACH, _REGISTERS, _SET_REGISTERS = 0x4206, 0x4207, 17, 12, 13
 _REGISTER_SET, _XSTATE, _SIGNAL_MASK, _RSEQ = 0x4204, 0x202, 0x420A, 0x420F
 _ALL_KINDS = 0x40000000  # __WALL
 _NAMES = (
@@ -61,7 +59,8 @@ _FUTEX, _RT_SIGACTION, _GETPID, _CLONE, _ROBUST_OF, _ROBUST, _RSEQ_CALL = (
     273,
     334,
 )
-_AGAIN = {-512, -513, -514, -516}
+_INTERRUPTED, _NO_CALL = -516, (1 << 64) - 1
+_AGAIN = {-512, -513, -514, _INTERRUPTED}
 _CALL_BYTES = 2  # of the instruction `syscall`
 _REALTIME = 0x100  # FUTEX_CLOCK_REALTIME
 
@@ -185,6 +184,7 @@ class _Sleeper:
                 self._rseq = bytes(_RSEQ_BYTES)
             robust, size = buffer(_WORD), buffer(_WORD)
             calls.kernel(_ROBUST_OF, thread, robust, size)
+            self._let_call_again(calls, thread, words)
         finally:
             calls.trace(_DETACH, thread, 0, 0)
         values = words_of(words)
@@ -199,6 +199,18 @@ class _Sleeper:
             raise OSError("one of its threads is described in another way")
         self.until, self.is_by_calendar = self._deadline()
         self._stack = self._lay_out(machine)
+
+    def _let_call_again(self, calls: KernelCalls, thread: int, registers: bytes) -> None:
+        """Let the original make a call again that has a deadline, as it was.
+
+        The kernel would have it go on with another call, of which nobody can see what it is.
+        """
+        words = words_of(registers)
+        result, call, at = (_NAMES.index(name) for name in ("rax", "call", "rip"))
+        if _signed(words[result]) == _INTERRUPTED:
+            words[result], words[call] = words[call], _NO_CALL
+            words[at] -= _CALL_BYTES
+            calls.trace(_SET_REGISTERS, thread, 0, b"".join(map(_word, words)))
 
     def _deadline(self) -> tuple[int, bool]:
         """Return where it says until when it sleeps, 0: for ever; and by which clock."""
@@ -261,23 +273,16 @@ class _Sleeper:
 
 
 class Sleepers:
-    """The threads of a process that sleep, all but its first.
+    """The threads of a process that sleep, all but its first."""
 
-    Attributes:
-        descriptors: of pipes that some of them read from, which a copy has anew.
-    """
-
-    def __init__(self, sleeps: dict[int, tuple[int, bytes]], pipes: dict[int, OwnPipe]) -> None:
+    def __init__(self, sleeps: dict[int, tuple[int, bytes]]) -> None:
         """Note, in the original, how they are.
 
         Args:
             sleeps: of each thread, what `sleeps_of` has returned.
-            pipes: from which some of them read, by the descriptor.
         """
-        self.descriptors = set(pipes)
         self._machine = Machine()
         self._sleeps = sleeps
-        self._pipes = pipes
         self._found: list[_Sleeper] = []
         self._process = os.getpid()
         self._since: dict[bool, int] = {}
@@ -333,8 +338,6 @@ class Sleepers:
         Raises:
             OSError: if they cannot be.
         """
-        for pipe in self._pipes.values():
-            pipe.renew()
         now = _now()
         slept = {clock: now[clock] - then for clock, then in self._since.items()}
         numbers: dict[int, int] = {}

@@ -136,16 +136,6 @@ def _is_at_rest(number: str) -> bool:
     return what & 0xFF in _WAITS and not until
 
 
-def awaited(thread: int) -> int:
-    """Return the descriptor that a thread waits for to be readable; -1: it does not.
-
-    Raises:
-        OSError: if that cannot be told.
-    """
-    words = whole(f"/proc/self/task/{thread}/syscall").split()
-    return int(words[1], 16) if len(words) == _SYSCALL_FIELDS and int(words[0]) == _READ else -1
-
-
 def rests(thread: int, descriptors: Collection[int]) -> bool:
     """Whether a thread sleeps, and will for a while if nobody wakes it.
 
