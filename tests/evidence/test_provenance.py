@@ -672,3 +672,131 @@ def test_nothing_is_said_to_be_lost_that_was_committed(tmp_path: Path) -> None:
     told = clues(tmp_path, NOT_COMMITTED.format(commit="db.commit()", asked=("c",)))
     assert not any("commit" in each.says for each in told)
     assert all(each.sureness is Sureness.POSSIBLE for each in told)
+
+
+CALLS_ON_LINES = """\
+class Job:
+    def __init__(self, name, minutes):
+        self.minutes = minutes
+
+
+jobs = [
+    Job("deploy", 10),
+    Job("test", 20),
+    Job("build", 1),
+]
+total = 0
+for job in jobs[::-1]:
+    total += job.minutes
+assert total == 32, total
+"""
+
+
+@pytest.mark.parametrize(
+    "program", [CALLS_ON_LINES, re.sub(r"\n    (?=Job)|\n(?=\])", "", CALLS_ON_LINES)]
+)
+def test_of_several_calls_of_a_line_the_one_is_told_that_gave_the_value(
+    tmp_path: Path, program: str
+) -> None:
+    (first, *_) = clues(tmp_path, program)
+    (minutes,) = [each for each in first.trail if "job.minutes" in each.says]
+    assert minutes.source == "10"
+
+
+REPEATED = """\
+def doubled(settings):
+    return settings["size"] * 2
+
+
+size = doubled({"size": "10"})
+left = int(size) - 3
+assert left == 17, left
+"""
+
+
+def test_a_text_that_was_repeated_comes_from_where_that_was_done(tmp_path: Path) -> None:
+    (first, *_) = clues(tmp_path, REPEATED)
+    assert first.trail[0].place == f"main.py:{line_of(REPEATED, ' * 2')}"
+
+
+SUMMED = """\
+def monthly(rows):
+    found = {}
+    for month, amount in rows:
+        found[month] = found.get(month, 0.0) + amount
+    return found
+
+
+for booked, rows in [(3.5, [("may", 3.5)]), (4.5, [("may", 2.0), ("may", 25.0)])]:
+    total = sum(monthly(rows).values())
+    difference = total - booked
+    assert difference == 0, difference
+"""
+
+
+def test_the_only_entry_of_a_sum_is_followed_to_what_added_it(tmp_path: Path) -> None:
+    (first, *_) = clues(tmp_path, SUMMED)
+    assert first.says.startswith("`difference` is 22.5 ")
+    assert "of type" not in first.says
+    assert f"main.py:{line_of(SUMMED, '+ amount')}" in [each.place for each in first.trail]
+
+
+BY_CHANCE = """\
+def discount(order):
+    return 0
+
+
+def price(order):
+    gross = order["count"] * order["unit"]
+    return round(gross * (1 - discount(order)), 2)
+
+
+got = price({"count": 2, "unit": 50.0})
+assert got == 90.0, got
+"""
+
+
+def test_a_number_that_is_equal_to_an_operand_by_chance_was_made_by_the_calculation(
+    tmp_path: Path,
+) -> None:
+    (first, *_) = clues(tmp_path, BY_CHANCE)
+    assert f"main.py:{line_of(BY_CHANCE, '1 - discount')}" in first.says
+    assert "discount(order)" in first.whole
+
+
+TRIED_AGAIN = """\
+import asyncio
+
+
+async def page(number):
+    if number == 1:
+        raise ConnectionError(number)
+    return [number]
+
+
+async def retried(number, times=2):
+    for attempt in range(times):
+        try:
+            return await page(number)
+        except ConnectionError:
+            if attempt == times:
+                raise
+
+
+async def main():
+    found = await asyncio.gather(*[retried(number) for number in range(3)], return_exceptions=True)
+    pages = [page for page in found if not isinstance(page, Exception)]
+    for each in pages:
+        print(len(each))
+
+
+asyncio.run(main())
+"""
+
+
+def test_the_task_that_gave_nothing_is_told_with_the_test_that_did_not_leave_it(
+    tmp_path: Path,
+) -> None:
+    (first, *_) = clues(tmp_path, TRIED_AGAIN)
+    assert "`retried` at main.py:10 ended after line 11 without a `return`" in first.says
+    assert "because `attempt == times` at main.py:15 was false: `attempt` was 1" in first.says

@@ -120,6 +120,22 @@ WRONG = {
         "assert made[0]() == 0 and made[1]() == 1\n"), 3,
     ),
     "byte order mark": ("x = str(b'\\xef\\xbb\\xbfa', encoding='utf-8')\nassert x == 'a'\n", 1),
+    "default that is computed once": (
+        ("n = [0]\ndef now():\n    n[0] += 1\n    return n[0]\ndef f(at=now()):\n    return at\n"
+        "f()\nassert f() == 2\n"), 5,
+    ),
+    "field that is computed once": (
+        ("from dataclasses import dataclass\nn = [0]\ndef now():\n    n[0] += 1\n    return n[0]\n"
+        "@dataclass\nclass A:\n    at: int = now()\nA()\nassert A().at == 2\n"), 8,
+    ),
+    "number that is computed once": (
+        ("class A:\n    n, both = 1, None\n    def f(self):\n        if self.both is None:\n"
+        "            self.both = self.n * 2\n        return self.both\na = A()\na.f()\na.n = 2\n"
+        "assert a.f() == 4\n"), 4,
+    ),
+    "text for a list": (
+        "def f(names):\n    return set(names)\nf(['ab'])\nassert f('ab') == {'ab'}\n", 2,
+    ),
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),

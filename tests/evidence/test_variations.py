@@ -14,6 +14,16 @@ WRONG = {
     "operator": ("def net(a, b):\n    return a + b\nassert net(5, 3) == 2\n", 2),
     "rounded up": ("def pages(n):\n    return n // 10\nassert pages(25) == 3\n", 2),
     "grouping": ("def mean(a, b):\n    return a + b / 2\nassert mean(2, 4) == 3\n", 2),
+    "order of rules": (
+        ("RULES = [(0, 'any'), (5, 'some')]\ndef rule(n):\n    for least, name in RULES:\n"
+        "        if n >= least:\n            return name\nassert rule(7) == 'some'\n"), 3,
+    ),
+    "zero in a test": ("def f(n):\n    if not n:\n        return 1\n    return n\nassert [f(0), f(None)] == [0, 1]\n", 2),
+    "order of calls": (
+        ("def number(text):\n    return float(text.replace(',', '.').replace('.', ''))\n"
+        "assert number('1.150,25') == 1150.25\n"), 2,
+    ),
+    "text in a calculation": ("def twice(n):\n    return int(n['a'] * 2)\nassert twice({'a': '10'}) == 20\n", 2),
     "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
     "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
     "index": ("def last(x):\n    return x[0]\nassert last([1, 2]) == 2\n", 2),

@@ -21,7 +21,7 @@ from whet.evidence.experiments.changes import (
     root_of,
 )
 
-GIVEN_AGAIN = "given again"
+GIVEN_AGAIN, SCALAR = "given again", "a scalar"
 _TAKES = frozenset({"pop", "popitem", "remove", "clear", "discard", "popleft"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -139,6 +139,14 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
     match node.test:
         case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[holder]):
             pass
+        case ast.Compare(
+            left=ast.Attribute() as kept, ops=[ast.Is()], comparators=[ast.Constant(None)]
+        ):
+            yield from _kept_in(node, kept)
+            return
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as kept):
+            yield from _kept_in(node, kept)
+            return
         case _:
             return
     said = ast.unparse(holder)
@@ -149,6 +157,17 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
             what=f"what `{said}` has under `{ast.unparse(key)}` is returned again",
             instead="a new one each time", edit=edit_at(node.test, lambda _: expression("True")),
         )  # fmt: skip
+
+
+def _kept_in(node: ast.If, kept: ast.Attribute) -> Iterator[Change]:
+    """Yield the number or text that is computed once, whatever changes afterwards."""
+    said = ast.unparse(kept)
+    for each in node.body:
+        if isinstance(each, ast.Assign) and said in map(ast.unparse, each.targets):
+            change = replacing(node.test, f"`{said}` is computed once and kept", "True")
+            yield replace(
+                change, instead="it computed each time", needs=Needed(SCALAR, said, (node.lineno,))
+            )
 
 
 def _layers(node: ast.expr) -> Iterator[Change]:

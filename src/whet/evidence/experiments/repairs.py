@@ -114,9 +114,13 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     for argument, default in pairs:
-        if default is None or not _is_mutable(default):
+        is_call = isinstance(default, ast.Call)
+        if default is None or not (is_call or _is_mutable(default)):
             continue
         name, made = argument.arg, ast.unparse(default)
+        what = f"all calls of `{node.name}` share the default of `{name}`, `{made}`"
+        if is_call and not _is_mutable(default):
+            what = f"the default of `{name}`, `{made}`, is computed once, when `{node.name}` is defined"
 
         def edit(found: ast.AST, name: str = name, made: str = made) -> ast.AST:
             assert isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -125,7 +129,7 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
             return found
 
         yield Change(
-            node=default, what=f"all calls of `{node.name}` share the default of `{name}`, `{made}`",
+            node=default, what=what,
             instead="a new one for each call", edit=edit_at(node, edit),
         )  # fmt: skip
 
@@ -166,7 +170,13 @@ def _class_values(node: ast.ClassDef) -> Iterator[Change]:
     for each in node.body:
         value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else None
         target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
-        if value is None or not isinstance(target, ast.Name) or not _is_mutable(value):
+        if value is None or not isinstance(target, ast.Name):
+            continue
+        if isinstance(each, ast.AnnAssign) and any(
+            "dataclass" in ast.unparse(e) for e in node.decorator_list
+        ):
+            yield from _field_defaults(node, target.id, value)
+        if not _is_mutable(value):
             continue
         name, made = target.id, ast.unparse(value)
 
@@ -194,6 +204,14 @@ def _class_values(node: ast.ClassDef) -> Iterator[Change]:
             node=each, what=f"all instances of `{node.name}` share `{name}`, `{made}`",
             instead="one for each instance", edit=edit_at(node, edit),
         )  # fmt: skip
+
+
+def _field_defaults(node: ast.ClassDef, name: str, value: ast.expr) -> Iterator[Change]:
+    if isinstance(value, ast.Call) and name_of(value.func) != "field":
+        said = ast.unparse(value)
+        what = f"the default of `{name}`, `{said}`, is computed once, when `{node.name}` is defined"
+        made = f"__import__('dataclasses').field(default_factory=lambda: {said})"
+        yield replacing(value, what, made, f"field(default_factory=lambda: {said})")
 
 
 def _repeated(node: ast.BinOp) -> Iterator[Change]:

@@ -65,6 +65,16 @@ _MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 _PAIR = 2
 _MOST_NAMES = 3
+_TEXT_CHANGES = {
+    "replace",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "lower",
+    "upper",
+    "removeprefix",
+    "removesuffix",
+}
 STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
 
 
@@ -165,6 +175,16 @@ def _of_expression(
         yield from _none_only(node)
 
 
+def _is_searched(node: ast.expr, around: Sequence[ast.AST]) -> bool:
+    """Whether a loop goes through something up to the first that fits: its order decides."""
+    loop = around[-1] if around else None
+    return (
+        isinstance(loop, ast.For)
+        and loop.iter is node
+        and any(isinstance(each, ast.Return | ast.Break) for each in ast.walk(loop))
+    )
+
+
 def _none_only(node: ast.expr) -> Iterator[_Instead]:
     """Yield a test for `None` alone: a zero or an empty text is a value."""
     is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
@@ -206,6 +226,8 @@ def _alike(node: ast.expr, name: str, around: Sequence[ast.AST], words: Vocabula
 def _displays(node: ast.expr, around: Sequence[ast.AST]) -> Iterator[_Instead]:
     """Yield what stands together in another order, or with less of it."""
     match node:
+        case ast.Name() | ast.Attribute() if _is_searched(node, around):
+            yield f"reversed({ast.unparse(node)})", LESS_LIKELY
         case ast.IfExp(test=test, body=body, orelse=orelse):
             yield ast.IfExp(test, orelse, body), LESS_LIKELY
         case ast.Dict(keys=keys, values=values) if None in keys and len(keys) > 1:
@@ -346,7 +368,21 @@ def _raw(pattern: str) -> str:
     return f'r"{pattern}"' if can_be and not pattern.endswith("\\") else repr(pattern)
 
 
+def _chained(node: ast.Call) -> Iterator[_Instead]:
+    """Yield two changes of a text, one after the other, in the other order."""
+    match node.func:
+        case ast.Attribute(
+            value=ast.Call(func=ast.Attribute(value=text, attr=first)) as inner, attr=second
+        ) if {first, second} <= _TEXT_CHANGES:
+            before = ast.Call(ast.Attribute(text, second, ast.Load()), node.args, node.keywords)
+            after = ast.Attribute(before, first, ast.Load())
+            yield ast.Call(after, inner.args, inner.keywords), LESS_LIKELY
+        case _:
+            return
+
+
 def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
+    yield from _chained(node)
     if isinstance(node.func, ast.Name):
         for other in _beside(node.func.id):
             yield ast.Call(ast.Name(other), node.args, node.keywords), LESS_LIKELY
@@ -429,9 +465,10 @@ def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator
     is_index = isinstance(parent, ast.Subscript) and parent.slice is node
     is_value = isinstance(parent, ast.Return | ast.Assign | ast.Dict | ast.ListComp | ast.DictComp)
     is_given = isinstance(parent, ast.Call | ast.keyword) and getattr(parent, "func", 0) is not node
+    is_multiplied = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
     if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return
-    if is_index or is_value or is_given:
+    if is_index or is_value or is_given or (is_multiplied and kind in {"", "str"}):
         if kind == "str" or (not kind and isinstance(node, ast.Subscript | ast.Call)):
             rank = UNLIKELY if kind else RARE
             for made in (f"{said}.strip()", f"{said}.lower()", f"int({said})", f"float({said})"):

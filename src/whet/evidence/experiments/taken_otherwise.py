@@ -18,7 +18,7 @@ from whet.evidence.experiments.changes import (
     replacing,
 )
 
-TWICE, ITERATOR, MARKED = "held twice", "an iterator", "a byte order mark"
+TWICE, ITERATOR, MARKED, SPELT = "held twice", "an iterator", "a byte order mark", "a text"
 
 _NUMBERED = (
     "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
@@ -68,6 +68,7 @@ def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
         yield from _kept_live(node)
         if isinstance(node, _FUNCTIONS):
             yield from _used_up(node)
+            yield from _spelt(node)
 
 
 def _ordered(node: ast.Call) -> Iterator[Change]:
@@ -242,6 +243,30 @@ def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
             node=first, what=f"`{name}` can be iterated only once{more}",
             instead=f"`{name} = list({name})` before it", edit=edit_at(node, edit),
             needs=Needed(ITERATOR, name, tuple(lines)),
+        )  # fmt: skip
+
+
+def _spelt(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
+    """Yield what a function goes through, and one caller gives as a text alone: that is its characters."""
+    arguments = node.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    for name, line in dict(sorted(_gone_through(node), reverse=True)).items():
+        if name not in given:
+            continue
+
+        def edit(found: ast.AST, name: str = name) -> ast.AST:
+            assert isinstance(found, _FUNCTIONS)
+            made = f"{name} = [{name}] if isinstance({name}, str) else {name}"
+            found.body[:0] = ast.parse(made).body
+            return found
+
+        first = next(
+            each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name
+            and each.lineno == line
+        )  # fmt: skip
+        yield Change(
+            node=first, what=f"`{node.name}` goes through `{name}`, one character after the other where that is a text",
+            instead=f"`[{name}]` for a text", edit=edit_at(node, edit), needs=Needed(SPELT, name, (line,)),
         )  # fmt: skip
 
 

@@ -62,6 +62,18 @@ class Control:
                 return self.decided(call, last.line, last.begin)
         return None
 
+    def not_left(self, call: Call) -> Decision | None:
+        """Return the last test with which a call could have been left, and was not."""
+        source = self._sources[call.code.path]
+        for step in reversed(call.steps):
+            statement = source.statement(step.line)
+            if step.result is None and isinstance(statement, ast.If):
+                later = [each.line for each in call.steps if each.begin > step.begin]
+                leaves = isinstance(statement.body[-1], ast.Return | ast.Raise)
+                if leaves and not any(_is_in(statement.body, each) for each in later):
+                    return Decision(statement.test, step, was=False)
+        return None
+
     def kept_from(self, call: Call, line: int) -> Decision | None:
         """Return the innermost test that has kept a call from a line; None: no test has."""
         own = self._sources[call.code.path].node_of(call.code)

@@ -3,12 +3,13 @@
 import ast
 from collections.abc import Callable, Sequence
 
-from whet.evidence.provenance.recording import SCALAR, Recording, Value
+from whet.evidence.provenance.recording import SCALAR, Call, Code, Recording, Step, Value
 from whet.evidence.provenance.source import called_name, head
 from whet.evidence.provenance.trail import SIMPLE, Part
 
 ADDING = {"append", "add", "appendleft", "put", "put_nowait"}
 """Methods that put what they are given into their object."""
+_LEAST_TOGETHER = 2
 Given = tuple[ast.expr, Value | None]
 
 
@@ -32,6 +33,30 @@ def given_for(
     return next(by_name, None) or next(by_value, None) or _by_place(wanted, expr, known, recording)
 
 
+def made_by(calls: Sequence[ast.Call], number: int, of: int) -> ast.Call | None:
+    """Return which call of a line was made at a place of so many; None: nothing tells which."""
+    if len(calls) == of:  # what a call is given is called before it
+        calls = sorted(calls, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
+        return calls[number]
+    return calls[0] if len(calls) == 1 else None
+
+
+def argument_of(
+    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Call
+) -> ast.expr | None:
+    """Return what a call has given for a parameter."""
+    by_name = (each.value for each in made.keywords if each.arg == name)
+    given = next(by_name, None)
+    if given is not None:
+        return given
+    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
+    is_bound = names[:1] in (["self"], ["cls"])
+    if name == "self" and isinstance(made.func, ast.Attribute):
+        return made.func.value
+    position = names.index(name) - is_bound if name in names else -1
+    return made.args[position] if 0 <= position < len(made.args) else None
+
+
 def adds_other(
     statement: ast.stmt | None, part: Value, value_of: Callable[[ast.expr], Value | None]
 ) -> bool:
@@ -44,6 +69,31 @@ def adds_other(
     return bool(added) and all(
         each is not None and each.kind == SCALAR and not each.is_same(part) for each in added
     )
+
+
+def gave_part(wanted: Part, recording: Recording, moment: int) -> Step | None:
+    """Return where a part came out of one of as many calls as there are parts, each with its own.
+
+    So tasks, threads and processes give back what is gathered, in their order.
+    """
+    parts = [part for _, part in recording.parts(wanted.holder)]
+    place = list(wanted.holder.parts).index(wanted.key) if wanted.key in wanted.holder.parts else -1
+    if place < 0 or len(parts) < _LEAST_TOGETHER or not wanted.holder.is_whole:
+        return None
+    by_code: dict[Code, list[Call]] = {}
+    for call in recording.calls:
+        if call.began < moment:
+            by_code.setdefault(call.code, []).append(call)
+    for calls in by_code.values():
+        results = [next(each.results, None) for each in calls]
+        if len(results) != len(parts) or results[place] is None:
+            continue
+        known = [
+            (each, part) for each, part in zip(results, parts, strict=True) if each is not None
+        ]
+        if all(part.is_same(each.result) for each, part in known):
+            return results[place]
+    return None
 
 
 def _by_place(

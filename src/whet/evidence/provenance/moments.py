@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from whet.evidence.provenance.given import ADDING
+from whet.evidence.provenance.given import ADDING, argument_of, made_by
 from whet.evidence.provenance.recording import (
     CONTAINER,
     OBJECT,
@@ -287,18 +287,11 @@ class Moments:
             if isinstance(each, ast.Call)
             and called_name(each) in {call.code.short, call.code.name.rpartition(".")[0]}
         ]
-        for made in found:
-            for keyword in made.keywords:
-                if keyword.arg == name:
-                    return keyword.value
-            names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
-            is_bound = names[:1] in (["self"], ["cls"])
-            if name == "self" and isinstance(made.func, ast.Attribute):
-                return made.func.value
-            position = names.index(name) - is_bound if name in names else -1
-            if 0 <= position < len(made.args):
-                return made.args[position]
-        return None
+        own = [each for each in self._all.called_in(step) if each.code == call.code]
+        here = [each for each in found if each.lineno <= step.line <= (each.end_lineno or 0)]
+        found = found if len(found) == len(own) else here  # a step of a statement of many lines
+        made = made_by(found, own.index(call) if call in own else 0, len(own))
+        return None if made is None else argument_of(name, node, made)
 
     def nodes(self, call: Call, step: Step) -> Iterator[ast.AST]:
         """Yield the nodes of what a step evaluates."""
@@ -507,10 +500,9 @@ class Moments:
         if holder is None or target is None or holder.kind not in {CONTAINER, OBJECT}:
             return None
         if target.words in SIMPLE and target.kind == SCALAR:
-            for name in step.has_changed:  # `for key, value in holder.items()`
-                key = words_of(self._all.held(step.frame, name, step.over))
-                if is_passed_on(self._all.part(holder, key), target):
-                    return key
+            key = self._key_in_loop(holder, target, step)
+            if key:
+                return key
             deep = [
                 key
                 for key, part in self._all.parts(holder)
@@ -526,6 +518,17 @@ class Moments:
             if target.kind == SCALAR and key == target.words:
                 return key
         return None
+
+    def _key_in_loop(self, holder: Value, target: Value, step: Step) -> str:
+        """Return the key of what a loop has come to: by its other names, else by its round."""
+        keys = [words_of(self._all.held(step.frame, each, step.over)) for each in step.has_changed]
+        if holder.type in {"list", "tuple"} and holder.is_whole:
+            at = [e for e in step.frame.steps if e.line == step.line and e.begin <= step.begin]
+            keys.append(str((len(at) - 1) % (holder.size + 1)))
+        same = [each for each in keys if is_passed_on(self._all.part(holder, each), target)]
+        alone = [key for key, part in self._all.parts(holder) if part.is_same(target)]
+        same += alone if len(alone) == 1 and holder.is_whole else []
+        return next(iter(same), "")
 
     def yielded(self, target: Value | None, step: Step) -> Step | None:
         """Return the step that has yielded a value."""

@@ -409,6 +409,8 @@ class Origin(Wording):
             decision = self._left_out(trail) or self.control.passed_over(last.call)
         elif trail.end in {End.LITERAL, End.NO_RETURN} or suspect.flaw is None:
             decision = self.control.decided(last.call, last.line, step.begin)
+            if decision is None and trail.end is End.NO_RETURN:
+                decision = self.control.not_left(last.call)
         else:
             return ""
         if decision is None and trail.skipped and suspect.flaw is None:

@@ -366,7 +366,7 @@ def _suspect(
         says, asks, rank = f"an array of {value.facts.get('dtype')}", OfType.of(value), 5
     if is_odd:
         rank -= 2
-        if asks is None:
+        if asks is None and value.type not in {each.type for each in others if flaw_of(each)}:
             says, asks = f"of type {own}", OfType.of(value)
             if zone_of(value):
                 says = f"a time {'with' if zone_of(value) == AWARE else 'without'} a zone"

@@ -127,10 +127,18 @@ def is_passed_on(value: Value | None, target: Value | None) -> bool:
     return value is not None and target is not None and target.is_same(value)
 
 
-def is_computed(expr: ast.expr, target: Value | None) -> bool:
-    """Whether a number comes out of a calculation: an operand that is equal to it is so by chance."""
+def is_computed(operand: ast.expr, expr: ast.expr, target: Value | None) -> bool:
+    """Whether an operand goes into a calculation: what comes out is equal to it by chance.
+
+    A text that is repeated goes into one, too.
+    """
     is_number = target is not None and target.is_number
-    return is_number and isinstance(expr, ast.BinOp | ast.UnaryOp | ast.Compare)
+    for node in ast.walk(expr):
+        is_repeated = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        is_one = is_number and isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
+        if (is_one or is_repeated) and any(each is operand for each in ast.walk(node)):
+            return True
+    return False
 
 
 def is_made_of(target: Value, value: Value | None) -> bool:

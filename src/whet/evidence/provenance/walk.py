@@ -8,7 +8,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from whet.evidence.provenance.given import adds_other, given_for
+from whet.evidence.provenance.given import adds_other, gave_part, given_for
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
@@ -267,8 +267,7 @@ class Walk:
         return isinstance(self._flaw, OfType) and self._flaw.type in TEXTS
 
     def _parameter(self, trail: Trail, name: str, call: Call, target: Value | None) -> None:
-        node = self._sources[call.code.path].node_of(call.code)
-        parent = call.parent
+        node, parent = self._sources[call.code.path].node_of(call.code), call.parent
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or parent is None:
             return
         step = parent.step_at(call.began)
@@ -503,6 +502,9 @@ class Walk:
                         return
             case _:
                 pass
+        if (gave := gave_part(wanted, self._all, step.over)) is not None:
+            self._returned(trail, gave.frame, gave)
+            return
         self._operands(trail, expr, call, step, wanted.part)
 
     def _given_to_init(
@@ -552,7 +554,7 @@ class Walk:
         if yielded is not None:
             self._returned(trail, yielded.frame, yielded)
             return
-        if isinstance(expr, ast.Call) and self._is_traced(expr, call, step):
+        if isinstance(expr, ast.Call) and self.now.callees(expr, call, step):
             self._follow(trail, expr, call, step, target)
             return
         held = self.now.value(expr, call, step)
@@ -560,20 +562,17 @@ class Walk:
         trail.end, trail.expression = End.UNKNOWN if is_held else End.INPUT, expr
         trail.call, trail.step = call, step
 
-    def _is_traced(self, expr: ast.Call, call: Call, step: Step) -> bool:
-        return bool(self.now.callees(expr, call, step))
-
     def _operands(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
     ) -> None:
         """Go on with the operand that has the same value or the same flaw; else it was made here."""
         found = list(self.now.operands(expr, call, step, self._flaw))
-        passed = [] if is_computed(expr, target) else found
+        passed = [each for each in found if not is_computed(each[0], expr, target)]
         chosen = next((each for each in passed if is_passed_on(each[1], target)), None)
         if chosen is None and not self._is_a_text:
             chosen = next((each for each in found if self._is_flawed(each[1])), None)
         if chosen is None and target is not None and target.kind == SCALAR and not self._is_a_text:
-            parts = [each for each in found if is_made_of(target, each[1])]
+            parts = [each for each in passed if is_made_of(target, each[1])]
             chosen = parts[0] if len(parts) == 1 else None
         given = None
         if chosen is None and isinstance(expr, ast.Call | ast.Await):
@@ -589,7 +588,8 @@ class Walk:
             key = None if is_common(target) else self.now.key_of(value, target, step)
             if key is not None:
                 self._hop(trail, expr, step, target)
-                self._put(trail, value, key, step.begin)
+                by = step.over if isinstance(each, ast.Call) else step.begin
+                self._put(trail, value, key, by)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, value)
                 return

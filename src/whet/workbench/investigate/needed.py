@@ -5,9 +5,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN
+from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
-from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED
-from whet.evidence.provenance.recording import ARRAY, CONTAINER, OBJECT, Recording, Value
+from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT
+from whet.evidence.provenance.recording import (
+    ARRAY,
+    CONTAINER,
+    OBJECT,
+    SCALAR,
+    Call,
+    Recording,
+    Value,
+)
 
 _ITERATORS = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "reversed", "_csv.reader", "csv.DictReader"}
@@ -24,13 +33,31 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return False
     if needs.is_met_by == MARKED:
         return any(_MARK in each.words or _MARK in "".join(each.parts) for each in recording.values)
+    if needs.is_met_by == SPELT:
+        return given_as_text(needs, path, recording) is not None
     if needs.is_met_by == GIVEN_AGAIN:
         return _is_given_again(needs, path, recording)
     found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
     if needs.is_met_by == ITERATOR:
         return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in found)
+    if needs.is_met_by == ONE_SCALAR:
+        return {each.kind for each in found} == {SCALAR}
     twice = _held_twice(recording)
     return any(each.number in twice for each in found)
+
+
+def given_as_text(needs: Needed, path: str, recording: Recording) -> tuple[str, int] | None:
+    """Return where a call was given a text for what others were given a list, a tuple or a set."""
+    given: list[tuple[Call, Value]] = []
+    for call in recording.calls:
+        (_, value), *_ = call.held.get(needs.expression) or [(0, None)]
+        is_it = call.code.path == path and needs.expression in call.given
+        if is_it and value is not None and any(step.line in needs.lines for step in call.steps):
+            given.append((call, value))
+    texts = [call for call, value in given if value.type == "str"]
+    is_mixed = any(value.kind == CONTAINER for _, value in given)
+    parents = [(each.parent.code.path, each.line) for each in texts if each.parent is not None]
+    return parents[-1] if parents and is_mixed else None
 
 
 def _values(expr: ast.expr, path: str, recording: Recording) -> Iterator[Value]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.observations.clue import Clue, Placing, Sureness
@@ -11,13 +12,14 @@ from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import MOST_BYTES, Repair
 from whet.evidence.experiments.repairs import repairs_of
+from whet.evidence.experiments.taken_otherwise import SPELT
 from whet.evidence.provenance.recording import Recording
 from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead
-from whet.workbench.investigate.needed import is_met
+from whet.workbench.investigate.needed import given_as_text, is_met
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS = 24
@@ -68,8 +70,23 @@ def repaired_clue(
             continue
         control, failed = run(AgentTasks(edit=(path, _text(path))))
         if baseline.oracle.judge(failed) is Verdict.BAD:
-            return _clue(path, repair, (number, control), Placing(trial.cwd))
+            clue = _clue(path, repair, (number, control), Placing(trial.cwd))
+            return _with_call(clue, path, repair, recording, Placing(trial.cwd))
     return None
+
+
+def _with_call(
+    clue: Clue, path: str, repair: Repair, recording: Recording | None, at: Placing
+) -> Clue:
+    """Return the clue at the call that was given a text for a list, where it is about one."""
+    needs = repair.needs
+    if recording is None or needs is None or needs.is_met_by != SPELT:
+        return clue
+    place = given_as_text(needs, path, recording)
+    if place is None:
+        return clue
+    says = f"{at(*place)} gives a text for `{needs.expression}`, where other calls give several: {clue.says}"
+    return replace(clue, says=says, path=place[0], line=place[1])
 
 
 def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Clue:
