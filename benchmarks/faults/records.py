@@ -49,6 +49,7 @@ from whet.evidence.stacks.stack_groups import (
     motion,
     sentence,
     stack_clues,
+    stacks_in,
     task_groups,
     task_sentence,
 )
@@ -70,7 +71,6 @@ from whet.notebook.adoption import ForeignNotebook
 from whet.notebook.entry import read_entry
 from whet.notebook.notebook import FILE_NAME, Notebook
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
-from whet.workbench.inspect.stacks import stacks_in
 from whet.workbench.inspect.syscalls import calls_in, report_of
 
 _at = Placing("/project")

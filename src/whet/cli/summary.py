@@ -24,7 +24,7 @@ def outcome_words(outcome: Outcome) -> str:
     if outcome.failed_reset is not None:
         return f"reset step failed: {outcome.failed_reset}"
     if outcome.timed_out:
-        return "timeout"
+        return "timeout" if outcome.hung_seconds is None else "hang"
     if outcome.overran_output:
         return "too much output"
     if outcome.signal is not None:
@@ -44,6 +44,8 @@ def failure_words(failure: Failure) -> str:
     place = failure.place
     where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
     summary = veiled(failure.summary)  # before it is cut: half a key is a secret too
+    if failure.names_its_lines:
+        return summary
     if failure.limit:  # which limit it was stands at its end
         return f"{summary}{where}" if where[4:] not in summary else summary
     summary = summary if len(summary) <= _WIDEST else f"{summary[:97]}..."

@@ -6,6 +6,9 @@ from enum import Enum
 from whet.core.site import Site
 from whet.core.text.json_record import Record, sparse
 
+DEADLOCK = "deadlock: "
+"""A summary that begins so names the line of each thread, and may be long."""
+
 
 class FailureKind(Enum):
     """What went wrong, in the words shown to the user."""
@@ -80,6 +83,11 @@ class Failure(Record):
     frames: tuple[Frame, ...] = ()
     site: Site | None = None
     limit: str = ""
+
+    @property
+    def names_its_lines(self) -> bool:
+        """Whether the summary says itself where it is."""
+        return self.summary.startswith(DEADLOCK)
 
     @property
     def kind(self) -> FailureKind:

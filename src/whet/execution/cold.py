@@ -35,6 +35,7 @@ from whet.host.process.ending import cleaning_up, holding_signals
 from whet.host.process.process_tree import resident_bytes
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
+from whet.host.trial.hang_detector import waits_for_ever
 from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.slot import Slot
 from whet.host.trial.workplace import Workplace, environment_of_trial
@@ -201,11 +202,14 @@ class ColdExecutor:
                     each.note_waiting()
                 from whet.host.inspect.stacks import take_stacks
 
-                if trial.hang_seconds is None and not self._tasks.keeps_locals:
+                asked = trial.hang_seconds is not None or self._tasks.keeps_locals
+                if not asked and not waits_for_ever(pid):
                     return take_stacks(pid, agent_folder)
                 from whet.host.inspect.spying import stacks_of_tree
 
-                seen = stacks_of_tree(pid, agent_folder)  # before anything else stops it
+                seen = stacks_of_tree(
+                    pid, agent_folder, looks_again=asked
+                )  # before anything else stops it
                 return replace(take_stacks(pid, agent_folder), evidence=(seen,))
 
             def first_sight(pid: int) -> tuple[Frame, ...]:

@@ -57,7 +57,8 @@ def headline(investigation: Investigation) -> str:
     line = "" if place is None else f"{Path(place.path).name}:{place.line}"
     summary = investigation.failure.summary
     # A limit that was met is said with the line.
-    where = f" at {line}" if line and not summary.endswith(line) else ""
+    is_told = summary.endswith(line) or investigation.failure.names_its_lines
+    where = f" at {line}" if line and not is_told else ""
     return one_line(f"{summary}{where}")
 
 

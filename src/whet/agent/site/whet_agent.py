@@ -89,6 +89,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
     # own module alone; what begins it.
     jobs: tuple[tuple[str | None, str, bool, Callable[[Any, str], Guards]], ...] = (
         ("", "whet_tasks", False, lambda own, _: own.answering(folder)),
+        ("", "whet_locks", False, lambda own, _: own.answering(folder)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_presence", False,
             lambda own, _: own.tell(folder)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_failures", False,

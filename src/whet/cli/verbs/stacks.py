@@ -11,6 +11,7 @@ from whet.core.errors import BadUsage
 from whet.core.failure import Frame
 from whet.core.observations.stack import ProcessStack
 from whet.core.text.quantity import shown_count
+from whet.evidence.stacks.deadlock import deadlock_sentence
 from whet.evidence.stacks.stack_groups import (
     StackGroup,
     motion,
@@ -103,6 +104,9 @@ def sighting_lines(sighting: ObservedStacks, *, is_whole: bool = False) -> list[
             f"{sighting.target}: {len(processes)} {noun}, the stacks of {seen}", "dim", sys.stdout
         )
     ]
+    deadlock = deadlock_sentence(processes)
+    if deadlock:
+        lines.insert(0, styled(deadlock, "red", sys.stdout))
     for group in main:
         lines += _group(group, is_whole=is_whole)
     for group in others if is_whole else others[:_MOST_THREAD_GROUPS]:
@@ -182,6 +186,7 @@ def sighting_json(sighting: ObservedStacks) -> dict[str, object]:
     """Return where the processes are as JSON data."""
     return {
         "target": sighting.target,
+        "deadlock": deadlock_sentence(sighting.processes),
         "groups": [
             {
                 "sentence": sentence(group),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from whet.core.failure import Frame
-from whet.core.text.json_record import Record
+from whet.core.text.json_record import Record, sparse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,27 @@ class TaskStack(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadWait(Record):
+    """A thread that waits for a lock, or for the end of another one.
+
+    Attributes:
+        thread: a number of it, of this process and this moment.
+        name: what the program calls it.
+        lock: what its line calls the lock; empty: it waits for the end of the holder.
+        holder: the number of the thread that has the lock, or that is to end; 0: not known.
+        path: the file of the line that waits.
+        line: its number.
+    """
+
+    thread: int
+    name: str
+    lock: str
+    holder: int
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnd(Record):
     """A process that another one had started by multiprocessing, and that ended badly.
 
@@ -81,6 +102,7 @@ class ProcessStack(Record):
         engine: what told of it: ``py-spy``, ``agent``, ``gdb``; empty: nothing did.
         threads: those that were seen.
         tasks: those of asyncio.
+        waits: its threads that wait for a lock or for another thread; none: not known, too.
         notes: what could not be seen, in sentences.
     """
 
@@ -94,4 +116,5 @@ class ProcessStack(Record):
     engine: str = ""
     threads: tuple[ThreadStack, ...] = ()
     tasks: tuple[TaskStack, ...] = ()
+    waits: tuple[ThreadWait, ...] = sparse(())
     notes: tuple[str, ...] = ()

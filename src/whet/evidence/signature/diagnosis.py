@@ -4,6 +4,7 @@ from functools import cached_property
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import FULL_GROUP
+from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
 from whet.evidence.printed.console_text import is_cut, readable_tail
 from whet.evidence.printed.deciding import called_exception, deciding_traceback, outside
@@ -126,6 +127,7 @@ class Diagnosis:
         hung = self._outcome.hung_seconds
         ended = f"no end after {seconds}" if hung is None else f"no output for {hung:.3g} s"
         what = message or ended
+        sentence = f"{what}, in {where}" if where else what
         return Failure(
             signature=FailureSignature(
                 kind=kind,
@@ -133,9 +135,20 @@ class Diagnosis:
                 user_function=place.user_function,
                 library_function=place.library_function,
             ),
-            summary=said("", f"{what}, in {where}" if where else what),
+            summary=self._deadlock or said("", sentence),
             frames=self._last_frames(),
         )
+
+    @property
+    def _deadlock(self) -> str:
+        """Which threads wait for each other; empty: none are known to."""
+        seen = [each for each in self._outcome.evidence if each.kind == STACKS]
+        if not seen:
+            return ""
+        from whet.evidence.stacks.deadlock import deadlock_sentence
+        from whet.evidence.stacks.stack_groups import stacks_in
+
+        return deadlock_sentence([process for each in seen for process in stacks_in(each)])
 
     def _of_signal(self, name: str) -> Failure:
         if name == "SIGINT":

@@ -6,7 +6,9 @@ from pathlib import PurePath
 
 from whet.core.failure import Frame
 from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
+from whet.core.text.record import as_record, decoded, records
 
 _MOST_NUMBERS = 8
 _MOST_NAMES = 5
@@ -42,6 +44,12 @@ class StackGroup:
         """The innermost frame of the user's own code, else the innermost."""
         own = [frame for frame in self.frames if frame.in_user_code]
         return own[-1] if own else self.frames[-1] if self.frames else None
+
+
+def stacks_in(evidence: Evidence) -> tuple[ProcessStack, ...]:
+    """Return the processes in an observation of this kind."""
+    data = as_record(decoded(evidence.data), STACKS)
+    return tuple(ProcessStack.from_json(each) for each in records(data, "processes"))
 
 
 def groups_of(processes: Sequence[ProcessStack]) -> tuple[StackGroup, ...]:

@@ -1,21 +1,16 @@
 """The tasks of asyncio in a process, as the agent in it tells them (`whet_tasks`)."""
 
-import os
 import re
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from whet.core.observations.stack import TaskStack
 from whet.core.text.quantity import bounded
-from whet.host.inspect.stacks import agent_folder_of, is_listening, parse_report, unescaped
+from whet.host.inspect.stacks import parse_report, told_at, unescaped
 
 TASKS_SIGNAL = 61
 """At this one the agent tells of tasks; it listens once asyncio has been imported."""
 
-_ANSWER_SECONDS = 1.0
-_END = b"\nend\n"
 _HEAD = re.compile(r"^(task|died)\t([^\t\n]*)\t(\d+)\t([^\t\n]*)(?:\t([^\t\n]*))?\n", re.MULTILINE)
 
 NOT_TOLD = (
@@ -32,24 +27,8 @@ def tasks_of(pid: int, agent_folder: Path | None) -> tuple[TaskStack, ...] | Non
         pid: the process.
         agent_folder: where its agent writes; None: where its environment says.
     """
-    folder = agent_folder or agent_folder_of(pid)
-    if folder is None or not is_listening(pid, TASKS_SIGNAL):
-        return None
-    path = folder / f"{pid}.tasks"
-    before = path.stat().st_size if path.exists() else 0
-    try:
-        os.kill(pid, TASKS_SIGNAL)
-    except OSError:
-        return None
-    answer = b""
-    gives_up_at = time.monotonic() + _ANSWER_SECONDS
-    while time.monotonic() < gives_up_at:
-        with suppress(OSError):
-            answer = path.read_bytes()[before:]
-        if (b"\n" + answer).endswith(_END):
-            return tuple(parse_tasks(answer.decode("ascii", "replace")))
-        time.sleep(0.002)
-    return None
+    answer = told_at(TASKS_SIGNAL, pid, agent_folder, "tasks")
+    return None if answer is None else tuple(parse_tasks(answer))
 
 
 def parse_tasks(told: str) -> Iterator[TaskStack]:

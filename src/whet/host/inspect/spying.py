@@ -31,6 +31,7 @@ from whet.core.text.record import (
     optional_text,
 )
 from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
+from whet.host.inspect.lock_waits import waits_of
 from whet.host.inspect.presence import name_of
 from whet.host.inspect.stacks import (
     agent_folder_of,
@@ -68,9 +69,10 @@ FORBIDDEN = (
 )
 
 
-def stacks_of_tree(root: int, agent_folder: Path) -> Evidence:
+def stacks_of_tree(root: int, agent_folder: Path, *, looks_again: bool = True) -> Evidence:
     """Return the stacks of a process and of all below it."""
-    processes = take_all([root, *descendants_of(root)], agent_folder=agent_folder)
+    tree = [root, *descendants_of(root)]
+    processes = take_all(tree, agent_folder=agent_folder, looks_again=looks_again)
     data = json.dumps({"processes": [each.to_json() for each in processes]})
     detail = {"processes": len(processes)}
     return Evidence(kind=STACKS, detail=detail, data=data.encode("ascii"))
@@ -135,11 +137,11 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
         threads, complaint = _spy(facts, native=native)
         if threads:
             process = replace(process, engine="py-spy", threads=threads)
-            return _with_tasks(process, agent_folder)
+            return _with_waits(process, agent_folder)
         answered = all_threads(facts.pid, agent_folder)
         if answered:
             process = replace(process, engine="agent", threads=answered)
-            return _with_tasks(process, agent_folder)
+            return _with_waits(process, agent_folder)
     else:
         threads, complaint = _gdb(facts) if native else ((), "")
         if threads:
@@ -155,8 +157,9 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
     return replace(process, notes=notes)
 
 
-def _with_tasks(process: ProcessStack, agent_folder: Path | None) -> ProcessStack:
-    """Return the same with the tasks of its event loops, or why they are not known."""
+def _with_waits(process: ProcessStack, agent_folder: Path | None) -> ProcessStack:
+    """Return the same with who waits for whom in it: threads, and tasks or why they are not known."""
+    process = replace(process, waits=waits_of(process.pid, agent_folder))
     frames = [frame for thread in process.threads for frame in thread.frames]
     if not any(_LOOP in frame.path for frame in frames):
         return process

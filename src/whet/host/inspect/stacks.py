@@ -36,6 +36,8 @@ ALL_THREADS_SIGNAL = 63
 """At this one the agent tells of all threads."""
 
 _ANSWER_SECONDS = 0.25
+_TOLD_SECONDS = 1.0
+_TOLD_END = b"\nend\n"
 _TOOL_SECONDS = 5.0
 _ALL_SECONDS = 2.0
 _FRAME = re.compile(r'  File "(?P<path>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
@@ -115,6 +117,35 @@ def agent_folder_of(pid: int) -> Path | None:
         for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
             if pair.startswith(b"WHET_AGENT="):
                 return Path(os.fsdecode(pair.partition(b"=")[2]))
+    return None
+
+
+def told_at(number: int, pid: int, agent_folder: Path | None, kind: str) -> str | None:
+    """Return what the main thread of a process writes when it gets a signal; None: nothing.
+
+    Args:
+        number: the signal.
+        pid: the process.
+        agent_folder: where its agent writes; None: where its environment says.
+        kind: the end of the file's name.
+    """
+    folder = agent_folder or agent_folder_of(pid)
+    if folder is None or not is_listening(pid, number):
+        return None
+    path = folder / f"{pid}.{kind}"
+    before = _size(path)
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return None
+    answer = b""
+    gives_up_at = time.monotonic() + _TOLD_SECONDS
+    while time.monotonic() < gives_up_at:
+        with suppress(OSError):
+            answer = path.read_bytes()[before:]
+        if (b"\n" + answer).endswith(_TOLD_END):
+            return answer.decode("ascii", "replace")
+        time.sleep(0.002)
     return None
 
 

@@ -66,6 +66,13 @@ class Idleness:
         }
 
 
+def waits_for_ever(root: int) -> bool:
+    """Whether no process of a tree can go on, as far as one look tells."""
+    facts = {pid: facts_of(pid) for pid in (root, *descendants_of(root))}
+    alive = [pid for pid, each in facts.items() if each is not None and each.state != _ENDED]
+    return all(map(_waits_for_ever, alive))
+
+
 def _waits_for_ever(pid: int) -> bool:
     """Whether each thread of a process is in a system call that nothing but another one ends."""
     calls = list(_calls_of(pid))

@@ -4,10 +4,15 @@ from collections.abc import Sequence
 
 from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.outcome import Outcome
-from whet.evidence.stacks.stack_groups import groups_of, sentence, task_groups, task_sentence
+from whet.evidence.stacks.stack_groups import (
+    groups_of,
+    sentence,
+    stacks_in,
+    task_groups,
+    task_sentence,
+)
 from whet.evidence.variables.failure_text import failure_lines
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
-from whet.workbench.inspect.stacks import stacks_in
 
 _MOST_FRAMES = 3
 _MOST_GROUPS = 6

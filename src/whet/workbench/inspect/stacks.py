@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
-from whet.core.observations.evidence import STACKS, Evidence
+from whet.core.observations.evidence import STACKS
 from whet.core.observations.stack import ProcessStack
-from whet.core.text.record import as_record, decoded, records
-from whet.evidence.stacks.stack_groups import StackGroup, groups_of
+from whet.evidence.stacks.stack_groups import StackGroup, groups_of, stacks_in
 from whet.host.inspect.spying import FORBIDDEN, take_all
 from whet.host.process.process_facts import facts_of, is_of_trial, matching
 from whet.host.process.process_tree import descendants_of
@@ -108,12 +107,6 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
         hint="`--hang 30` keeps them when a trial writes nothing for 30 seconds;"
         " of a process that runs: `whet stacks PID`",
     )
-
-
-def stacks_in(evidence: Evidence) -> tuple[ProcessStack, ...]:
-    """Return the processes in an observation of this kind."""
-    data = as_record(decoded(evidence.data), STACKS)
-    return tuple(ProcessStack.from_json(each) for each in records(data, "processes"))
 
 
 def _matching(pattern: str) -> list[int]:

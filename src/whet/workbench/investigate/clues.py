@@ -33,13 +33,12 @@ from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import raised_clues
 from whet.evidence.printed.warned import warning_clues
-from whet.evidence.stacks.stack_groups import groups_of, stack_clues
+from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import process_clues
 from whet.evidence.variables.kept_failure import KeptError
 from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
-from whet.workbench.inspect.stacks import stacks_in
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 from whet.workbench.investigate.neighbours import Neighbours
 from whet.workbench.investigate.origins import Origins, Recorded, origins_of, recorded_failure

@@ -372,7 +372,8 @@ def _classify(work: Work, baseline: Baseline) -> None:
         if failure is None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
             return
-        work.steps.conclude(f"{failure.kind.value}: {_sentence(failure)}")
+        kind = "hang" if baseline.outcome.hung_seconds is not None else failure.kind.value
+        work.steps.conclude(f"{kind}: {_sentence(failure)}")
     calls = look_at_its_calls(work, baseline)
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.investigate.space import space_words
@@ -382,6 +383,8 @@ def _classify(work: Work, baseline: Baseline) -> None:
 
 
 def _sentence(failure: Failure) -> str:
+    if failure.names_its_lines:
+        return failure.summary
     signature = failure.signature
     parts = [failure.summary]
     if signature.user_function:

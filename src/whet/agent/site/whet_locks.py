@@ -1,0 +1,321 @@
+"""Tells at a signal which thread waits for a lock, or for another thread's end, and who has that.
+
+Python does not say which thread holds a lock, nor which one a thread waits for. The source does: a
+frame that stands in the body of `with a:` holds `a`, one that stands at its head waits for it. What
+such names stand for is looked up without running anything of the program's.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
+    from typing import Any
+
+_SIGNAL = 60  # a real-time signal that nothing sends by itself; see `whet.host.inspect.lock_waits`
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
+_SUFFIX = ".locks"
+_BLANKS = {9: " ", 10: " ", 11: " "}
+_TAKING = {"__enter__", "acquire", "_wait"}
+_JOINING = {"join", "_wait_for_tstate_lock"}
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_MOST_FRAMES = 200
+_LOCKS = {("_thread", "lock"), ("_thread", "RLock")}
+_AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading", "RLock")}
+# The last two are those of a closer look.
+
+
+def answering(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
+    """Return what is to be called when `threading` has been imported."""
+
+    def listen(module: dict[str, Any]) -> None:
+        def answer(_number: int, frame: FrameType) -> None:
+            _tell(folder, module, frame)
+
+        try:
+            # It interrupts a wait for a lock: one that is begun anew would never let Python get here.
+            __import__("_signal").signal(_SIGNAL, answer)
+        except (ValueError, OSError):
+            pass  # imported in another thread
+
+    return {"threading": listen}
+
+
+def _tell(folder: str, module: dict[str, Any], frame: FrameType) -> None:
+    text = "end\n"
+    before = set(sys.modules)
+    try:
+        text = "".join(_Waits(module, frame).lines()) + text
+    except Exception:  # noqa: BLE001, S110 - anything may be half made where a signal comes
+        pass
+    for name in set(sys.modules) - before:
+        sys.modules.pop(name, None)
+    path = os.path.join(folder, "{}{}".format(os.getpid(), _SUFFIX))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    data = text.encode("ascii", "backslashreplace")
+    try:
+        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+    except OSError:
+        pass
+
+
+class _Waits:
+    """What the threads of this process wait for, and what they hold."""
+
+    def __init__(self, module: dict[str, Any], frame: FrameType) -> None:
+        self._threads: dict[int, Any] = dict(module["_active"])
+        self._file = str(module["__file__"])
+        self._own = module["get_ident"]()
+        self._frames = dict(vars(sys)["_current_frames"]())
+        self._frames[self._own] = frame  # below it this handler runs
+        self._sources: dict[str, _Source] = {}
+        self._holders: dict[int, set[int]] = {}
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each thread that waits."""
+        for ident in self._frames:
+            for frame in self._stack(ident):
+                for lock in self._source(frame).held(frame):
+                    self._holders.setdefault(id(lock), set()).add(ident)
+        for ident in self._frames:
+            yield from self._line(ident)
+
+    def _line(self, ident: int) -> Iterator[str]:
+        above: list[FrameType] = []
+        for frame in self._stack(ident):
+            if not self._is_plumbing(frame):
+                what, holder = self._wait(frame, above)
+                if what is not None:
+                    place = (_plain(frame.f_code.co_filename), frame.f_lineno or 0)
+                    numbers = [0, *self._frames]  # Python's own are long
+                    who = numbers.index(ident)
+                    words = (who, self._name(ident), _plain(what), numbers.index(holder), *place)
+                    yield "\t".join(("wait", *map(str, words))) + "\n"
+                return
+            above.append(frame)
+
+    def _wait(self, frame: FrameType, above: Sequence[FrameType]) -> tuple[str | None, int]:
+        """Return what a thread waits for, empty: another one's end, and who has that."""
+        names = {each.f_code.co_name for each in above}
+        if "join" in names and names <= _JOINING:
+            thread = above[-1].f_locals.get("self")
+            ident: int = getattr(thread, "_ident", None) or 0
+            return ("", ident) if ident in self._frames else (None, 0)
+        if not names <= _TAKING:
+            return None, 0
+        found = {id(lock): (name, lock) for name, lock in self._source(frame).awaited(frame)}
+        if len(found) != 1:
+            return None, 0
+        ((name, lock),) = found.values()
+        owner = _owner_of(lock)
+        known = self._holders.get(id(lock), set()) if owner is None else {owner}
+        holders = known & set(self._frames)
+        return name, next(iter(holders)) if len(holders) == 1 else 0
+
+    def _stack(self, ident: int) -> Iterator[FrameType]:
+        frame: FrameType | None = self._frames[ident]
+        for _ in range(_MOST_FRAMES):
+            if frame is None:
+                return
+            yield frame
+            frame = frame.f_back
+
+    def _is_plumbing(self, frame: FrameType) -> bool:
+        path = frame.f_code.co_filename
+        return path == self._file or path.startswith(_HERE)
+
+    def _name(self, ident: int) -> str:
+        return _plain(getattr(self._threads.get(ident), "_name", ident))
+
+    def _source(self, frame: FrameType) -> _Source:
+        path = frame.f_code.co_filename
+        if path not in self._sources:
+            self._sources[path] = _Source(frame)
+        return self._sources[path]
+
+
+class _Source:
+    """The text of a file, and which locks its lines take."""
+
+    def __init__(self, frame: FrameType) -> None:
+        import ast
+        import linecache
+
+        self._ast: Any = ast
+        self._text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+        try:
+            self._body: Sequence[ast.stmt] = ast.parse(self._text).body
+        except (SyntaxError, ValueError, RecursionError):
+            self._body = ()
+
+    def held(self, frame: FrameType) -> Iterator[Any]:
+        """Yield the locks that a frame has taken and not given back."""
+        held: dict[int, Any] = {}
+        line = frame.f_lineno or 0
+        for block, place in self._path(line):
+            for each in block[:place]:
+                self._take(each, frame, held)
+            now: Any = block[place]
+            if hasattr(now, "items") and _is_in_body(now, frame):
+                for item in now.items:
+                    lock = _lock_in(self._value(item.context_expr, frame))
+                    held[id(lock)] = lock
+        return (lock for lock in held.values() if lock is not None and _is_held(lock))
+
+    def _take(self, done: Any, frame: FrameType, held: dict[int, Any]) -> None:
+        """Note the locks that a statement before the line has taken for sure, or may have given back."""
+        alone: Any = getattr(done, "value", None)
+        nodes: Iterator[Any] = self._ast.walk(done)
+        for node in nodes:
+            called: str = getattr(getattr(node, "func", None), "attr", "")
+            if called == "release":
+                held.pop(id(_lock_in(self._value(node.func.value, frame))), None)
+            elif called == "acquire" and alone is node and not node.args:
+                lock = _lock_in(self._value(node.func.value, frame))
+                held[id(lock)] = lock
+
+    def awaited(self, frame: FrameType) -> Iterator[tuple[str, Any]]:
+        """Yield the locks that the line takes at which a frame stands, and which are not free."""
+        path = self._path(frame.f_lineno or 0)
+        if not path:
+            return
+        around = [block[place] for block, place in path]
+        found = [item.context_expr for each in around for item in getattr(each, "items", ())]
+        found += [
+            node.func.value
+            for node in self._ast.walk(around[-1])
+            if getattr(getattr(node, "func", None), "attr", "") == "acquire"
+        ]
+        for expression in _reached(found, frame):
+            lock = _lock_in(self._value(expression, frame))
+            if lock is not None and _is_held(lock):
+                yield self._ast.get_source_segment(self._text, expression) or "", lock
+
+    def _path(self, line: int) -> list[tuple[Sequence[Any], int]]:
+        """Return the blocks of a function that a line stands in, and the statement of each."""
+        path: list[tuple[Sequence[Any], int]] = []
+        blocks: list[Sequence[Any]] = [self._body]
+        while blocks:
+            block = blocks.pop()
+            for place, each in enumerate(block):
+                first, last = _lines_of(each)
+                if first <= line <= last:
+                    path.append((block, place))
+                    if hasattr(each, "decorator_list") and line >= each.body[0].lineno:
+                        path.clear()  # a function's frame, or a class's, is one of its own
+                    blocks = [getattr(each, name, ()) for name in _BLOCKS]
+                    break
+        return [(block, place) for block, place in path if hasattr(block[place], "lineno")]
+
+    def _value(self, expression: Any, frame: FrameType) -> Any:
+        """Return what a name, an attribute or an item stands for; None: something would have to run."""
+        if isinstance(expression, self._ast.Name):
+            for space in (frame.f_locals, frame.f_globals):
+                if expression.id in space:
+                    return space[expression.id]
+        elif isinstance(expression, self._ast.Attribute):
+            return _attribute(self._value(expression.value, frame), expression.attr)
+        elif isinstance(expression, self._ast.Constant):
+            return expression.value
+        elif isinstance(expression, self._ast.Subscript):
+            owner = self._value(expression.value, frame)
+            where = getattr(expression.slice, "value", expression.slice)  # Python 3.8: an `Index`
+            key = where if isinstance(where, (int, str)) else self._value(where, frame)
+            if type(owner) in (list, tuple, dict) and type(key) in (int, str):
+                try:
+                    return owner[key]
+                except (LookupError, TypeError):
+                    return None
+        return None
+
+
+def _lines_of(node: Any) -> tuple[int, int]:
+    """Return the first and the last line of a statement, or of a `case`."""
+    if hasattr(node, "lineno"):
+        return node.lineno, node.end_lineno
+    body = getattr(node, "body", None)
+    return (body[0].lineno, body[-1].end_lineno) if body else (0, -1)
+
+
+def _positions(frame: FrameType) -> list[tuple[int | None, ...]]:
+    """Return where the instructions of a frame are, up to the one it is at; none: Python does not know."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    return [] if positions is None else list(positions())[: frame.f_lasti // 2 + 1]
+
+
+def _is_in_body(statement: Any, frame: FrameType) -> bool:
+    """Whether a frame is past the head of a `with`."""
+    first = statement.body[0]
+    if first.lineno != statement.lineno:
+        return bool((frame.f_lineno or 0) >= first.lineno)
+    for line, _, column, _ in _positions(frame)[-1:]:
+        return bool((line or 0, column or 0) >= (first.lineno, first.col_offset))
+    return False
+
+
+def _reached(expressions: Sequence[Any], frame: FrameType) -> Sequence[Any]:
+    """Return those of some expressions of a statement that a frame is at: one, where that is known."""
+    for start, end, column, last in reversed(_positions(frame)):
+        if start is None or end is None or column is None:
+            continue
+        for each in expressions:
+            first = (each.lineno, each.col_offset)
+            if first <= (start, column) and (end, last) <= (each.end_lineno, each.end_col_offset):
+                return [each]
+    line = frame.f_lineno or 0
+    return [each for each in expressions if each.lineno <= line <= each.end_lineno]
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """Return an attribute that is kept as it is, in an object or in its class."""
+    try:
+        space: Any = object.__getattribute__(owner, "__dict__")
+        if space.__class__ is dict and name in space:
+            return space[name]
+    except AttributeError:
+        pass
+    kinds: Sequence[Any] = (owner if isinstance(owner, type) else owner.__class__).__mro__
+    for kind in kinds:
+        value: Any = type.__getattribute__(kind, "__dict__").get(name)
+        if value is not None:
+            is_slot = type(value).__name__ == "member_descriptor"
+            return value.__get__(owner) if is_slot else value
+    return None
+
+
+def _lock_in(value: Any) -> Any:
+    """Return the lock of `_thread` that something is, or is made around; None: it is no lock."""
+    for _ in range(3):
+        kind: type = value.__class__
+        name = (kind.__module__, kind.__name__)
+        if name in _LOCKS:
+            return value
+        value = getattr(value, "_lock", None) if name in _AROUND_LOCKS else None
+    return None
+
+
+def _is_held(lock: Any) -> bool:
+    return repr(lock).startswith("<locked")
+
+
+def _owner_of(lock: Any) -> int | None:
+    """Return the thread that holds a reentrant lock; None: the lock does not know."""
+    owner = repr(lock).partition(" owner=")[2].partition(" ")[0]
+    return int(owner) if owner.isdigit() else None
+
+
+def _plain(name: object) -> str:
+    return str(name).translate(_BLANKS)

@@ -1,0 +1,52 @@
+"""Threads that wait for each other in a circle: none of them ever goes on."""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from whet.core.failure import DEADLOCK
+from whet.core.observations.stack import ProcessStack, ThreadWait
+
+_MOST_THREADS = 4
+
+
+def deadlock_sentence(processes: Sequence[ProcessStack]) -> str:
+    """Say which threads wait for each other, and where; empty: none are known to.
+
+    Such as ``deadlock: Thread-1 holds a, waits for b at hang.py:6; Thread-2 holds b, …``.
+    """
+    for process in processes:
+        circle = _circle(process.waits)
+        if circle:
+            told = [
+                _member(each, before, circle)
+                for before, each in zip([circle[-1], *circle], circle, strict=False)
+            ]
+            more = len(told) - _MOST_THREADS
+            rest = [f"and {more} more"] if more > 0 else []
+            return f"{DEADLOCK}{'; '.join([*told[:_MOST_THREADS], *rest])}"
+    return ""
+
+
+def _circle(waits: Sequence[ThreadWait]) -> list[ThreadWait]:
+    """Return threads of which each waits for what the next one has, and the last for the first."""
+    by_thread = {each.thread: each for each in waits}
+    for first in sorted(waits, key=lambda each: (each.path, each.line)):
+        met: dict[int, ThreadWait] = {}
+        now: ThreadWait | None = first
+        while now is not None and now.thread not in met:
+            met[now.thread] = now
+            now = by_thread.get(now.holder)
+        if now is first:
+            return list(met.values())
+    return []
+
+
+def _member(each: ThreadWait, before: ThreadWait, circle: Sequence[ThreadWait]) -> str:
+    """Say what one of them has and waits for; `before` is the one that waits for it."""
+    names = {wait.thread: wait.name for wait in circle}
+    holds = f"holds {before.lock}, " if before.lock else ""
+    awaited = each.lock or f"the end of {names[each.holder]}"
+    itself = " itself" if each is before else ""
+    return (
+        f"{each.name} {holds}waits for {awaited}{itself} at {PurePath(each.path).name}:{each.line}"
+    )

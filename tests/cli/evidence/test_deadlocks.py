@@ -1,0 +1,133 @@
+"""Where threads wait for each other's locks, the first line of every verb says who for whom."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+HANGS = Path(__file__).parents[3] / "specimens" / "hangs"
+CIRCLE = (
+    "deadlock: transfer holds accounts, waits for ledger at two_locks.py:13;"
+    " audit holds ledger, waits for accounts at two_locks.py:21"
+)
+
+JOINED = """\
+import threading
+class Bank:
+    def __init__(self): self.lock = threading.RLock()
+    def work(self):
+        started.set()
+        self.lock.acquire()
+started, bank = threading.Event(), Bank()
+worker = threading.Thread(target=bank.work, name="worker")
+with bank.lock:
+    worker.start()
+    started.wait()
+    worker.join()
+"""
+BY_HAND = """\
+import threading
+locks = {"a": threading.Lock(), "b": threading.Condition()}
+ready = threading.Barrier(2)
+def first():
+    with locks["a"]:
+        ready.wait()
+        with open(__file__), locks["b"]: pass
+threading.Thread(target=first, name="other").start()
+locks["b"].acquire()
+try:
+    ready.wait()
+    locks["a"].acquire()
+finally:
+    locks["b"].release()
+"""
+ITSELF = """\
+import threading
+lock = threading.Lock()
+def inner():
+    with lock: pass
+with lock:
+    inner()
+"""
+SLOW = """\
+import threading, time
+lock, held = threading.Lock(), threading.Event()
+def hold():
+    with lock:
+        held.set()
+        time.sleep(1000)
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+with lock: pass
+"""
+GIVEN_BACK = """\
+import threading
+lock, gone = threading.Lock(), threading.Event()
+def hand_over():
+    lock.acquire()
+    lock.release()
+    lock.acquire()
+    lock.release()
+    gone.wait()
+other = threading.Thread(target=hand_over, daemon=True)
+other.start()
+with threading.Lock():
+    other.join()
+"""
+
+
+JOINED_CIRCLE = (
+    "deadlock: worker waits for self.lock at main.py:6; MainThread holds self.lock,"
+    " waits for the end of worker at main.py:12"
+)
+BY_HAND_CIRCLE = (
+    'deadlock: other holds locks["a"], waits for locks["b"] at main.py:7;'
+    ' MainThread holds locks["b"], waits for locks["a"] at main.py:12'
+)
+ITSELF_CIRCLE = "deadlock: MainThread holds lock, waits for lock itself at main.py:4"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (JOINED, JOINED_CIRCLE),
+        (BY_HAND, BY_HAND_CIRCLE),
+        (ITSELF, ITSELF_CIRCLE),
+        (SLOW, "no end after"),
+        (GIVEN_BACK, "no end after"),
+    ],
+    ids=["joined", "by hand", "itself", "slow", "given back"],
+)
+def test_a_program_that_only_waits_when_its_time_is_up_says_for_whom(
+    text: str, told: str, whet: Whet
+) -> None:
+    whet.write("main.py", text)
+
+    said = whet("run", "--timeout", "1", "--", sys.executable, "main.py")
+
+    first, *_ = said.stderr.splitlines()
+    assert said.code == 124
+    assert f" · {told}" in first
+
+
+def test_each_verb_says_it_in_its_first_line(whet: Whet) -> None:
+    hanging = ("--hang", "1", "--", sys.executable, str(HANGS / "two_locks.py"))
+
+    ran = whet("run", *hanging)
+    first, *_ = ran.stderr.splitlines()
+    assert first.startswith("whet: BAD hang · ")
+    assert f" · {CIRCLE} · trial 1" in first
+    assert whet("stacks").stdout.splitlines()[0] == CIRCLE
+    assert json.loads(whet("stacks", "--json").stdout)["deadlock"] == CIRCLE
+    assert CIRCLE in whet("log").stdout
+
+
+def test_an_investigation_calls_it_a_hang_and_names_the_circle(whet: Whet) -> None:
+    hanging = ("--hang", "1", "--", sys.executable, str(HANGS / "two_locks.py"))
+
+    found = whet("investigate", "--output", "report", *hanging)
+
+    assert f"hang: {CIRCLE}\n" in found.stderr
+    assert f"\n{CIRCLE}\n" in found.stdout
