@@ -1,12 +1,13 @@
 """The folder list is the architecture."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .tree import ROOT
+from .tree import ROOT, tracked
 
 LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
 
@@ -19,3 +20,8 @@ def test_no_folder_imports_beside_or_above_itself() -> None:
     )
 
     assert done.returncode == 0, done.stdout
+
+
+def test_a_frozen_class_with_slots_is_a_value_class() -> None:
+    slow = re.compile(r"@dataclass\((?=[^)]*frozen=True)(?=[^)]*slots=True)")
+    assert [str(path) for path in tracked("src/*.py") if slow.search(path.read_text())] == []

@@ -1,14 +1,15 @@
 """The recorded states of the code as a history: which of my last attempts broke it?"""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.outcome import Outcome
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, CodeState, Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Attempt:
     """A state of the code that a trial was recorded on.
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from whet.core.text.shown_text import visible_line
+from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 
 _SHOWN_FILES = 8
@@ -12,7 +12,7 @@ _SHOWN_MESSAGE = 12  # lines
 _REVERTS = re.compile(r"[Tt]his reverts commit ([0-9a-f]{7,64})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CommitSummary:
     """A commit in one line.
 
@@ -34,7 +34,7 @@ class CommitSummary:
         return f"{self.short} {self.date[:10]} {self.subject}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CommitDescription:
     """A commit with what it changed and how it came in.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import FOLDER_MODE, GitTrees, TreeEntry
 
@@ -109,7 +110,7 @@ def _counts(place: _Place) -> bool:
     return bool(place.below) or place.is_listed
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Tested:
     version: str
     verdict: Verdict

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from whet.core.errors import BadUsage, UnknownRevision
+from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?$")
@@ -17,7 +17,7 @@ _NAMED = re.compile(r"(yesterday|last[ .](week|month|year))$", re.IGNORECASE)
 _RANGE = re.compile(r"(?P<old>[^.].*?|)\.{2,3}(?P<new>[^.].*|)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class NamedCommit:
     """A commit and how it was named.
 

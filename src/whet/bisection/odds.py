@@ -1,9 +1,9 @@
 """The line of versions with how likely each is to be the first bad one, as plain text."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Generic
 
+from whet.core.value_class import value_class
 from whet.search.flaky.failure_rates import Runs
 from whet.search.history.version_graph import VersionT
 
@@ -13,7 +13,7 @@ _BAR = 12
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Odds(Generic[VersionT]):
     """What is known of each version.
 

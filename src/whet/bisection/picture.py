@@ -5,10 +5,10 @@ Words carry the meaning, marks only repeat it; a terminal without UTF-8 gets ASC
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
 from whet.bisection.terms import Terms
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.history.bisection import Standing
 
@@ -24,7 +24,7 @@ _TESTED = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Shown(Generic[VersionT]):
     """A version with a line of its own.
 
@@ -41,7 +41,7 @@ class Shown(Generic[VersionT]):
     is_first_bad: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Folded:
     """Neighbouring versions that share a line, counted by what is known of them."""
 
@@ -127,7 +127,7 @@ def picture(
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Marks:
     version: str
     found: str

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from packaging.markers import Marker
@@ -12,6 +11,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from whet.bisection.releases import supported_tags
 from whet.core.text.record import items_of, record_of
 from whet.core.text.toml import toml_data
+from whet.core.value_class import value_class
 from whet.host.python.python_interpreter import PythonFacts
 
 _COMMENT = re.compile(r"(?:^|\s)#.*")
@@ -24,7 +24,7 @@ class NoPinsError(ValueError):
     """A file pins no package; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Pins:
     """Packages at one release each.
 

@@ -1,7 +1,6 @@
 """The releases of a package, as a search needs them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from packaging.specifiers import SpecifierSet
@@ -14,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from whet.bisection.terms import Terms
 from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRelease
+from whet.core.value_class import value_class
 from whet.host.python.index_page import IndexFile
 from whet.host.python.package_index import Listing
 from whet.host.python.python_interpreter import PythonFacts
@@ -25,7 +25,7 @@ from whet.search.proposal import Search
 _SHOWN_NEAR = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Release:
     """A release of a package.
 
@@ -53,7 +53,7 @@ class Release:
         return f"{self.version} {self.uploaded[:10]}".rstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ReleaseHistory:
     """The releases from a good to a bad one.
 
@@ -141,7 +141,7 @@ class ReleaseHistory:
         return Bisection(line_of(versions), self.bad, (self.good,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ReleaseLine:
     """A bad release and those before it, to find a good one on.
 

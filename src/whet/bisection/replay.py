@@ -2,13 +2,13 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from whet.bisection.terms import Terms
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class BisectLog:
     """A search over commits, to be written down.
 

@@ -1,7 +1,7 @@
 """The history of a git repository, as a search needs it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.bisection.names import deeper, in_words, resolve
@@ -14,6 +14,7 @@ from whet.core.errors import (
     NothingBetween,
     SameEnds,
 )
+from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 from whet.search.history.bisection import Bisection
 from whet.search.history.walk_back import WalkBackResult, walk_back
@@ -22,7 +23,7 @@ from whet.search.proposal import Search
 _SHORT_ID = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RevisionHistory:
     """The commits between a good and a bad one.
 
@@ -136,7 +137,7 @@ class RevisionHistory:
         return Bisection(self.parents, self.bad, (self.good,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RevisionLine:
     """A bad commit and those before it by first parents, to find a good one on.
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 
 _SHOWN_LINES = 40
@@ -14,7 +14,7 @@ _WORDS_ABOUT_CODE = frozenset({".md", ".rst", ".txt", ".lock", ".svg", ".ipynb",
 _TEST = re.compile(r"(^|/)(tests?|docs?)/|(^|/)test_|_test\.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Hunk:
     """A stretch of a diff.
 

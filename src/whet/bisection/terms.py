@@ -1,15 +1,14 @@
 """What the two sides of a search are called, and which of them is the failing one."""
 
-from dataclasses import dataclass
-
 from whet.core.errors import BadUsage
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 _FAILING = frozenset({"bad", "broken", "fails", "failing", "wrong", "slow", "red", "crashes"})
 _PASSING = frozenset({"good", "fixed", "works", "working", "passes", "right", "fast", "green"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Terms:
     """The words for the versions before and after the change that is searched.
 

@@ -1,7 +1,6 @@
 """Which of the recorded trials `whet log` lists."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -9,6 +8,7 @@ import click
 from whet.cli.summary import failure_words
 from whet.core.condition import duration_seconds
 from whet.core.text.shell_words import joined
+from whet.core.value_class import value_class
 from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry, SearchEntry
 
@@ -40,7 +40,7 @@ class Since(click.ParamType[str]):
         return f"{moment:%Y-%m-%dT%H:%M:%S}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LogFilter:
     """What an entry must have to be listed; what is empty leaves all of them.
 

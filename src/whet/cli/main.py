@@ -3,7 +3,6 @@
 import importlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -11,10 +10,11 @@ import click
 from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
+from whet.core.value_class import value_class
 from whet.host.process.ending import ToldToEndError, interruption_behind, orderly_end
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Verb:
     """Where a verb lives, and the line that `whet --help` shows without loading it."""
 

@@ -1,10 +1,11 @@
 """When a search must end, and why it ended."""
 
-from dataclasses import dataclass
 from enum import Enum
 
+from whet.core.value_class import value_class
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value_class(kw_only=True)
 class Budget:
     """When a search must end.
 

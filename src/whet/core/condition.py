@@ -8,11 +8,11 @@ comparison = NAME ( ">" | ">=" | "<" | "<=" | "==" | "!=" | "~" | "!~" ) VALUE
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from whet.core.errors import BadCondition
 from whet.core.outcome import Outcome
 from whet.core.output import Output
+from whet.core.value_class import value_class
 
 _COMPARISON = re.compile(
     r"""\s*(?P<name>[A-Za-z_][\w.]*)\s*
@@ -55,7 +55,7 @@ _STREAMS = ("stdout", "stderr", "output")
 _RESOURCES = frozenset({"seconds", "wall_seconds", "cpu_seconds", "peak_memory", "peak_rss_bytes"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Comparison:
     """One ``NAME OPERATOR VALUE``."""
 
@@ -82,7 +82,7 @@ class Comparison:
         return (outcome.stdout, outcome.stderr)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Condition:
     """Comparisons joined by ``and`` and ``or``; ``and`` binds tighter.
 

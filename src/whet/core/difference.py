@@ -1,19 +1,20 @@
 """In what two trials differ, and what that did to their outcomes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.text.json_record import Record
 from whet.core.trial import CodeState, EnvironmentFacts, Trial
+from whet.core.value_class import value_class
 
 
 def _no_texts() -> dict[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Change(Record):
     """One thing in which two trials differ.
 
@@ -39,7 +40,7 @@ class Change(Record):
         return f"{subject}: {_shown(self.before)} → {_shown(self.after)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Inheritance:
     """What stands behind the digests of a trial's surroundings.
 
@@ -55,7 +56,7 @@ class Inheritance:
 NOTHING_INHERITED = Inheritance()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Difference:
     """In what two trials differ.
 
@@ -116,7 +117,7 @@ def compare(
     return Difference(changes=changes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class OutcomeDifference:
     """What two outcomes say about each other.
 

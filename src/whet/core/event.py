@@ -1,16 +1,17 @@
 """All that whet says while it works, as a closed union of values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from whet.core.budget import StopReason
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class StepStarted:
     """A step of an investigation begins.
 
@@ -23,7 +24,7 @@ class StepStarted:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class StepFinished:
     """A step of an investigation has its result, in a sentence."""
 
@@ -31,7 +32,7 @@ class StepFinished:
     result: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TrialFinished:
     """A trial has been judged.
 
@@ -50,7 +51,7 @@ class TrialFinished:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PayloadReduced:
     """A smaller payload fails the same way, and lies on disk.
 
@@ -67,7 +68,7 @@ class PayloadReduced:
     content: bytes = field(default=b"", repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PassStarted:
     """Another pass of a reduction is at work.
 
@@ -80,7 +81,7 @@ class PassStarted:
     best_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Stretch:
     """Some versions that stand together, one or more, in the line that is searched.
 
@@ -93,7 +94,7 @@ class Stretch:
     probability: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class HistoryNarrowed:
     """A bisection knows more.
 
@@ -112,7 +113,7 @@ class HistoryNarrowed:
     line: tuple[Stretch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SuspicionChanged:
     """A search among failures that come only sometimes has weighed more runs.
 
@@ -131,7 +132,7 @@ class SuspicionChanged:
     line: tuple[Stretch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RunsCounted:
     """A command that is repeated has ended once more.
 
@@ -146,7 +147,7 @@ class RunsCounted:
     planned: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SearchStopped:
     """A search has ended."""
 
@@ -155,7 +156,7 @@ class SearchStopped:
     wall_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Notice:
     """Something the user should know, in a sentence."""
 

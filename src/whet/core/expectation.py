@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from whet.core.condition import Condition
@@ -11,6 +10,7 @@ from whet.core.failure import FailureKind
 from whet.core.oracle import says_nothing
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import bounded
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 _EXIT = re.compile(r"exit(?:\s+|\s*==?\s*)(\d+)")
@@ -24,7 +24,7 @@ _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 _Test: TypeAlias = Callable[[Outcome, Verdict], bool | None]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Expectation:
     """A statement about a trial that comes true, does not, or cannot be told.
 

@@ -1,10 +1,10 @@
 """A classified symptom, and the signature that says which bug it is."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from whet.core.site import Site
 from whet.core.text.json_record import Record, sparse
+from whet.core.value_class import value_class
 
 DEADLOCK = "deadlock: "
 """A summary that begins so names the line of each thread, and may be long."""
@@ -26,7 +26,7 @@ class FailureKind(Enum):
     RESET = "reset step failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FailureSignature(Record):
     """Which bug this is; equal for two outcomes of one bug, different for two bugs.
 
@@ -55,7 +55,7 @@ class FailureSignature(Record):
     signal: str = sparse("")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Frame(Record):
     """One line of a stack, innermost frames last in every sequence of frames."""
 
@@ -65,7 +65,7 @@ class Frame(Record):
     in_user_code: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Failure(Record):
     """A classified symptom: its signature for machines, its words and place for people.
 

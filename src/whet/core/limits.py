@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from whet.core.room import Room, compact_size
 from whet.core.text.json_record import Record, sparse
+from whet.core.value_class import value_class
 
 FULL_GROUP = "the control group around whet was full"
 """How the note begins on a program that the kernel killed for want of memory that whet uses too."""
@@ -17,7 +18,7 @@ _STEP = 1024
 _HUNDRED = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Limits(Record):
     """What a trial may use; None: no limit.
 
@@ -99,7 +100,7 @@ class Limits(Record):
         return ["whet", "starve", *self.options, "--", *words] if self.starve else list(words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LimitMet(Record):
     """A limit that a trial met: what stood in its way, whether or not it died of it.
 

@@ -1,11 +1,11 @@
 """Judging outcomes. Pure: the same outcome always gets the same verdict."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from whet.core.failure import FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.site import Site
+from whet.core.value_class import value_class
 from whet.core.verdict import SKIP_EXIT_CODE, Verdict
 
 if TYPE_CHECKING:  # most trials are judged without one
@@ -32,7 +32,7 @@ def says_nothing(outcome: Outcome) -> bool:
     return outcome.interrupted or outcome.failed_reset is not None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class AnyFailure:
     """BAD means any failure: what a single trial is judged by when nothing else was said."""
 
@@ -48,7 +48,7 @@ class AnyFailure:
         return Verdict.GOOD if outcome.failure is None else Verdict.BAD
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SameFailure:
     """BAD means the same bug as the reference: an equal signature.
 
@@ -79,7 +79,7 @@ class SameFailure:
         return Verdict.BAD if is_same else Verdict.SKIP
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BadIf:
     """BAD means that a condition over measurements and output holds."""
 
@@ -104,7 +104,7 @@ class BadIf:
                 return Verdict.GOOD if outcome.failure is None else Verdict.SKIP
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ScriptVerdict:
     """The trial's command is a script that judges: 0 good, 125 skip, 1 to 127 bad.
 
@@ -129,7 +129,7 @@ class ScriptVerdict:
         return Verdict.BAD
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Interesting:
     """The trial's command is an interestingness test of the reducers' kind: 0 is BAD.
 

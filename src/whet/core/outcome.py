@@ -1,7 +1,7 @@
 """What the processes of a trial did: facts only, no judgement."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import cast
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
@@ -11,11 +11,12 @@ from whet.core.observations.resources import ResourceUse
 from whet.core.output import NO_OUTPUT, Output
 from whet.core.text.json_record import APART, Codec, Record, kept_by, sparse
 from whet.core.text.record import JsonObject, integer, record, records, text
+from whet.core.value_class import value_class
 
 TIMEOUT_EXIT_CODE = 124  # that of coreutils' timeout
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProcessExit(Record):
     """How one process of the trial ended.
 
@@ -59,7 +60,7 @@ _STACKS = Codec(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Outcome(Record):
     """What the processes of one trial did.
 

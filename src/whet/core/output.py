@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Protocol
+
+from whet.core.value_class import value_class
 
 
 def digest_of(data: bytes) -> str:
@@ -60,7 +61,7 @@ def _captured(found: re.Match[bytes]) -> bytes:
     return b"" if group is None else bytes(group)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BytesOutput:
     """A stream that is small enough to be held in memory."""
 

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from whet.core.condition import duration_seconds
 from whet.core.errors import BadUsage
+from whet.core.value_class import value_class
 
 ACTIONS = ("print", "stack", "count", "mem", "sleep", "break", "die")
 _MODIFIERS = ("if", "after", "every")
@@ -39,7 +40,7 @@ class TargetKind(Enum):
     TRACE = "trace"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Target:
     """A place in a program.
 
@@ -60,7 +61,7 @@ class Target:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Action:
     """Something to be done at a place.
 
@@ -73,7 +74,7 @@ class Action:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Wish:
     """Places, and what is to be done at each of them.
 

@@ -1,10 +1,11 @@
 """Where a trial runs: what it sees of the disk, the network, the clock and the system. Values only."""
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 from whet.core.text.json_record import Record, pairs, sparse
 from whet.core.text.quantity import bounded
+from whet.core.value_class import value_class
 
 _FAULT = re.compile(r"(?P<call>[a-z_0-9]+):(?P<error>E[A-Z0-9]+)(?:(?P<how>[@%])(?P<count>\d+))?")
 
@@ -17,7 +18,7 @@ def compact_size(count: int) -> str:
     return str(count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Disk(Record):
     """A small file system.
 
@@ -52,7 +53,7 @@ class Disk(Record):
         return words
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Fault(Record):
     """A system call that fails on purpose.
 
@@ -102,7 +103,7 @@ class Fault(Record):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Room(Record):
     """What a trial has around it instead of the machine as it is; nothing of it outlives the trial.
 

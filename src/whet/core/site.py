@@ -1,11 +1,10 @@
 """Where exactly a program failed: what tells one bug from its neighbour while the code stays as it is."""
 
-from dataclasses import dataclass
-
 from whet.core.text.json_record import Record
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Site(Record):
     """The operation that failed, and the calls that led to it; equal for two failures of one bug.
 

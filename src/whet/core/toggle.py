@@ -1,14 +1,15 @@
 """A named switch of the environment: what it does, and how one sees that it took."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.room import Room
+from whet.core.value_class import value_class
 
 _LIBRARY = "library"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Toggle:
     """A switch that a program heeds, without an edit of its code.
 

@@ -4,10 +4,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from whet.core.limits import Limits
 from whet.core.text.json_record import Record, sparse
+from whet.core.value_class import value_class
 
 STDIN_EMPTY = "empty"
 """The trial reads from /dev/null."""
@@ -16,7 +17,7 @@ STDIN_INHERITED = "inherited"
 """The trial reads what whet was given: such a trial cannot be repeated by itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ResetStep(Record):
     """A shell command that puts the world back before the trial's own command.
 
@@ -29,7 +30,7 @@ class ResetStep(Record):
     must_succeed: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PayloadPlace(Record):
     """A place of a payload in the command.
 
@@ -42,7 +43,7 @@ class PayloadPlace(Record):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PayloadBinding(Record):
     """Where a payload stands in the command, and what it holds.
 
@@ -98,7 +99,7 @@ def put_path(word: str, text: str, path: str) -> str:
     return re.sub(f"{begins}{re.escape(text)}{ends}", lambda _: path, word)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CodeState(Record):
     """The code that a trial ran on, so that it can be brought back.
 
@@ -118,7 +119,7 @@ class CodeState(Record):
     large_files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class EnvironmentFacts(Record):
     """What a trial inherits from the machine and the shell; part of its key.
 
@@ -138,7 +139,7 @@ class EnvironmentFacts(Record):
     files_digest: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Trial(Record):
     """Everything needed to run one debug cycle again, and nothing about how it went.
 

@@ -3,9 +3,9 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
+from whet.core.value_class import value_class
 from whet.host.trial.trial_secrets import for_shell
 
 MAX_INLINE_BYTES = 2000
@@ -17,7 +17,7 @@ _PLAIN_SHELL = re.compile(r"[\w\s./=:,@%+\"'-]*")
 _FIRST_PRINTABLE, _FIRST_BEYOND = 0x20, 0x7F
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PlacedFile:
     """Where the line finds a file: written by the line itself, or lying somewhere already.
 

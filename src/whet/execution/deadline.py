@@ -2,11 +2,12 @@
 
 import time
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.budget import OutOfTimeError
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.execution.caching import CachingExecutor
 from whet.execution.futures import TrialFuture
 from whet.execution.recording import RecordingExecutor
@@ -14,7 +15,7 @@ from whet.execution.recording import RecordingExecutor
 _LEAST_SECONDS = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DeadlineExecutor:
     """Runs trials around another executor, up to a moment.
 

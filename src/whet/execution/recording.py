@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.execution.futures import TrialFuture
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class RecordingExecutor:
     """Records each trial around another executor.
 

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 from whet.core.text.json_record import Record
 from whet.core.text.quantity import shown_bytes
+from whet.core.value_class import value_class
 from whet.host.files.memory import MemoryLeft, memory_left
 from whet.host.process.process_tree import has_ended, own_bytes, resident_bytes
 from whet.host.trial.process_snapshots import Blocker, Snapshot, Stage
@@ -17,7 +17,7 @@ _MOST_MISSING = 30
 _LATEST = 3  # of many snapshots are kept in any case
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Rung(Record):
     """A snapshot as it is shown.
 

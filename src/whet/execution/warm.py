@@ -3,11 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.failure import Failure
 from whet.core.outcome import Outcome
+from whet.core.value_class import value_class
 from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.snapshot_pool import MOST_SNAPSHOTS, Rung, SnapshotPool
 from whet.execution.worth import Worth, first_difference
@@ -28,7 +29,7 @@ from whet.host.trial.slot import Slot
 _KEEPER_IS_GONE = "the process that keeps the frozen copies has ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Start:
     """Where a run began, and what it has left to run on from.
 

@@ -1,8 +1,10 @@
 """How long a stretch of a run from a frozen copy is worth another one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import takewhile
+
+from whet.core.value_class import value_class
 
 _LATE, _NORMAL, _MOST = 0.5, 1.0, 4.0
 
@@ -13,7 +15,7 @@ def first_difference(then: bytes, now: bytes) -> int:
     return 1 + sum(1 for _ in takewhile(lambda both: both[0] == both[1], lines))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Worth:
     """What the edits until now say about those to come: most come back to the same place.
 

@@ -1,7 +1,6 @@
 """One trial as the notebook has it, and how its rows are read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.outcome import Outcome
@@ -17,11 +16,12 @@ from whet.core.text.record import (
     text,
 )
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.notebook.place import damaged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Entry:
     """One recorded trial.
 
@@ -58,7 +58,7 @@ class Entry:
     pid: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SearchEntry:
     """One search as the notebook has it.
 

@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged, NotebookTooNew
+from whet.core.value_class import value_class
 from whet.notebook.schema import APPLICATION_ID, FIRST_SCHEMA, RESOURCE_USE
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Migration:
     """One change of the schema. Its place in the list is the version it leads to.
 

@@ -4,15 +4,15 @@ import hashlib
 import re
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged
+from whet.core.value_class import value_class
 from whet.host.trial.capture import FileOutput
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class StoredOutput:
     """A stream in a blob's file. Each method raises `NotebookDamaged` if that is gone or not whole."""
 

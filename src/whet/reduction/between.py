@@ -7,10 +7,10 @@ their longest common parts. All else that is not the same is one difference.
 import difflib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard, cast
 
 from whet.core.difference import Change
+from whet.core.value_class import value_class
 
 Step: TypeAlias = "str | int"
 
@@ -25,7 +25,7 @@ _MOST_PAIRS = 4_000_000
 """Lists with more pairs of items are compared by number: to find their common parts takes minutes."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Leaf:
     """One place in which two values differ.
 
@@ -64,19 +64,19 @@ def shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class _Same:
     value: object
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class _Table:
     items: tuple[tuple[Step, "_Node"], ...]
     is_in_both: bool
     """Else it is there only with something in it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class _List:
     items: tuple["_Node", ...]
 

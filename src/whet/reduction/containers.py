@@ -7,9 +7,9 @@ hold: each member counts by the order of its own kind.
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from whet.core.text.quantity import shown_bytes
+from whet.core.value_class import value_class
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.archives.archive import FILE, Archive, Codec, Member, Parse, files_in
 from whet.reduction.formats.archives.shown import NestedText, archive_text, content_text
@@ -35,7 +35,7 @@ _MEMBER_WEIGHT = 1 << 64
 _MOST_REMEMBERED = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NestedWeight:
     """A weight of payloads that hold others, to a depth."""
 

@@ -6,10 +6,10 @@ some edits made, so that it costs a few slices, not a new rendering of a whole t
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from typing import TypeAlias
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.answering import answering
 from whet.search.batch import LazyBatch
@@ -22,7 +22,7 @@ BATCH_BYTES = 64 * 1024 * 1024
 LEAST_WIDTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Edit:
     """Put ``text`` in the place of the bytes from ``start`` to ``end``.
 

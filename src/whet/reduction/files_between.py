@@ -1,9 +1,9 @@
 """What lies between two sets of files: those that differ, and in texts each hunk."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from whet.core.difference import Change
+from whet.core.value_class import value_class
 from whet.reduction.between import Step
 from whet.reduction.line_changes import TextBetween, shown_lines, text_between
 
@@ -11,7 +11,7 @@ _MOST_TEXT_BYTES = 1024 * 1024
 """A larger file is switched as a whole: to compare its lines may take minutes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FileVersion:
     """One of two versions of a file.
 
@@ -24,7 +24,7 @@ class FileVersion:
     form: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class _Whole:
     """A file that is switched as a whole."""
 
@@ -36,7 +36,7 @@ class _Whole:
         return self.after if self.number in taken else self.before
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class _Text:
     """A text file whose hunks are switched one by one."""
 

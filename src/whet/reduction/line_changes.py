@@ -2,12 +2,13 @@
 
 import difflib
 from collections.abc import Collection
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _LONGEST_SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Hunk:
     """Lines that differ.
 
@@ -22,7 +23,7 @@ class Hunk:
     after: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TextBetween:
     """What lies between two texts.
 

@@ -22,10 +22,10 @@ payloads comes to an end.
 
 import string
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import sub
 from typing import TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.utf8 import BrokenPlaces
 
 SortKey: TypeAlias = tuple[float, tuple[object, ...]]
@@ -78,7 +78,7 @@ def _rank(payload: bytes) -> tuple[int, bytes]:
     return len(payload), payload.translate(_RANK)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Order:
     """Which of two payloads is the better reproduction: a total one, as this module tells.
 

@@ -1,16 +1,16 @@
 """Kinds of payload: what a payload is, which passes it gets, and which of two is better."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
+from whet.core.value_class import value_class
 from whet.reduction.order import TEXT, Order
 from whet.reduction.reduction_pass import Format, ReductionPass, compose
 
 ViewT = TypeVar("ViewT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Kind:
     """A kind of payload.
 
@@ -42,7 +42,7 @@ class Kind:
     detours: Callable[[bytes], Iterator[bytes]] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Exactness:
     """What must stay as it is, and how to find out whether the program cares.
 
@@ -58,7 +58,7 @@ class Exactness:
     holds: Callable[[bytes], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Part:
     """Something that stands in a payload, as what it is by itself: unquoted, unpacked, decoded.
 

@@ -3,9 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from whet.core.errors import BadUsage
+from whet.core.value_class import value_class
 from whet.reduction.formats.text.pieces import parse_tokens
 from whet.reduction.order import Order
 
@@ -22,7 +22,7 @@ MEASURES: Mapping[str, Callable[[bytes], int]] = {"bytes": len, "lines": _lines,
 """What can be counted without a run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Preference:
     """What a user prefers.
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from whet.core.value_class import value_class
 from whet.reduction.order import TEXT, Order
 from whet.reduction.passing import Passing
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Reduced:
     """A candidate: a payload that is better than the best one so far, if it fails.
 

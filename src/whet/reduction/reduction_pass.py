@@ -7,11 +7,12 @@ was, to the byte, and a candidate of a large payload costs no more than a copy o
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import lru_cache
 from typing import Generic, TypeAlias, TypeVar, cast
 
+from whet.core.value_class import value_class
 from whet.search.proposal import Search
 
 ViewT = TypeVar("ViewT")
@@ -34,7 +35,7 @@ class Stage(IntEnum):
     PAIRS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Format(Generic[ViewT]):
     """A way to look at payloads.
 
@@ -54,7 +55,7 @@ def last_view(parse: Callable[[bytes], ViewT | None]) -> Callable[[bytes], ViewT
     return lru_cache(maxsize=1)(parse)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ReductionPass(Generic[ViewT]):
     """One thing to try on a view.
 

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@value_class(kw_only=True)
 class PassStatistics:
     """What one pass did.
 
@@ -20,7 +22,7 @@ class PassStatistics:
     saved_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Reduction:
     """The end of a reduction.
 

@@ -5,8 +5,8 @@ record passes too: what is left of the difference is the nearest neighbour.
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.documents.json_tree import JSON, JsonNode
 from whet.reduction.formats.tables.csv_table import CSV
 
@@ -18,7 +18,7 @@ Cut = tuple[int, int]
 """The first unit that is left out, and the one behind the last."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Units:
     """The records of a payload.
 

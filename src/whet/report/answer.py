@@ -1,11 +1,11 @@
 """The answer of an investigation, said first and alike by each of its outputs."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.json_record import Record
 from whet.core.text.quantity import shown_bytes, shown_count
+from whet.core.value_class import value_class
 from whet.workbench.trials.investigation import Excerpt, Investigation
 
 NOT_FOUND = "Cause not found"
@@ -13,7 +13,7 @@ _FIRM = (Sureness.SHOWN, Sureness.SEEN)
 _MOST_NUMBERS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Evidence(Record):
     """A sentence, and what it rests on.
 
@@ -28,7 +28,7 @@ class Evidence(Record):
     trail: tuple[TrailStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Answer:
     """What the investigation answers.
 

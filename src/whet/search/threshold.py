@@ -4,13 +4,12 @@ It takes that more never hurts. Where that is not so (a failure that comes only 
 amount is tried often enough by whoever runs the search.
 """
 
-from dataclasses import dataclass
-
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Threshold:
     """What is known of the least amount.
 

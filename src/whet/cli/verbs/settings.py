@@ -1,6 +1,7 @@
 """``whet settings``: what holds here, and agreeing to the switches of a project."""
 
 import json
+from dataclasses import fields
 
 import click
 
@@ -43,4 +44,4 @@ def command(*, is_agreed: bool, as_json: bool) -> None:
 
 def _shown(settings: Settings) -> dict[str, object]:
     """Return the settings as data."""
-    return {name: getattr(settings, name) for name in Settings.__slots__}
+    return {each.name: getattr(settings, each.name) for each in fields(settings)}

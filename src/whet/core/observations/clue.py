@@ -1,10 +1,10 @@
 """What points at the cause of a failure, where the failure itself does not name it."""
 
-from dataclasses import dataclass
 from enum import Enum
 
 from whet.core.text.json_record import Record
 from whet.core.text.shown_text import visible_line
+from whet.core.value_class import value_class
 
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
@@ -17,7 +17,7 @@ class Sureness(Enum):
     POSSIBLE = "possible: not shown to be the cause"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TrailStep(Record):
     """One place on the way of a value.
 
@@ -50,7 +50,7 @@ class TrailStep(Record):
         return TrailStep(**words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Clue(Record):
     """Something that was seen, and the line that it points at.
 
@@ -86,7 +86,7 @@ class Clue(Record):
         return {**Record.to_json(self), "sureness": self.sureness.name.lower()}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Placing:
     """Says where a line is, as short as it can be said in a folder.
 

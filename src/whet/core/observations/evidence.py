@@ -1,8 +1,9 @@
 """An observation that is kept with a trial: more than its outcome tells, read when somebody asks."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.text.record import JsonObject
+from whet.core.value_class import value_class
 
 FAILURES = "failures"
 """What the frames of failures held; `whet.evidence.variables.kept_failure` reads it."""
@@ -35,7 +36,7 @@ SECRETS = "secrets"
 """Which known secrets the program has printed, and on which stream."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Evidence:
     """One observation.
 

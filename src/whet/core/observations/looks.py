@@ -1,16 +1,16 @@
 """What a run looked at in the checkout that it ran in."""
 
 import json
-from dataclasses import dataclass
 
 from whet.core.text.json_record import Record
 from whet.core.text.record import as_record, decoded
+from whet.core.value_class import value_class
 
 READS_GIT = "reads git's own metadata"
 """The gap of a run for which two commits differ though their files are equal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Looks(Record):
     """All paths that a run and its reset steps named, and more than they saw.
 

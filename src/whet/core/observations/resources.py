@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
 
 from whet.core.text.json_record import Record
 from whet.core.text.record import JsonObject, MalformedRecordError
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProcessPeak(Record):
     """The most memory that one process held.
 
@@ -24,7 +24,7 @@ class ProcessPeak(Record):
     peak_bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ResourceUse(Record):
     """What the whole process tree used, seen from time to time; columns of equal length.
 
@@ -65,7 +65,7 @@ class ResourceUse(Record):
         Raises:
             MalformedRecordError: if it is something else.
         """
-        use = super(ResourceUse, cls).from_json(data, **known)
+        use = super().from_json(data, **known)
         for name, column in (("seconds", use.seconds), ("cpu_seconds", use.cpu_seconds)):
             if not all(map(math.isfinite, column)):
                 raise MalformedRecordError(f"`{name}` holds a value that isn't a number")

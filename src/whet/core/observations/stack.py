@@ -1,12 +1,11 @@
 """Where the threads of processes are, at one moment: facts, no grouping."""
 
-from dataclasses import dataclass
-
 from whet.core.failure import Frame
 from whet.core.text.json_record import Record, sparse
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ThreadStack(Record):
     """One thread.
 
@@ -27,7 +26,7 @@ class ThreadStack(Record):
     has_moved: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TaskStack(Record):
     """One task of asyncio that is not done, or that has died of an error which nobody has asked for.
 
@@ -50,7 +49,7 @@ class TaskStack(Record):
     shares: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ThreadWait(Record):
     """A thread that waits for a lock, or for the end of another one.
 
@@ -71,7 +70,7 @@ class ThreadWait(Record):
     line: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProcessEnd(Record):
     """A process that another one had started by multiprocessing, and that ended badly.
 
@@ -86,7 +85,7 @@ class ProcessEnd(Record):
     code: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProcessStack(Record):
     """One process and its threads, the main thread first.
 

@@ -3,18 +3,18 @@
 Facts only: which of them matter is for `whet.evidence` to say.
 """
 
-from dataclasses import dataclass
 from typing import cast
 
 from whet.core.failure import Frame
 from whet.core.text.json_record import Codec, Record, kept_by, pairs
 from whet.core.text.record import number
+from whet.core.value_class import value_class
 
 _SECONDS = Codec(lambda value: round(cast("float", value), 6), number)
 """Kept to the microsecond."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PathFacts(Record):
     """What was true of a path at the moment when a call on it failed.
 
@@ -47,7 +47,7 @@ class PathFacts(Record):
     near: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class OpenFiles(Record):
     """What a process held open when it could open nothing more.
 
@@ -62,7 +62,7 @@ class OpenFiles(Record):
     kinds: tuple[tuple[str, int], ...] = kept_by(pairs("what", "count"), ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FailedCall(Record):
     """One system call that failed, as often as it did so in one process on one path.
 
@@ -105,7 +105,7 @@ class FailedCall(Record):
     names: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LongCall(Record):
     """A system call that a process waited in.
 
@@ -132,7 +132,7 @@ class LongCall(Record):
     frames: tuple[Frame, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FileUse(Record):
     """A file that was opened.
 
@@ -149,7 +149,7 @@ class FileUse(Record):
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AddressUse(Record):
     """A network address, or a local socket's, that was used.
 
@@ -166,7 +166,7 @@ class AddressUse(Record):
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SystemCalls(Record):
     """All that was seen of one trial, or of processes that were looked at for a while.
 

@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LAMBDA = "<lambda>"
@@ -10,7 +11,7 @@ LAMBDA = "<lambda>"
 _NAMED = (*_FUNCTIONS, ast.ClassDef)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Statement:
     """A statement that Python comes to.
 

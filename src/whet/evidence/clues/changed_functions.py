@@ -2,15 +2,15 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from whet.core.text.code_lines import module_of
+from whet.core.value_class import value_class
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ChangedFunction:
     """A function, or what a class or a module does itself, that another release has otherwise.
 
@@ -25,7 +25,7 @@ class ChangedFunction:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Unit:
     line: int
     does: str

@@ -1,7 +1,7 @@
 """What a closer look at a failing program has told, as clues: each points at a line."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.evidence import CLOSER, Evidence
@@ -18,6 +18,7 @@ from whet.core.text.record import (
     text,
     whole,
 )
+from whet.core.value_class import value_class
 
 _WHY_DESCRIPTORS = "whoever holds the files need not be who asked for one more"
 _WHY_LOCKS = "a thread that waits for a lock waits for another thread"
@@ -28,7 +29,7 @@ _LEAST_CUT = 1 << 24
 """What is left of an address is any number of 32 bits: one in 128 is nearer to 0 than this, and sizes are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Line:
     """A line of the program.
 
@@ -43,7 +44,7 @@ class Line:
     function: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Suspect:
     """What several threads read and write without a lock in common.
 

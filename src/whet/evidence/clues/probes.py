@@ -1,7 +1,7 @@
 """What was seen where something was looked out for, in a program that has ended."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from whet.core.text.json_record import Record, anything, pairs
@@ -23,6 +23,7 @@ from whet.core.text.record import (
     text,
     whole,
 )
+from whet.core.value_class import value_class
 from whet.evidence.variables.kept_value import value_line
 
 _WIDTH = 100
@@ -30,7 +31,7 @@ _LEAST_SHOWN_SECONDS = 0.001
 _MOST_PROCESSES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Seen:
     """What was seen of one place.
 
@@ -58,7 +59,7 @@ class Seen:
         return sum(self.by_process.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Hit(Record):
     """A time at which something was done at a place.
 
@@ -89,7 +90,7 @@ class Hit(Record):
     stack: tuple[tuple[str, int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Call(Record):
     """A call of a function that was followed.
 
@@ -122,7 +123,7 @@ class Call(Record):
     value: object
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProbeReport:
     """All that was seen.
 

@@ -13,6 +13,7 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, integer, text
+from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of
 
 WHY = "the reported error may only follow from one that the program caught or ignored"
@@ -40,7 +41,7 @@ class _Raised:
     thread: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Handler:
     """What has caught an error: its line, whether it takes anything, whether it raises another.
 

@@ -2,13 +2,14 @@
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _TABLES = (".csv", ".tsv")
 _BLANK = " \t\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DataRecord:
     """A record.
 

@@ -4,9 +4,9 @@ import ast
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from whet.core.text.code_lines import module_of
+from whet.core.value_class import value_class
 
 IN_PLACE = frozenset(
     {"sort", "reverse", "append", "extend", "insert", "update", "add", "clear", "shuffle"}
@@ -17,7 +17,7 @@ MOST_BYTES = 100_000
 Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Repair:
     """A change of one line.
 
@@ -39,7 +39,7 @@ class Repair:
     needs: "Needed | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Needed:
     """What a run must have had for a change to say something.
 
@@ -54,7 +54,7 @@ class Needed:
     lines: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Change:
     """A change before its text is made; the attributes are those of `Repair`."""
 

@@ -8,8 +8,10 @@ order of arguments, a missing `return`, `await` or `super().__init__()`, a line 
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
+
+from whet.core.value_class import value_class
 
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 LIKELY, LESS_LIKELY, UNLIKELY, RARE = range(4)
@@ -78,7 +80,7 @@ _TEXT_CHANGES = {
 STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "shuffle"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SingleChange:
     """One node, and what could stand there instead.
 
@@ -97,7 +99,7 @@ KindOf = Callable[[ast.expr, int], str]
 """The type of an expression when its line was run; empty: not known."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Vocabulary:
     """The words of a module that may have been meant instead of others.
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import takewhile
 
 from whet.core.text.code_lines import module_of
+from whet.core.value_class import value_class
 from whet.evidence.experiments.single_changes import (
     KindOf,
     SingleChange,
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"[(]?-?[0-9.e]+[)]?")
 _SHOWN = 70
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Variation:
     """A module with one thing changed.
 
@@ -58,7 +58,7 @@ class Variation:
         return bool(_OFFSET.search(self.new)) or bool(_NUMBER.fullmatch(self.new))
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Text:
     """A module's text with the offset of each of its lines, in bytes."""
 

@@ -2,8 +2,9 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from whet.core.value_class import value_class
 from whet.evidence.neighbour.stretch import Function, Line, Stretch, function_of
 from whet.evidence.provenance.recording import Code, Raised, Step
 from whet.evidence.provenance.source import Sources
@@ -11,7 +12,7 @@ from whet.evidence.provenance.source import Sources
 Fork = ast.If | ast.While | ast.For | ast.AsyncFor | ast.ExceptHandler
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Divergence:
     """A place where the ways part.
 

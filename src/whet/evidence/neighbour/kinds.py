@@ -1,8 +1,8 @@
 """Where both runs go the same way: a line that makes another kind of value in the failing one alone."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.neighbour.stretch import Function, function_of
 from whet.evidence.provenance.recording import Call, Raised, Recording, Value
 from whet.evidence.provenance.suspects import flaw_of, zone_of
@@ -12,7 +12,7 @@ _ORDINARY = {"zero", ""}
 _Key = tuple[Function, int, str]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Odd:
     """A value of a kind that no passing run has there.
 

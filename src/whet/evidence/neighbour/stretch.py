@@ -1,9 +1,9 @@
 """Stretches of a recorded run: the failing one, and those like it that passed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Call, Code, Raised, Recording, Step
 
 _MOST_LEVELS = 8
@@ -14,7 +14,7 @@ Function = tuple[str, str, int]
 Line = tuple[Function, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Stretch:
     """What was run between two moments.
 

@@ -1,9 +1,9 @@
 """What is said of a place where a failing run left the way of those that passed."""
 
 import ast
-from dataclasses import dataclass
 
 from whet.core.observations.clue import Clue, Placing
+from whet.core.value_class import value_class
 from whet.evidence.neighbour.divergence import Divergence
 from whet.evidence.neighbour.kinds import RESULT, Odd
 from whet.evidence.provenance.recording import SCALAR, Recording
@@ -14,7 +14,7 @@ _WHY = "what was different the last time it worked"
 _MOST_VALUES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Telling:
     """Says where two runs part.
 

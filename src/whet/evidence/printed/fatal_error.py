@@ -3,12 +3,12 @@
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from whet.core.failure import Frame
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FatalError:
     """What a dying process still said.
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from whet.core.failure import Frame
 from whet.core.text.quantity import bounded
+from whet.core.value_class import value_class
 
 
 class Origin(Enum):
@@ -19,7 +20,7 @@ class Origin(Enum):
     IGNORED = "Python ignored it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Traceback:
     """One printed exception with its stack.
 

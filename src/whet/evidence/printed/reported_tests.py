@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from whet.core.oracle import says_nothing
 from whet.core.outcome import Outcome
 from whet.core.output import Output
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 _LONGEST_BYTES = 16 * 1024 * 1024
@@ -65,7 +65,7 @@ def exception_told(message: str) -> str:
     return "" if found is None else found.group()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TestFails:
     """BAD means that one test fails with one exception, whatever the others do.
 

@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from whet.core.failure import Frame
+from whet.core.value_class import value_class
 from whet.evidence.printed.python_traceback import Traceback, find_tracebacks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TestReport:
     """The failures of one test session.
 

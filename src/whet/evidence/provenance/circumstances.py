@@ -4,9 +4,9 @@ import ast
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Call, Event, Recording, Step, Value
 from whet.evidence.provenance.source import Sources, bindings, names_in
 from whet.evidence.provenance.suspects import Failing
@@ -18,7 +18,7 @@ _GONE = {"os.rename", "os.remove", "os.rmdir"}
 _VARIABLE = re.compile(r"environ|getenv|putenv")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Moved:
     """Something was done to what was asked for."""
 
@@ -27,7 +27,7 @@ class Moved:
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Importing:
     """A module is still being imported: the line that has led away from it."""
 
@@ -35,7 +35,7 @@ class Importing:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Idle:
     """A loop went round no time.
 
@@ -54,7 +54,7 @@ class Idle:
     spent: Step | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Added:
     """Something was added to a variable; None: what, is not known."""
 

@@ -2,15 +2,15 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Call, Step
 from whet.evidence.provenance.source import Comprehension, Sources, called_name
 
 _COLLECTING = {"append", "add", "extend", "update", "appendleft", "insert"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Decision:
     """A test and how it came out.
 

@@ -3,8 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.iterated import gone_through
 from whet.evidence.provenance.recording import Recording, Step, Value
 from whet.evidence.provenance.source import Sources
@@ -17,7 +17,7 @@ _FLAGS = re.compile(r"_?(?:is_)?(?:closed|shutdown|shut_down|stopped|finished|do
 _CLOSED, _TRANSACTION = "closed", "in a transaction"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ended:
     """A line after which something was in another state.
 
@@ -32,7 +32,7 @@ class Ended:
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Dropped:
     """A transaction that was never committed.
 

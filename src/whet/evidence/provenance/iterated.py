@@ -3,9 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, Call, Recording, Seen, Step, Value
 from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
@@ -14,7 +14,7 @@ from whet.evidence.provenance.walk import Walk
 _CHANGED = re.compile(r"(changed size|keys changed|mutated) during iteration")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Resized:
     """A container had another size after a line.
 

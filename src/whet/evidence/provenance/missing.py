@@ -4,8 +4,8 @@ import ast
 import re
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import (
     SCALAR,
     Call,
@@ -38,14 +38,14 @@ _WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 """A whole number, in one of the ways in which files have it: 7, 007, 7.0."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Removed:
     """A step took the key out."""
 
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Dropped:
     """An error came up while what has the key was read, and was caught."""
 
@@ -54,7 +54,7 @@ class Dropped:
     record: Record | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Likewise:
     """There is a key that differs in its type, its case or the blanks around it."""
 

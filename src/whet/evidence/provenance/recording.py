@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from whet.core.text.record import as_record, decoded, item_at, items_of, row, rows, text, whole
+from whet.core.value_class import value_class
 
 SCALAR, CONTAINER, OBJECT, ARRAY = "scalar", "container", "object", "array"
 UNBOUND = -1
@@ -16,7 +17,7 @@ _NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Value:
     """A value at one moment; the same object later is another value if it has changed.
 
@@ -57,7 +58,7 @@ class Value:
         return bool(self.number) and self.number == other.number
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Code:
     """A function."""
 
@@ -154,7 +155,7 @@ class Call:
         return (step for step in reversed(self.steps) if step.result is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Raised:
     """An error that went through a call."""
 
@@ -166,7 +167,7 @@ class Raised:
     arguments: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Event:
     """What the program did to files, its folder or its environment."""
 
@@ -179,7 +180,7 @@ class Event:
     folder: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Seen:
     """What an object held at a moment, and what was run by then."""
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import SCALAR, Recording, Value
 from whet.evidence.provenance.trail import Trail
 
@@ -22,7 +22,7 @@ _WRITTEN = {
 """How files write what Python writes otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Record:
     """A line of a file."""
 

@@ -4,9 +4,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.agent.site.whet_state.secret_rule import MASK
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import (
     ARRAY,
     CONTAINER,
@@ -32,7 +33,7 @@ NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Failing:
     """The operation that failed.
 
@@ -49,7 +50,7 @@ class Failing:
     node: ast.AST
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Suspect:
     """A value that the failing operation had.
 

@@ -2,8 +2,8 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
@@ -13,7 +13,7 @@ _EXITS = {"__exit__", "__aexit__"}
 _FALSE = {"None", "False", "0", "''", "0.0"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Swallowed:
     """An error, and the return that has ended it."""
 

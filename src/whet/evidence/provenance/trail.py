@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Step, Value
 
 SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
@@ -16,7 +17,7 @@ Flaw = Callable[[Value], bool]
 """What is wrong with a value, as a question about others."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class OfType:
     """That a value is of a type that is wrong there."""
 
@@ -45,7 +46,7 @@ class End(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hop:
     """A line on the way of a value, from the failure back.
 
@@ -73,7 +74,7 @@ class Hop:
         return self.call.code.path
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Part:
     """A part that is looked for, and what holds it."""
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, Recording, Seen, Value
 from whet.evidence.provenance.suspects import Failing
 
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
 _MOST_DEPTH = 4
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Twins:
     """Two keys of one dict.
 

@@ -2,9 +2,9 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.control import Control, Decision
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step, Value
 from whet.evidence.provenance.source import Sources
@@ -15,7 +15,7 @@ _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 _MOST_BASES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Setting:
     """A line that gives an object an attribute.
 
@@ -36,7 +36,7 @@ class Setting:
         return f"{self.owner}.{self.method.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class UnderWay:
     """The method is still being run, and its line comes later."""
 
@@ -44,7 +44,7 @@ class UnderWay:
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class PassedOver:
     """The method was run and did not come to its line: for a test, or for an error."""
 
@@ -53,7 +53,7 @@ class PassedOver:
     error: Raised | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NeverRun:
     """The method was not run for the object.
 

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Recording, Step, Value
 from whet.evidence.provenance.source import Sources, called_name
 from whet.evidence.provenance.suspects import Failing, tested_in
@@ -18,7 +18,7 @@ _MOST_SOURCES = 6
 _PLAIN = {"str", "int", "float"}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Way:
     """The lines that may have made a value bad.
 

@@ -3,13 +3,14 @@
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cache
 from posixpath import basename, join, normpath, relpath
 
 from whet.core.failure import Frame
 from whet.core.trial import PayloadBinding, Trial
+from whet.core.value_class import value_class
 from whet.host.python.interpreters import is_python
 
 
@@ -21,7 +22,7 @@ class Owner(Enum):
     GENERATED = "code that a program wrote while it ran"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Location:
     """A source file by a name that does not depend on the machine.
 
@@ -66,7 +67,7 @@ _MOVED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Ownership:
     """Tells the user's code from libraries for the frames of one trial.
 
@@ -233,7 +234,7 @@ def _unmoved(file: str) -> str:
     return file
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class OwnedFrame:
     """A frame with its file's name and owner; its function under one name in all versions.
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.evidence.signature.ownership import OwnedFrame, Owner
 
 _NEARLY_ALWAYS = 0.8
@@ -13,7 +13,7 @@ _CYCLE_TIMES = 3  # once and twice is no cycle
 """A function that stands so often in one stack calls itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Place:
     """Where a stack failed.
 

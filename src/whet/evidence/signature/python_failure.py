@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.site import Site
+from whet.core.value_class import value_class
 from whet.evidence.printed.python_traceback import Traceback
 from whet.evidence.signature.message import normalise
 from whet.evidence.signature.ownership import OwnedFrame, Owner, Ownership, own
@@ -83,7 +83,7 @@ def said(exception: str, message: str) -> str:
     return line if len(line) <= SUMMARY_CHARACTERS else line[: SUMMARY_CHARACTERS - 1] + "…"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Raised:
     """An exception as if it had been raised where it was caught, in one process.
 

@@ -1,7 +1,6 @@
 """Equal stacks of many processes, told once: which ranks wait where, and which does something else."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from whet.core.failure import Frame
@@ -9,6 +8,7 @@ from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.text.record import as_record, decoded, records
+from whet.core.value_class import value_class
 
 _MOST_NUMBERS = 8
 _MOST_NAMES = 5
@@ -17,7 +17,7 @@ _WAITING_SHARE = 0.02
 _WHY_STACKS = "where it stands still it waits for somebody, who may stand elsewhere"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Member:
     """A thread of a group, with its process."""
 
@@ -25,7 +25,7 @@ class Member:
     thread: ThreadStack
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class StackGroup:
     """Threads that stand in the same place.
 
@@ -70,7 +70,7 @@ def groups_of(processes: Sequence[ProcessStack]) -> tuple[StackGroup, ...]:
     return tuple(sorted(groups, key=lambda group: (not group.is_main, -len(group.members))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TaskGroup:
     """Tasks of asyncio that stand in the same place.
 

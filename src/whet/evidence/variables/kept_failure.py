@@ -1,7 +1,7 @@
 """A failure as the agent has kept it: the errors, their frames, and what each variable held."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.failure import Frame
 from whet.core.text.record import (
@@ -20,13 +20,14 @@ from whet.core.text.record import (
     text_map,
     whole,
 )
+from whet.core.value_class import value_class
 from whet.host.inspect.stacks import is_user_code
 
 _POSITION_NUMBERS = 4
 _VARIABLE_ITEMS = (2, 3)  # the third one says that it is global
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Variable:
     """A variable of a frame.
 
@@ -41,7 +42,7 @@ class Variable:
     is_global: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class KeptFrame:
     """A frame of a failure.
 
@@ -63,7 +64,7 @@ class KeptFrame:
     variables: tuple[Variable, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class KeptError:
     """An error with its frames, innermost last.
 
@@ -92,7 +93,7 @@ class KeptError:
         return own[-1] if own else self.frames[-1] if self.frames else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class KeptClass:
     """A class of the user's own.
 
@@ -105,7 +106,7 @@ class KeptClass:
     methods: Mapping[str, tuple[str, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class KeptFailure:
     """What has failed in one process.
 

@@ -1,9 +1,9 @@
 """What changed in the code between two trials, in a line or as a diff."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.trial import CodeState
+from whet.core.value_class import value_class
 from whet.host.code.snapshot_memory import SetAside
 from whet.host.process.git import GitFailedError, Repository
 
@@ -15,7 +15,7 @@ _SHORT = 7  # characters of a commit's name, as git shows it
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--find-renames")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FileChange:
     """How one file differs between two states of the code.
 

@@ -10,11 +10,12 @@ import os
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.trial import CodeState
+from whet.core.value_class import value_class
 from whet.host.code.file_choice import Chosen, FileChoice
 from whet.host.code.shadow_index import ShadowIndex
 from whet.host.code.snapshot_memory import Commit, Memory, SetAside, recall
@@ -43,7 +44,7 @@ _EMPTY_TREES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Snapshot:
     """What was found out about the code.
 
@@ -83,7 +84,7 @@ def take_snapshot(
     return Snapshot(code=taken.code, notes=taken.notes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value_class(kw_only=True, eq=False)
 class _Taken:
     code: CodeState
     is_clean: bool

@@ -3,8 +3,9 @@
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from whet.core.value_class import value_class
 from whet.host.code.shadow_index import Changes, ShadowIndex
 from whet.host.code.snapshot_memory import SetAside
 from whet.host.process.working_tree import stamp_of
@@ -14,7 +15,7 @@ from whet.host.process.working_tree import stamp_of
 _TOTAL_FACTOR = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Chosen:
     """What has to change in the shadow index.
 
@@ -37,7 +38,7 @@ class Chosen:
     notes: list[str] = field(default_factory=list[str])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value_class(kw_only=True, eq=False)
 class FileChoice:
     """The choice for one snapshot.
 

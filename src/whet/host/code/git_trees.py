@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from whet.core.value_class import value_class
 from whet.host.process.git import GitFailedError, Repository
 
 FOLDER_MODE = "40000"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TreeEntry:
     """What a folder holds under one name: git's mode of it and git's name of its content."""
 

@@ -3,14 +3,14 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.host.code.project import ROOT_FILE
 from whet.host.files.user_state import is_private, user_state
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class KeptProject:
     """What is kept of a project.
 

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from whet.core.errors import BadSetting, CannotWrite, StateNotOwned
 from whet.core.text.record import JsonObject, MalformedRecordError, record, texts
 from whet.core.text.shell_words import quoted
 from whet.core.text.toml import toml_data
+from whet.core.value_class import value_class
 from whet.host.files.files import content_of, storage_error, sync, write_atomically
 from whet.host.files.refused import refused
 from whet.host.files.user_key import user_key
@@ -31,7 +32,7 @@ _AGREED = "agreed"
 _IGNORE_FILE, _OWNER_FILE, _NOTEBOOK = ".gitignore", "owner", "notebook.db"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Project:
     """A project: the folder that whet works in, and where it keeps what it knows.
 
@@ -149,7 +150,7 @@ def _name_of(root: Path) -> str:
     return f"{name[:40] or 'root'}-{hashlib.sha256(os.fsencode(real)).hexdigest()[:12]}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Settings:
     """What holds when no flag says otherwise.
 
@@ -185,7 +186,7 @@ _TABLES = {
 }
 _LISTS = ("secrets", "not_secrets")
 _NUMBERS = tuple(
-    name for name in Settings.__slots__ if name not in {*_TABLES, *_LISTS, "not_agreed"}
+    each.name for each in fields(Settings) if each.name not in {*_TABLES, *_LISTS, "not_agreed"}
 )
 
 

@@ -4,10 +4,11 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 
 _ENDS_A_PATH = "=:,;'\"\\s"
@@ -20,7 +21,7 @@ _NOT_MOVED = frozenset({"HOME", "PWD", "OLDPWD"})
 """A repository of the home folder moves nobody's home; the executor sees to `PWD`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Relocation:
     """The move from the user's working tree to one of whet's own.
 

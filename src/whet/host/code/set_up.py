@@ -3,16 +3,16 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.host.files.files import remove_tree
 from whet.host.process.git import Repository
 
 _Mark = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SetUp:
     """What stands in a checkout beside the files of its commit, once its setup has run.
 

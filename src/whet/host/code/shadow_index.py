@@ -8,8 +8,8 @@ committed, byte for byte. Objects go into whet's own store (`object_store`).
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.host.process.git import GitFailedError, git_environment
 from whet.host.process.object_store import VARIABLE, has_object, object_store
 from whet.host.process.tool import ToolMissingError, ToolResult, call_tool
@@ -50,7 +50,7 @@ _SETTINGS = """
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Changes:
     """How the working tree differs from the shadow index.
 
@@ -69,7 +69,7 @@ class Changes:
     unreadable: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class ShadowIndex:
     """whet's own index over one working tree.
 

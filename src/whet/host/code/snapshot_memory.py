@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from whet.core.errors import WhetError
@@ -18,13 +18,14 @@ from whet.core.text.record import (
     text,
     texts,
 )
+from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.host.process.working_tree import Stamp, WorkingTree
 
 _VERSION = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SetAside:
     """A file that is kept by name, size and time only.
 
@@ -49,7 +50,7 @@ class SetAside:
         return cls(path=path, size_bytes=int(size_bytes), mtime_ns=int(mtime_ns))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Commit(Record):
     """A commit, and what a snapshot needs of it.
 
@@ -64,7 +65,7 @@ class Commit(Record):
     seconds: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value_class(kw_only=True, eq=False)
 class Memory:
     """What is remembered between two snapshots of one working tree.
 

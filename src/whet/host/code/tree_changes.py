@@ -3,9 +3,9 @@
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.host.code.shadow_index import ShadowIndex
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.git import GitFailedError, Repository
@@ -18,7 +18,7 @@ _COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
 _PLAIN_FILES = frozenset({"100644", "100755"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PathChange:
     """How one path differs between two trees.
 
@@ -49,7 +49,7 @@ class PathChange:
         return all(_COMPILED.search(path) for path in (self.path, self.was or self.path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Placed:
     """What stands at a path: ``mode`` is ``GONE`` if nothing does."""
 

@@ -1,12 +1,12 @@
 """The file system that a path lies on: where it is mounted, what it is, and what is left of it."""
 
 import os
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.host.kernel.mounts import points_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FileSystem:
     """A mounted file system.
 

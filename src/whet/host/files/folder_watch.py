@@ -12,9 +12,9 @@ import struct
 import threading
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Self
 
+from whet.core.value_class import value_class
 from whet.host.files.file_times import MountChanges, is_of_this_kernel, mount_points
 
 # linux/inotify.h
@@ -29,7 +29,7 @@ _EVENT = struct.Struct("=iIII")
 _BUFFER_BYTES = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hearing:
     """What can be heard of.
 

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _GROUPS = "/sys/fs/cgroup"
 _V2 = ("memory.max", "memory.current", "inactive_file", "memory.events")
@@ -14,7 +15,7 @@ _V1 = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class MemoryLeft:
     """What may be used.
 

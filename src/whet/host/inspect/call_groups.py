@@ -17,6 +17,7 @@ from whet.core.observations.system_call import (
     PathFacts,
     SystemCalls,
 )
+from whet.core.value_class import value_class
 
 
 class IsUsual(Protocol):
@@ -37,7 +38,7 @@ _MOST_ADDRESSES = 500
 _MOST_STACKS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Sieve:
     """What of the failing calls is kept.
 

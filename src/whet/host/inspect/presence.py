@@ -3,20 +3,20 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from whet.core.observations.evidence import PYTHONS, Evidence
 from whet.core.observations.stack import ProcessEnd
 from whet.core.text.record import integer, records, text, texts
+from whet.core.value_class import value_class
 from whet.host.inspect.stacks import is_user_code
 
 _SUFFIX = ".python"
 _MOST_BYTES = 8 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Present:
     """A Python that told of itself.
 

@@ -1,12 +1,11 @@
 """Python stacks that were taken of a process before it was killed."""
 
-from dataclasses import dataclass
-
 from whet.core.failure import Frame
 from whet.core.observations.evidence import Evidence
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Stacks:
     """Python stacks taken before a kill, and why there are none if there are none.
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.failure import Frame
@@ -24,6 +23,7 @@ from whet.core.text.record import (
     records,
     text,
 )
+from whet.core.value_class import value_class
 from whet.host.inspect.samples import Stacks
 from whet.host.process.process_tree import descendants_of
 
@@ -51,7 +51,7 @@ _AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
 _PYTHON = re.compile(r"(?:^|[/\\])(?:lib)?(?:python|pypy)\d*[\d.]*t?(?:\.so[\d.]*)?$")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Agent:
     """Where the agent in a process writes its stack to."""
 

@@ -6,8 +6,8 @@ All of it is done by one thread: the kernel knows no other tracer than the threa
 import ctypes
 import os
 import struct
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.host.kernel.syscalls import machine
 
 # linux/ptrace.h, sys/wait.h
@@ -40,7 +40,7 @@ _RAX = 10 * 8
 _ARGUMENTS = (14, 13, 12, 7, 9, 8)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Call:
     """A system call: its number, -1 for none, and its arguments."""
 

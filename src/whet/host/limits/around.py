@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Self
 
 from whet.core.errors import LimitNotEnforced
 from whet.core.limits import LimitMet, Limits
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import End, Enforcer, Order, Prepared
 from whet.host.process.cleanup_journal import CleanupJournal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Around:
     """What stands around one trial; a context manager that takes it away again.
 

@@ -1,9 +1,9 @@
 """Which limits there are, and the ways to enforce each, the best one first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from whet.core.limits import Limits
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Enforcer
 from whet.host.limits.groups.groups_v1 import GroupsV1
 from whet.host.limits.groups.groups_v2 import GroupsV2
@@ -12,7 +12,7 @@ from whet.host.limits.processors import Affinity
 from whet.host.limits.rlimits import ResourceLimits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Family:
     """Limits that are enforced together, by one way for all of them.
 

@@ -3,17 +3,17 @@
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from whet.core.errors import ClockNotPossible
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Plain
 
 _NAME = "libfaketimeMT.so.1"  # the one for programs with threads
 _SLACK_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PreparedClock(Plain):
     """The clock of one trial."""
 

@@ -14,10 +14,11 @@ Steps, probes and watches are tuples whose first word is a name in `whet.host.sp
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 from whet.core.limits import LimitMet, Limits
+from whet.core.value_class import value_class
 from whet.host.process.cleanup_journal import CleanupJournal
 
 Part: TypeAlias = "bytes | str | int | float | tuple[Part, ...]"
@@ -25,7 +26,7 @@ Order: TypeAlias = tuple[Part, ...]
 """One thing to do: its name and what it needs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class End:
     """How a trial ended, as far as limits may explain it.
 
@@ -114,7 +115,7 @@ def _no_variables() -> dict[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Plain:
     """A prepared limit that makes nothing on the machine; others may build on it."""
 

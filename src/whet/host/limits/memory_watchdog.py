@@ -1,15 +1,15 @@
 """Memory of a whole process tree where there are no control groups: whet looks, and kills."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from whet.core.limits import LimitMet, Limits, shown_size
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import End, Plain
 from whet.host.limits.groups.group_limits import met_in_groups
 from whet.host.process.cleanup_journal import CleanupJournal
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Watchdog:
     """Follows what the tree holds (PSS: a page of two processes counts half in each)."""
 
@@ -41,7 +41,7 @@ class Watchdog:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Prepared(Plain):
     limits: Limits
 

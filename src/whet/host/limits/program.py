@@ -2,18 +2,19 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from whet.core.limits import Limits
 from whet.core.trial import ResetStep
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Prepared
 
 AGENT_VARIABLE = "WHET_AGENT"
 PYCACHE_VARIABLE = "WHET_PYCACHE"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Program:
     """A trial made ready: payloads written, environment complete.
 

@@ -3,9 +3,9 @@
 import resource
 import signal
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from whet.core.limits import LimitMet, Limits
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import End, Order, Plain
 from whet.host.process.cleanup_journal import CleanupJournal
 
@@ -19,7 +19,7 @@ _NUMBERS = {
 _SIGNALS = {"file-size": signal.SIGXFSZ, "cpu-seconds": signal.SIGXCPU}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ResourceLimits:
     """One `setrlimit` for each limit; it needs no right, as long as it lowers what there is."""
 
@@ -50,7 +50,7 @@ class ResourceLimits:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Prepared(Plain):
     amounts: dict[str, int]
 

@@ -15,13 +15,13 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from whet.core.errors import HostFailure
 from whet.core.text.json_record import Record
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
+from whet.core.value_class import value_class
 from whet.host.files.files import path_of_part, remove_tree, storage_error, write_atomically
 from whet.host.files.user_key import user_key
 from whet.host.process.process_identity import ProcessIdentity
@@ -34,7 +34,7 @@ SLOT_VARIABLE = "WHET_SLOT"
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Resource(Record):
     """One thing that whet made.
 

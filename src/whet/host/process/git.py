@@ -4,12 +4,12 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from whet.core.errors import HostFailure, NotARepository
 from whet.core.text.shell_words import quoted
+from whet.core.value_class import value_class
 from whet.host.files.files import content_of
 from whet.host.process.object_store import VARIABLE, object_store
 from whet.host.process.tool import ToolMissingError, ToolResult, call_tool
@@ -58,7 +58,7 @@ def failure_of_git(error: Exception) -> HostFailure | None:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Repository:
     """A git repository, by the top folder of one of its working trees."""
 

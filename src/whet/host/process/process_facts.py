@@ -3,15 +3,17 @@
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from whet.core.value_class import value_class
 
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "LOCAL_RANK")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _STATE, _PARENT, _USER, _SYSTEM = 0, 1, 11, 12  # fields of /proc/PID/stat after the name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ProcessFacts:
     """A process at one moment.
 

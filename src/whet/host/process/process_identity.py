@@ -1,12 +1,13 @@
 """Which process a number stands for: a pid is used again, a pid with its start is not."""
 
 import os
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _STATE, _START_TICKS = 0, 19  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ProcessIdentity:
     """A process of this machine, since its last start.
 

@@ -6,9 +6,9 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from whet.core.value_class import value_class
 from whet.host.process.ending import holding_signals, is_cleaning_up
 
 _LOOK_SECONDS, _LOOKS = 0.5, 2
@@ -17,7 +17,7 @@ _running: "dict[int, subprocess.Popen[bytes]]" = {}
 """What each thread but the main one has called and waits for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ToolResult:
     """What a tool answered."""
 

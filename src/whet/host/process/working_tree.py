@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from whet.core.text.json_record import Record
+from whet.core.value_class import value_class
 from whet.host.files.files import content_of
 from whet.host.process.git import (
     OWN_SCOPES,
@@ -24,7 +24,7 @@ _SETTINGS = "excludesfile|ignorecase|precomposeunicode|symlinks|sharedrepository
 _OBJECT_ID_LENGTHS = (40, 64)  # SHA-1, SHA-256
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value_class(kw_only=True, eq=False)
 class WorkingTree(Record):
     """One working tree: the main one of a repository or a linked one.
 

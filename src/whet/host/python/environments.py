@@ -21,12 +21,13 @@ import shutil
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from whet.core.errors import CannotWrite, ReleaseNotInstallable
 from whet.core.text.quantity import shown_count
 from whet.core.text.record import as_record, decoded, text
+from whet.core.value_class import value_class
 from whet.host.files.files import lock_file, remove_tree, write_atomically
 from whet.host.files.refused import refused
 from whet.host.process.tool import ToolResult, call_tool
@@ -50,7 +51,7 @@ PYTHON = "python"
 """Among the releases that a trial runs with: the version of its Python."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PackageEnvironment:
     """An environment that stands ready.
 
@@ -113,7 +114,7 @@ class PackageEnvironment:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Beside:
     """The packages of an interpreter, which an environment sees where it has none of its own.
 
@@ -126,7 +127,7 @@ class Beside:
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PackageEnvironments:
     """The environments of one machine, made when first asked for.
 

@@ -1,13 +1,13 @@
 """What a package index answers about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
 
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
 from whet.core.text.record import JsonObject, as_record, decoded, optional_text, records, text
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class IndexFile:
     """A file of a release.
 

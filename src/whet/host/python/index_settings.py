@@ -8,18 +8,18 @@ are those that it can install.
 import configparser
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from whet.core.text.record import JsonObject, as_record, boolean, record, records, text, texts
 from whet.core.text.toml import toml_data
+from whet.core.value_class import value_class
 
 PYPI = "https://pypi.org/simple"
 _PIP_SECTIONS = ("install", "index", "global")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class IndexSettings:
     """The package index to use.
 
@@ -79,7 +79,7 @@ def without_credentials(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Layer:
     """What one place says."""
 

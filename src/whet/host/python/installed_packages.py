@@ -5,12 +5,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.errors import WhetError
 from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, text, texts
+from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.host.process.tool import ToolMissingError, call_tool
 
@@ -28,7 +28,7 @@ _PROBE_SECONDS = 10.0
 _NORMALISED = re.compile(r"[-_.]+")  # PEP 503
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Python:
     """An interpreter.
 

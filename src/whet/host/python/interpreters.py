@@ -4,7 +4,8 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _PYTHON = re.compile(r"(?:python|pypy)(?:\d(?:\.\d+)?t?)?")
 _PROJECT_RUNNERS = frozenset({"hatch", "pdm", "pipenv", "poetry", "rye", "uv"})
@@ -16,7 +17,7 @@ _HEAD_BYTES = 1024
 _MAX_STEPS = 8  # a script whose interpreter is a script, and so on; the kernel allows 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@value_class(kw_only=True, eq=False)
 class Search:
     """Where a command's program is looked for.
 

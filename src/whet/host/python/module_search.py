@@ -4,13 +4,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 
 from whet.core.errors import HostFailure
 from whet.core.observations.evidence import COUNTS, Evidence
 from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, item_at
+from whet.core.value_class import value_class
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.interpreters import is_python
 from whet.host.python.python_interpreter import python_for
@@ -22,7 +22,7 @@ _MOST_FOLDERS = 20_000
 _LEFT_OUT = frozenset({".git", ".hg", "__pycache__", "node_modules", ".mypy_cache", ".ruff_cache"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PythonStart:
     """How a command starts its Python.
 

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from whet.core.errors import IndexUnreachable, UnknownPackage
+from whet.core.value_class import value_class
 from whet.host.process.tool import call_tool
 from whet.host.python.index_page import IndexFile, NoPackagePageError, read_page
 from whet.host.python.index_settings import IndexSettings, without_credentials
@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 30.0
 _NOT_THERE = frozenset({404, 410})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Listing:
     """What an index has of a package.
 
@@ -45,7 +45,7 @@ class _UnreachableError(Exception):
     """The index gave no answer; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PackageIndex:
     """The package index that is configured, and those beside it.
 

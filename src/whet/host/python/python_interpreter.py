@@ -3,11 +3,11 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import CommandNotFound, HostFailure
 from whet.core.text.record import as_record, decoded, text
+from whet.core.value_class import value_class
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.interpreters import Search
 
@@ -18,7 +18,7 @@ _ASK = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PythonFacts:
     """What a Python is.
 

@@ -1,7 +1,6 @@
 """What the agent is to observe in a trial, and what it has left when the trial has ended."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from whet.agent.site.whet_state.secret_rule import VARIABLE as SECRETS_VARIABLE
 from whet.agent.site.whet_state.secret_rule import listed_secrets
 from whet.core.errors import DiskFull
 from whet.core.observations.evidence import Evidence
+from whet.core.value_class import value_class
 
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.call_groups import Sieve
@@ -21,7 +21,7 @@ TOGGLES_VARIABLE = "WHET_TOGGLES"
 """What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AgentTasks:
     """What is asked of the agent beside a stack on request; by itself nothing.
 

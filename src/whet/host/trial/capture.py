@@ -6,17 +6,17 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.output import BytesOutput, Output, first_match, last_match
+from whet.core.value_class import value_class
 
 IN_MEMORY_BYTES = 64 * 1024
 """Longer streams go to a file. Most outputs are far shorter."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Capture:
     """One finished stream, for the notebook to keep.
 
@@ -33,7 +33,7 @@ class Capture:
     file: Path | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FileOutput:
     """A captured stream that lies in a file; satisfies `whet.core.output.Output`."""
 

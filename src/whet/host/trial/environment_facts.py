@@ -3,17 +3,17 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.output import digest_of
 from whet.core.trial import EnvironmentFacts
+from whet.core.value_class import value_class
 from whet.host.python.installed_packages import python_at
 from whet.host.python.interpreters import Search
 from whet.host.trial.kept_environment import environment_to_keep
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Observation:
     """What was seen around a trial: digests for its key, and what stands behind them.
 

@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.code.search_stamp import named_files
 from whet.host.process.git import GitFailedError, Repository
 
 _MOST_FILES = 30_000  # a tenth of a second of looking
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Inputs:
     """Files as they were: what git tracks, and what the command names.
 

@@ -9,10 +9,10 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from whet.agent.site.whet_state.secret_rule import LISTED, MASK, secret_spans, why_secret
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.trial.kept_environment import changes_by_itself
 from whet.host.trial.trial_secrets import SEALED, masked_marks, secrets_of
 
@@ -23,7 +23,7 @@ _LEAST_OF_A_LINE = 16
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|#]")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Origin:
     """Where a secret comes from.
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from whet.core.value_class import value_class
 from whet.host.files.marks import UNSURE, first_other, is_of_link, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them wit
 _Seen = TypeVar("_Seen")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Observation:
     """What a program had seen by some moment; each mark is from just before it was seen.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.failure import Frame
+from whet.core.value_class import value_class
 from whet.host.files.marks import is_of_nothing
 from whet.host.limits.program import Program
 from whet.host.trial.observation import Observation, Observing
@@ -31,7 +32,7 @@ class Debugging(Enum):
     AT_ONCE = "at once"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Snapshot:
     """A frozen copy of a program, from which it can run on.
 
@@ -111,7 +112,7 @@ class Snapshot:
         return any(known == path or known.startswith(below) for known in (*self.sources, *found))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Blocker:
     """A place where there is no snapshot, though there might have been one.
 

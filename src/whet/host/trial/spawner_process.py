@@ -6,10 +6,11 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from whet.core.errors import HostFailure
+from whet.core.value_class import value_class
 from whet.host.files.refused import refused
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.program import Program
@@ -27,7 +28,7 @@ _PROGRAM = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Freezing:
     """How a program has to do with frozen copies.
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.agent.site.whet_state.secret_rule import MASK, secret_spans, why_secret
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 
 _OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w-]*|[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _LEAST_OF_OPTION = 4
@@ -17,7 +18,7 @@ SEALED = re.compile(r"<sealed ([0-9a-f]{32})>")
 """Stands in a notebook in the place of a secret; see `whet.notebook.sealed_secrets`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Piece:
     """A part of a text.
 
@@ -32,7 +33,7 @@ class Piece:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Found:
     """A secret of a trial.
 

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from numbers import Number
 from typing import TypeVar
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.candidates import keep_few
 from whet.reduction.objects.tree import Leaf
@@ -24,7 +24,7 @@ _PLAIN = "0a"  # what reads best among characters
 _EXACT = 2.0**53  # so far each whole number is a float of its own
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Atom:
     """A value that cannot change.
 

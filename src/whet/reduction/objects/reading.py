@@ -5,11 +5,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from numbers import Number
 from typing import cast
 
+from whet.core.value_class import value_class
 from whet.reduction.objects.atoms import atom
 from whet.reduction.objects.records import Fields, attributes_of, fields_of
 from whet.reduction.objects.tree import Branch, Leaf, Node, NotBuiltError, Shape, build
@@ -21,7 +21,7 @@ DEEPEST = 100
 _ATOMS = (str, bytes, Number, Enum, type(None))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Opaque:
     """An object of which nothing is known but how to copy it, if that."""
 

@@ -2,10 +2,10 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
 
+from whet.core.value_class import value_class
 from whet.reduction.objects.tree import ABSENT
 
 Make: TypeAlias = Callable[..., object]
@@ -23,7 +23,7 @@ class _Plain:
 _PLAIN_SIZE = _Plain.__basicsize__
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Fields:
     """The fields of a record.
 
@@ -39,7 +39,7 @@ class Fields:
     join: Callable[[list[object]], object]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Field:
     """A field: what it is called in the object and in the constructor."""
 

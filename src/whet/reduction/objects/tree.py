@@ -5,9 +5,9 @@ nodes, and each candidate is built fresh from nodes: none is handed out twice.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from whet.core.value_class import value_class
 from whet.search.proposal import Search
 
 
@@ -31,7 +31,7 @@ class Leaf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Shape:
     """How a container is put together of its children.
 

@@ -5,12 +5,12 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any, cast
 
 from whet.core.text.toml import toml_data
+from whet.core.value_class import value_class
 from whet.reduction.settings.assignments import (
     read_env_file,
     read_python_literal,
@@ -28,7 +28,7 @@ class UnreadableError(ValueError):
     """A text is not what its name says that it is; the message says where."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class DocumentKind:
     """A language in which settings are written.
 

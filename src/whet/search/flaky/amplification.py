@@ -15,10 +15,10 @@ the luckiest of many would look better than it is in the runs that chose it.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Generic, TypeAlias, TypeVar
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import Runs
 from whet.search.flaky.rates import wilson
@@ -40,7 +40,7 @@ _NEARLY_ALWAYS = 0.95
 _LEAST_RATE, _MOST_RATE = 0.02, 0.98
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Amplified(Generic[AmplifierT]):
     """What is known of one amplifier, or of some together.
 
@@ -58,7 +58,7 @@ class Amplified(Generic[AmplifierT]):
     evidence: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Amplification(Generic[AmplifierT]):
     """What a search for amplifiers found.
 

@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import FailureRates, Runs
 from whet.search.flaky.noisy_bisection import NoisyBisection
@@ -39,7 +40,7 @@ FEARED = (0.5, 0.2)
 """Failure rates for which it is said what doubt is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AnswerCheck(Generic[VersionT]):
     """What came of running versions again.
 

@@ -10,8 +10,8 @@ those before it may have.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.search.flaky.suspicion import SuspectClass, Suspicion
 
 _TOLD_ENOUGH = 1e-9
@@ -22,7 +22,7 @@ _MOST_OUTCOMES = 8
 """Of the runs of one batch so many outcomes are thought through, the likeliest."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Outcome:
     """What may be known after the runs chosen so far.
 
@@ -41,7 +41,7 @@ class _Outcome:
     masses: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Question:
     """A version that is worth a run, and how much that tells a second.
 

@@ -12,10 +12,10 @@ runs count like all others: if they speak against the answer the search goes on.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic
 
 from whet.core.budget import StopReason
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import FailureRates, Runs
 from whet.search.flaky.information import most_telling
@@ -29,7 +29,7 @@ _CONFIDENCE = 0.95
 _NEGLIGIBLE = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class NoisyResult(Generic[VersionT]):
     """What a noisy bisection found.
 

@@ -6,15 +6,15 @@ rates near 0 and 1, where the textbook's own does not (Brown, Cai and DasGupta 2
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
 from whet.search.round import Round
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Interval:
     """Between which rates the true one lies."""
 
@@ -73,7 +73,7 @@ def chance_of_no_difference(more: tuple[int, int], fewer: tuple[int, int]) -> fl
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Enough:
     """When something was run often enough.
 

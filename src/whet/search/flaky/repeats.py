@@ -7,7 +7,8 @@ the floor and a rate well above it: it ends as soon as the runs so far speak cle
 """
 
 import math
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _ACCEPTS_TOO_RARE = 0.01
 """Chance to take what is as rare as the floor for frequent."""
@@ -22,7 +23,7 @@ _ACCEPT = math.log((1 - _REJECTS_FREQUENT) / _ACCEPTS_TOO_RARE)
 _REJECT = math.log(_REJECTS_FREQUENT / (1 - _ACCEPTS_TOO_RARE))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Repeats:
     """When it is known whether something fails.
 

@@ -9,12 +9,12 @@ a skip git goes to a place by chance, whet to the one from which most is to be e
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Generic
 
 from whet.core.budget import StopReason
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.history.questions import spread
 from whet.search.history.reach import weights
@@ -23,7 +23,7 @@ from whet.search.proposal import Search
 from whet.search.round import Round
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class BisectionResult(Generic[VersionT]):
     """What a bisection found.
 

@@ -1,15 +1,15 @@
 """The search for any good version before a bad one, by steps that double."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search
 from whet.search.round import Round
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class WalkBackResult:
     """Where a walk back ended; versions by how far they lie before the bad one.
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
@@ -23,7 +24,7 @@ BATCH_WIDTH = 64
 """Candidates in a batch: four for each of 16 cores, so that few wait at its end."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Kept:
     """Which elements are kept: those of ``blocks`` without a window of them.
 

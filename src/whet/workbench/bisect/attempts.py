@@ -1,7 +1,7 @@
 """The recorded attempts at a command as versions to search."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,6 +9,7 @@ from whet.bisection.attempts import Attempt, is_same_but_for_code, since_it_pass
 from whet.core.errors import NothingBetween
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.git import Repository
@@ -49,7 +50,7 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Attempts(Versions):
     """The states of the code that a command was tried on, by the names of their trials.
 

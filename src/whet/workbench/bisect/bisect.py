@@ -1,7 +1,7 @@
 """`whet bisect`: the first bad commit or release."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.bisection.names import resolve_or_date
@@ -12,6 +12,7 @@ from whet.core.errors import BadUsage, EndMisjudged
 from whet.core.event import Notice
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.code.editable import editable_folders
 from whet.host.code.relocation import named_otherwise
 from whet.host.process.git import Repository
@@ -31,7 +32,7 @@ from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.versions import VersionHunt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class BisectOptions:
     """Where to search.
 

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import InputChanged
 from whet.core.event import Notice
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.code.search_stamp import named_files
 from whet.host.trial.inputs import Inputs, tracked
 from whet.workbench.trials.bench import Workbench
@@ -19,7 +19,7 @@ from whet.workbench.versions.versions import FirstBad
 _SOURCES = (".py", ".sh")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class OwnFiles:
     """The files of a command, as they were before its first run.
 

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers, PayloadMissing, SettingsUnreadable, WhetError
 from whet.core.event import Notice
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.host.python.index_settings import IndexSettings
 from whet.host.python.python_interpreter import PythonFacts, python_for
@@ -42,7 +43,7 @@ _MOST_GUILTY = 3
 """Of so many packages the first bad release is searched; of more none is to blame alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CulpritPackages:
     """Which packages decide, and with which release each of them began to.
 
@@ -55,7 +56,7 @@ class CulpritPackages:
     releases: tuple[VersionSearch, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PackageOptions:
     """Where to search.
 
@@ -153,7 +154,7 @@ def _first_bad(
     return search
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Set:
     """Packages as the user named them, and the file that they stand in, if there is one."""
 
@@ -209,7 +210,7 @@ def _reader(bench: Workbench, trial: Trial) -> "_Reader":
     return _Reader(bench=bench, trial=trial, inherited=inherited, python=python)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Reader:
     bench: Workbench
     trial: Trial

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from whet.core.errors import BadUsage, UnknownRelease
 from whet.core.event import Notice
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.python.environments import PYTHON
 from whet.host.python.pythons import Minor, fetched_python, pythons_between
 from whet.search.history.bisection import Bisection
@@ -70,7 +71,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Pythons(Versions):
     """Pythons of several versions.
 

@@ -1,11 +1,11 @@
 """Two cases, one that passes and one that fails, and what lies between them, as trials."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.search.subsets.hierarchy import Numbers
 from whet.search.subsets.hierarchy import Path as Steps
 from whet.workbench.files.results import place_beside
@@ -16,7 +16,7 @@ FAILS, PASSES = "fails", "passes"
 """In the names of the two results."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Cases:
     """A good case, a bad case, and every difference that can be switched by itself.
 
@@ -63,7 +63,7 @@ class Cases:
         return tuple(number for number in self.everything if number not in gone)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Result:
     """A case that was found, as it lies on disk.
 

@@ -1,13 +1,14 @@
 """`whet delta`: the differences that decide between a case that passes and one that fails."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.budget import Budget, StopReason
 from whet.core.difference import Change
 from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.two_sides import few_to_add, few_to_take_back
 from whet.search.proposal import Search
@@ -23,7 +24,7 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Side:
     """What decides, seen from one of the cases.
 
@@ -45,7 +46,7 @@ class Side:
     stopped: StopReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Delta:
     """What decides between two cases.
 

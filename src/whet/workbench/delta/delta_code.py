@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.output import digest_of
 from whet.core.trial import CodeState, Trial
+from whet.core.value_class import value_class
 from whet.host.code.code_versions import FILE, Versions, differing_files, put_version
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
@@ -19,7 +20,7 @@ from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.trials.session import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CodeBetween:
     """What lies between two recorded states of the code.
 

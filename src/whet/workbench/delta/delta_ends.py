@@ -1,10 +1,11 @@
 """Do the two cases do what they were said to do? The one passes, the other fails."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise, EndMisjudged, WhetError
 from whet.core.event import Notice
 from whet.core.trial import PayloadBinding, Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
@@ -17,7 +18,7 @@ _NOW = "run again now, "
 """Said of trials of the past: what each did then is written down, and is no matter of doubt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Settled:
     """Two cases that do what they were said to do.
 
@@ -80,7 +81,7 @@ class _GoodEndFailsError(Exception):
         self.told = told
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Ends:
     session: Session
 

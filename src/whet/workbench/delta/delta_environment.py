@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.errors import NothingDiffers, SettingsUnreadable
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.host.trial.kept_environment import changes_by_itself, environment_to_keep
 from whet.reduction.between import Between
@@ -26,7 +27,7 @@ _PRIVATE = 0o600
 """Of a file that may hold secrets."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Environment:
     """Variables of a trial.
 

@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers, SettingsUnreadable
 from whet.core.trial import STDIN_EMPTY, Trial
+from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.reduction.between import Between
 from whet.reduction.line_changes import shown_lines, text_between
@@ -22,7 +23,7 @@ from whet.workbench.trials.payload import PLACEHOLDER, bind_payloads, read_paylo
 from whet.workbench.trials.request import TrialRequest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _File:
     """A configuration: its name as the user wrote it, where it lies and what it holds."""
 
@@ -79,7 +80,7 @@ def _marked(command: tuple[str, ...], good: _File, bad: _File) -> tuple[str, ...
     return tuple(bad.shown if word == good.shown else word for word in command)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Differences:
     """Settings or lines that differ, where each stands, and the file that has some of them."""
 
@@ -89,7 +90,7 @@ class _Differences:
     made: Callable[[Numbers], bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Pair:
     """What both orders of two files share."""
 

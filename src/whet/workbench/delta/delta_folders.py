@@ -1,11 +1,12 @@
 """Two folders as cases: their files are the differences, and in texts their hunks."""
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import NothingDiffers
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.code.folders import replace_folder
 from whet.reduction.files_between import FilesBetween, FileVersion
 from whet.reduction.formats.archives.archive import FILE, Member
@@ -23,7 +24,7 @@ _LINK_AT, _LINK_LENGTH = 157, 100
 _HEADER = 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Folder:
     shown: str
     path: Path

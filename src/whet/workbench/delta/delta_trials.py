@@ -1,13 +1,14 @@
 """Two recorded trials as cases: variables, arguments, files and code that differ."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from whet.core.difference import Change
 from whet.core.errors import BadUsage, NothingDiffers
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.core.value_class import value_class
 from whet.host.process.git import GitFailedError
 from whet.host.python.environments import PYTHON
 from whet.host.python.python_interpreter import PythonFacts, python_for
@@ -47,7 +48,7 @@ _ELSEWHERE = {
 """Why a difference cannot be switched here, by its kind."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Part:
     """Differences of one kind.
 

@@ -6,7 +6,7 @@ copy shows another failure, and a search would hold on to that one without a wor
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BaselineDoesNotFail, CopyFailsOtherwise
@@ -15,6 +15,7 @@ from whet.core.failure import Failure
 from whet.core.oracle import Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.signature.failure_difference import told_apart
 from whet.host.code.folders import pack_folder, put_folder_back
@@ -28,7 +29,7 @@ _MOST_BESIDE = 1000
 """So many files can be linked beside each copy without that taking longer than a trial."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Copied:
     """A trial that fails on copies as the command fails on the files themselves.
 

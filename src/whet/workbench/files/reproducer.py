@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.failure import FailureKind
@@ -15,6 +15,7 @@ from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.core.text.shown_text import visible_line
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.desk.one_liner import (
     MAX_INLINE_BYTES,
@@ -55,7 +56,7 @@ _PATIENCE = 3  # of the time after which silence counts as hanging
 """An environment for a release may have to be made first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Recipe:
     """All that is needed to run the trial elsewhere.
 

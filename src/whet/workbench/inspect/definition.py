@@ -1,12 +1,12 @@
 """Where what a target names is written, so that it can be met there; else why it cannot be met."""
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from whet.core.text.code_lines import LAMBDA, functions_in, lambdas_in, lambdas_on
 from whet.core.text.quantity import bounded
 from whet.core.text.record import JsonObject, integer, optional_text, records, text
+from whet.core.value_class import value_class
 
 NOT_KNOWN = "where it is written cannot be told without importing its module"
 """Why something cannot be met that its module may have got from elsewhere."""
@@ -34,7 +34,7 @@ _OLD_KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Definition:
     """Where something is written.
 

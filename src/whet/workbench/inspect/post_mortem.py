@@ -1,19 +1,19 @@
 """`whet post-mortem`: a debugger on the frames that were kept of a failure."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from whet.core.errors import NoFailureKept
 from whet.core.observations.evidence import FAILURES, Evidence
 from whet.core.outcome import Outcome
 from whet.core.text.shell_words import joined
+from whet.core.value_class import value_class
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, kept_failures
 from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Dead:
     """One error that can be looked at.
 

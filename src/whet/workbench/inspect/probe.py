@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import UnknownTarget
@@ -13,6 +13,7 @@ from whet.core.observations.evidence import PROBES
 from whet.core.probe import Target, TargetKind, Wish, changes_something
 from whet.core.text.code_lines import LAMBDA, functions_in, lambdas_in, statement_at
 from whet.core.text.record import JsonObject, text
+from whet.core.value_class import value_class
 from whet.evidence.clues.probes import ProbeReport, probe_report
 from whet.host.process.console import Console
 from whet.host.python.module_search import files_named, start_of
@@ -27,7 +28,7 @@ from whet.workbench.trials.session import Session
 _MOST_NAMES = 2000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Place:
     """Where a target is.
 
@@ -58,7 +59,7 @@ class Place:
         return TargetKind.CALL if is_call else self.target.kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Looking:
     """What to look out for.
 
@@ -77,7 +78,7 @@ class Looking:
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Probed:
     """A command that was looked into.
 

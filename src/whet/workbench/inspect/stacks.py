@@ -4,12 +4,12 @@ import difflib
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
 from whet.core.observations.evidence import STACKS
 from whet.core.observations.stack import ProcessStack
+from whet.core.value_class import value_class
 from whet.evidence.stacks.stack_groups import StackGroup, groups_of, stacks_in
 from whet.host.inspect.spying import FORBIDDEN, take_all
 from whet.host.process.process_facts import facts_of, is_of_trial, matching
@@ -18,7 +18,7 @@ from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ObservedStacks:
     """The stacks of a tree of processes at one moment.
 
@@ -33,7 +33,7 @@ class ObservedStacks:
     groups: tuple[StackGroup, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Look:
     """How to look.
 

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.errors import BadUsage
 from whet.core.failure import Failure
@@ -12,6 +12,7 @@ from whet.core.oracle import AnyFailure
 from whet.core.outcome import Outcome
 from whet.core.text.record import as_record, decoded
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.evidence.calls.telling_calls import ranked
 from whet.evidence.calls.usual_calls import CallKey, is_usual, learnt, telling
 from whet.host.inspect.call_groups import Sieve
@@ -27,7 +28,7 @@ _TOLD_BYTES = 4000
 FOLLOWED = AgentTasks(follows=Sieve(is_usual, telling))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Learning:
     """Where it is learnt what fails in a run that passes.
 
@@ -40,7 +41,7 @@ class Learning:
     trial: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CallReport:
     """What was seen of the calls of a trial or a process.
 

@@ -4,7 +4,7 @@ import difflib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, UnknownTarget
@@ -23,6 +23,7 @@ from whet.core.text.record import (
     text,
     texts,
 )
+from whet.core.value_class import value_class
 from whet.host.code.editing import unsaved_beside
 from whet.host.code.project import Project
 from whet.host.process.console import Console
@@ -38,7 +39,7 @@ _EARLY = "Python had loaded it before the program began; Python 3.12 can be aske
 _UNWOVEN = "another loader than Python's own compiled it; Python 3.12 can be asked about it"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Copy(Record):
     """Another file of the same name.
 
@@ -55,7 +56,7 @@ class Copy(Record):
     is_newer: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Whereabouts:
     """Where a target is, as Python sees it.
 
@@ -79,7 +80,7 @@ class Whereabouts:
         return ":".join([self.module, *([".".join(self.attributes)] if self.attributes else [])])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Load:
     """A process has loaded the module.
 
@@ -94,7 +95,7 @@ class Load:
     by: tuple[tuple[str, int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Calls(Record):
     """The calls of one function in one process.
 
@@ -113,7 +114,7 @@ class Calls(Record):
     by: tuple[tuple[str, int, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Ran:
     """What a command did with the target.
 

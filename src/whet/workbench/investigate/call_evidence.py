@@ -1,12 +1,13 @@
 """What an investigation learns from the system calls of one more run: the file that nobody names."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.system_call import FailedCall, PathFacts
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.calls.call_words import failed_words
 from whet.evidence.calls.telling_calls import errors_of, explains, is_named, is_question
@@ -32,7 +33,7 @@ _LONGEST_SECONDS = 120.0
 _MOST_BEFORE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CallFinding:
     """What the calls tell.
 

@@ -17,6 +17,7 @@ from whet.core.text.quantity import shown_count
 from whet.core.text.record import JsonObject
 from whet.core.text.shown_text import visible_line
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.closer_look import (
     Suspect,
@@ -65,7 +66,7 @@ _CHANCE = 0.05
 FoundT = TypeVar("FoundT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Finding:
     """What a look for the cause has found.
 

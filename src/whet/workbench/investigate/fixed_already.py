@@ -10,6 +10,7 @@ from whet.core.errors import WhetError
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.record import integer, text
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.changed_functions import ChangedFunction, changed_functions
 from whet.evidence.clues.closer_look import told_in
@@ -32,7 +33,7 @@ _SHOWN = 3
 _OF_TESTS = re.compile(r"(?:^|_)(?:unit)?test(?:s|ing|case)?(?:_|\.|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Installed:
     """A package that the failure goes through.
 

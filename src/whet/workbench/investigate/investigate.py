@@ -20,6 +20,7 @@ from whet.core.observations.clue import Clue
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.inspect.presence import pythons_in
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.host.trial.known_secrets import veiled_data
@@ -258,7 +259,7 @@ def _so_far(work: Work, baseline: Baseline, known: _Known, started_at: str) -> I
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Asked:
     """What is investigated: the command, the versions to search, and where the report goes."""
 

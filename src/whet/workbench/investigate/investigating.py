@@ -12,6 +12,7 @@ from whet.core.event import Notice
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.investigate.steps import Steps
@@ -30,7 +31,7 @@ _BEFORE_LAST = 0.9
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class InvestigateOptions:
     """How to investigate.
 
@@ -67,7 +68,7 @@ class InvestigateOptions:
 HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class History:
     """The versions to search, or why there are none.
 

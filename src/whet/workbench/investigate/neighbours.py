@@ -8,6 +8,7 @@ from pathlib import Path
 from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.neighbour.divergence import Divergence, divergences
 from whet.evidence.neighbour.harmless import is_harmless
@@ -41,7 +42,7 @@ _WHY = "what was different the last time it worked"
 Run = Callable[[Trial, AgentTasks], tuple[int, Outcome]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Neighbour:
     """What passed.
 

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import STEPS
 from whet.core.outcome import Outcome
 from whet.core.text.record import MalformedRecordError
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
@@ -26,7 +27,7 @@ Run = Callable[[AgentTasks], tuple[int, Outcome]]
 _Position = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Origins:
     """Where what failed came from.
 
@@ -45,7 +46,7 @@ class Origins:
     fallbacks: frozenset[tuple[str, int]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Recorded:
     """The failing run, written down.
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE
 from whet.evidence.experiments.variations import (
@@ -33,7 +33,7 @@ Run = Callable[[AgentTasks], tuple[int, Outcome]]
 _Place = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Varied:
     """What small changes have told.
 

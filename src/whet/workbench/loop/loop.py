@@ -15,6 +15,7 @@ from typing import Self
 from whet.core.errors import WhetError
 from whet.core.failure import Failure
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.execution.futures import TrialFuture
 from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.recording import RecordingExecutor
@@ -39,7 +40,7 @@ BACK, AGAIN, QUIT = "b", "r", "q"
 _NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LoopOptions:
     """How to loop.
 
@@ -58,7 +59,7 @@ class LoopOptions:
     debugging: Debugging = Debugging.NEVER
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Cycle:
     """One run of a loop.
 
@@ -84,7 +85,7 @@ class Cycle:
     back: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Overtaken:
     """A run has been given up for a save, and had shown something by then.
 
@@ -95,7 +96,7 @@ class Overtaken:
     saved: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Recurring:
     """Files have changed at or after the end of each run, so that they bring none any more.
 
@@ -106,7 +107,7 @@ class Recurring:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Unheard:
     """The system tells nobody of saves here, so that they are looked for.
 

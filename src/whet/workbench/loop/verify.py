@@ -17,6 +17,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
 from whet.execution.warm import Start
@@ -41,7 +42,7 @@ class Verify(Enum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Disagreement:
     """One thing in which a warm run and cold ones differ.
 
@@ -58,7 +59,7 @@ class Disagreement:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Verification:
     """What became of verifying one warm run.
 

@@ -8,6 +8,7 @@ the source, whichever of it a choice of parts has.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.tree_changes import (
     GONE,
@@ -24,7 +25,7 @@ from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hu
 from whet.search.subsets.bound import bound_together
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Part:
     """A part of a change: taken or not, as a whole.
 

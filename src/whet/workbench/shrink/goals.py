@@ -1,10 +1,10 @@
 """What a user may ask of a shrink beside the smallest file, and whether it can be had."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from whet.core.errors import BadUsage
 from whet.core.oracle import Oracle
+from whet.core.value_class import value_class
 from whet.reduction.preference import MEASURES, Preference, patterns_of
 from whet.workbench.shrink.cost_limit import SECONDS, NoCostlier
 from whet.workbench.trials.reproduce import Baseline
@@ -12,7 +12,7 @@ from whet.workbench.trials.reproduce import Baseline
 DEFAULT_FLOOR = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Goals:
     """What a user asks of the result.
 

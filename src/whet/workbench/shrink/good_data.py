@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.oracle import SameFailure
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.process.git import Repository
 from whet.workbench.trials.bench import Workbench
@@ -17,7 +17,7 @@ from whet.workbench.trials.session import Place, Session
 _MARKS = ("good", "ok")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class GoodData:
     """A file that passes.
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from dataclasses import replace as replaced
 from pathlib import Path
 
 from whet.core.observations.clue import Placing
 from whet.core.trial import PayloadBinding, Trial
+from whet.core.value_class import value_class
 from whet.evidence.provenance.wording import cut as shortened
 from whet.reduction.variants import Cut, Units, cuts, units_of
 from whet.workbench.files.named_files import first_argument
@@ -21,7 +21,7 @@ Passes = Callable[[Trial], bool]
 """Whether a trial passes; one that may not be run any more does not."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Near:
     """A trial that passes, and differs little from one that fails.
 

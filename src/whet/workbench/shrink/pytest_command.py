@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.core.errors import BadUsage
+from whet.core.value_class import value_class
 
 _NAMES = frozenset({"pytest", "py.test"})
 
@@ -39,7 +39,7 @@ _OF_ORDER_WITH_VALUE = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PytestCommand:
     """A command that runs pytest.
 

@@ -1,17 +1,17 @@
 """The best that an earlier search found, wherever it was stopped: it is all in the notebook."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.notebook.entry import Entry
 from whet.reduction.problem import ReductionProblem
 from whet.workbench.trials.bench import Workbench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Wanted:
     """What a payload must be to go on from; an earlier search may have looked for something else.
 

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import BadUsage
 from whet.core.oracle import BadIf, Oracle, SameFailure
 from whet.core.trial import STDIN_EMPTY, Trial
+from whet.core.value_class import value_class
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import lost_header, validity_of
@@ -30,7 +31,7 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session, open_session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ShrinkOptions:
     """How to shrink.
 

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.budget import StopReason
@@ -11,6 +11,7 @@ from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.event import Notice
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.evidence.printed.reported_tests import (
     TestFails,
     collected_tests,
@@ -69,7 +70,7 @@ def shrink_tests(
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FewestTests:
     """The fewest tests with which one fails.
 

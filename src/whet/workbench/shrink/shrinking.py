@@ -3,7 +3,7 @@
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -13,6 +13,7 @@ from whet.core.oracle import Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.folders import replace_folder
 from whet.reduction.formats.archives.tar_archive import parse_tar
@@ -34,7 +35,7 @@ _FALLS_BY = 4
 """A new limit makes new keys and new frozen copies, so it has to be worth that."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Guard:
     """A version on which a candidate must pass to count.
 
@@ -47,7 +48,7 @@ class Guard:
     on_good_side: Callable[[Trial], Trial]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Payload:
     """A file to be made smaller.
 

@@ -6,14 +6,13 @@ The address space, not the memory: the program gets the same error as before (`M
 `std::bad_alloc`), where a control group would kill it.
 """
 
-from dataclasses import dataclass
-
 from whet.core.budget import Budget
 from whet.core.failure import Failure, FailureKind
 from whet.core.limits import Limits, shown_size
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.files.memory import memory_left
@@ -25,7 +24,7 @@ _ENOUGH_SECONDS = 1.0
 _MOST_SHARE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _StillFails:
     """GOOD means that it fails as before: what a search for the least amount looks for.
 

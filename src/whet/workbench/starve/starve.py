@@ -3,7 +3,7 @@
 import os
 import resource
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import NeverSucceeds
@@ -14,6 +14,7 @@ from whet.core.outcome import Outcome
 from whet.core.room import Disk, Room
 from whet.core.text.json_record import Record
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.files.memory import memory_left
 from whet.host.limits.sandbox.room_plan import temporary_folder
@@ -37,7 +38,7 @@ _MOST_FILES = 65_536
 _MOST_PROCESSES = 32_768
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Rationed:
     """Something of which a command may be given less and less.
 
@@ -162,7 +163,7 @@ RATIONED: Mapping[str, Rationed] = {
 """What `--find` knows. Whoever adds a limit that may be searched adds a line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Rung(Record):
     """One amount that was tried.
 
@@ -183,7 +184,7 @@ class Rung(Record):
     failure: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LeastAmount:
     """The least of something with which a command succeeds.
 
@@ -210,7 +211,7 @@ class LeastAmount:
     wall_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FindOptions:
     """How to search.
 
@@ -244,7 +245,7 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Rationing:
     """A search for the least of something with which a trial succeeds.
 

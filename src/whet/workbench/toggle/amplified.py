@@ -1,17 +1,17 @@
 """What is known of the switches that were tried to make a failure more frequent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from whet.core.budget import StopReason
 from whet.core.toggle import Toggle
+from whet.core.value_class import value_class
 from whet.search.flaky.failure_rates import Runs
 
 AS_IT_IS = "as it is"
 """The name of no switch at all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Tried:
     """A switch, or some together, and how often the command failed with it.
 
@@ -37,7 +37,7 @@ class Tried:
         return switch_names(self.toggles)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AmplifyReport:
     """What makes the failure more frequent.
 

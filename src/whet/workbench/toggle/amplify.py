@@ -1,7 +1,7 @@
 """`whet repeat --amplify`: what makes a failure more frequent that comes only sometimes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from statistics import median
 
 from whet.core.budget import Budget, StopReason
@@ -13,6 +13,7 @@ from whet.core.text.quantity import shown_count
 from whet.core.text.record import integer, texts
 from whet.core.toggle import Toggle
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import keep_one_recording
 from whet.host.trial.agent_tasks import AgentTasks
@@ -50,7 +51,7 @@ _SEED, _HASH_SEED = "PYTHONHASHSEED", "hash-seed"
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AmplifyOptions:
     """How to look.
 

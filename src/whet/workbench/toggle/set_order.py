@@ -1,9 +1,9 @@
 """Whether a failure that comes only sometimes hangs on the order of sets: Python's hash seed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.inspect.presence import pythons_in
 from whet.search.flaky.rates import passes_to_be_sure
 from whet.workbench.toggle.amplifiers import hash_seed
@@ -19,7 +19,7 @@ _MOST_SECONDS = 120.0
 _LEAST_RUNS = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class HeldOrder:
     """A seed with which it fails each time, and one with which it passes each time.
 

@@ -1,7 +1,7 @@
 """`whet toggle`: what becomes of a failure when one switch is turned, or several."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from statistics import median
 
@@ -15,6 +15,7 @@ from whet.core.room import Room
 from whet.core.text.record import texts
 from whet.core.toggle import Toggle, together
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.limits.rr import TRACES_VARIABLE
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE, AgentTasks
@@ -46,7 +47,7 @@ class Effect(Enum):
     SAME = "same"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Turned:
     """A switch that was turned, and what came of it.
 
@@ -71,7 +72,7 @@ class Turned:
     summary: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TurnedTogether:
     """A set of switches that a search has found.
 
@@ -90,7 +91,7 @@ class TurnedTogether:
     holds: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ToggleReport:
     """What turning switches has shown.
 
@@ -115,7 +116,7 @@ class ToggleReport:
         return StopReason.MINIMAL if found is None else found.stopped
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ToggleOptions:
     """What to turn.
 

@@ -1,11 +1,10 @@
 """The smallest part of a change that brings a failure, as a value that the doors show."""
 
-from dataclasses import dataclass
-
 from whet.core.budget import StopReason
+from whet.core.value_class import value_class
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SmallestPart:
     """A part of a change, none of whose hunks can be left out.
 

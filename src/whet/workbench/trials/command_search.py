@@ -8,6 +8,7 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
@@ -31,7 +32,7 @@ FAILS_IN_COPY = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class CommandOptions:
     """How to search.
 
@@ -46,7 +47,7 @@ class CommandOptions:
     cold: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ShrunkCommand:
     """A command made smaller.
 

@@ -1,7 +1,5 @@
 """`whet diff`: in what two recorded trials differ."""
 
-from dataclasses import dataclass
-
 from whet.core.difference import (
     Difference,
     Inheritance,
@@ -9,13 +7,14 @@ from whet.core.difference import (
     compare,
     compare_outcomes,
 )
+from whet.core.value_class import value_class
 from whet.host.code.code_changes import diff_text
 from whet.host.process.git import GitFailedError
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TrialDifference:
     """In what two trials differ, and what that did.
 

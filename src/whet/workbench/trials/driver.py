@@ -17,6 +17,7 @@ from whet.core.executor import Executor
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.repeats import Repeats
 from whet.search.proposal import Search
@@ -31,7 +32,7 @@ ResultT = TypeVar("ResultT")
 EndedT_co = TypeVar("EndedT_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Question:
     """What has to be run to learn the verdict on one candidate.
 
@@ -48,7 +49,7 @@ class Question:
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Ended(Generic[EndedT_co]):
     """How a search ended.
 

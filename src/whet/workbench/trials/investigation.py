@@ -1,7 +1,7 @@
 """What an investigation found out, as values that the report renders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason
@@ -12,12 +12,13 @@ from whet.core.observations.resources import ResourceUse
 from whet.core.text.json_record import MILLISECONDS, Record
 from whet.core.text.quantity import listed, shown_count
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.statistics import PassStatistics
 from whet.workbench.trials.changed_part import SmallestPart
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Step(Record):
     """One step of the investigation, in the words shown while it ran.
 
@@ -38,7 +39,7 @@ class Step(Record):
     wall_seconds: float = field(metadata=MILLISECONDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TriedTrial:
     """A trial that the report names.
 
@@ -55,7 +56,7 @@ class TriedTrial:
     did: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Reproduction:
     """How often the command failed the same way when it was run again unchanged.
 
@@ -88,7 +89,7 @@ class Reproduction:
         return self.same_failures / self.attempts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TestedVersion:
     """A revision or a release that was tested.
 
@@ -109,7 +110,7 @@ class TestedVersion:
     remark: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Suspect:
     """A version that may have brought the failure.
 
@@ -124,7 +125,7 @@ class Suspect:
     probability: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class NoisySearch:
     """How sure a search is where a bad version does not fail each time.
 
@@ -149,7 +150,7 @@ class NoisySearch:
     runs: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class LookedAgain:
     """How an answer that took each run at its word was looked at again.
 
@@ -174,7 +175,7 @@ class LookedAgain:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class VersionPlace:
     """Where a version stands among all that were searched.
 
@@ -191,7 +192,7 @@ class VersionPlace:
     is_suspect: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class VersionSearch:
     """The first bad revision or release.
 
@@ -259,7 +260,7 @@ class VersionSearch:
         return {"first_bad": self.first_bad, "suspects": list(self.suspects)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class AlsoFound:
     """Another failure that a smaller payload showed; kept beside the result.
 
@@ -276,7 +277,7 @@ class AlsoFound:
     trial: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Size:
     """How large the best payload was at a moment.
 
@@ -289,7 +290,7 @@ class Size:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ShrunkPayload:
     """A payload made smaller.
 
@@ -362,7 +363,7 @@ class ShrunkPayload:
         return sum(map(len, self.files.values()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Reproducer(Record):
     """What shows the failure to somebody else.
 
@@ -381,7 +382,7 @@ class Reproducer(Record):
     wall_seconds: float = field(metadata=MILLISECONDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Excerpt(Record):
     """Lines of a source around one that matters, as the file held them at the end.
 
@@ -398,7 +399,7 @@ class Excerpt(Record):
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Investigation:
     """The answer to "why does this command fail?", with all that was tried.
 

@@ -4,12 +4,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.execution.futures import TrialFuture
 from whet.host.process.tool import end_tools_of
 
@@ -19,7 +20,7 @@ Prepare: TypeAlias = Callable[[Trial], AbstractContextManager[Trial]]
 """Makes the place of a trial and gives the trial that runs there; may raise a `WhetError`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class PlacingExecutor:
     """An executor that makes a place for each trial, which may take seconds, and runs it there.
 

@@ -1,7 +1,7 @@
 """`whet repeat`: how often a command fails, in which ways, and how long it takes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from statistics import median
 
@@ -9,6 +9,7 @@ from whet.core.budget import Budget, StopReason
 from whet.core.event import Notice, RunsCounted
 from whet.core.failure import FailureSignature
 from whet.core.oracle import Oracle
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.rates import Enough, Interval, passes_to_be_sure, wilson
 from whet.workbench.trials.bench import Workbench, oracle_of
@@ -21,7 +22,7 @@ from whet.workbench.trials.tested import Tested
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RepeatOptions:
     """How often to run.
 
@@ -38,7 +39,7 @@ class RepeatOptions:
     jobs: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class SameEnding:
     """Runs that ended the same way.
 
@@ -55,7 +56,7 @@ class SameEnding:
     trials: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Times:
     """How long some runs took, in seconds."""
 
@@ -64,7 +65,7 @@ class Times:
     longest: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Repetition:
     """What the runs of one command did.
 

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 from whet.core.budget import OutOfTimeError, StopReason
@@ -11,6 +11,7 @@ from whet.core.errors import BaselineDoesNotFail
 from whet.core.oracle import AnyFailure, Interesting, Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.signature.failure_difference import told_apart
 from whet.host.trial.trial_secrets import masked_words
@@ -37,7 +38,7 @@ _PATIENCE = 10
 _LEAST_SECONDS = 4.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Baseline:
     """What the command does unchanged.
 

@@ -1,11 +1,12 @@
 """What the user asked for, parsed once into one value that is passed whole."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from whet.core.limits import Limits
 from whet.core.trial import ResetStep
+from whet.core.value_class import value_class
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.condition import Condition
@@ -16,7 +17,7 @@ def _no_strings() -> dict[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Judging:
     """What BAD means; all empty: the same failure as the first one.
 
@@ -38,7 +39,7 @@ class Judging:
         return self.oracle or self.interesting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TrialRequest:
     """A trial as the user asked for it: every verb that runs trials takes the same.
 

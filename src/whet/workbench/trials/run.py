@@ -1,13 +1,14 @@
 """`whet run` and `whet again`: one recorded trial."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from whet.core.observations.evidence import Evidence
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from whet.core.expectation import Expectation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RunResult:
     """One trial that was run, and what it was compared with.
 

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from whet.agent.site.whet_state.secret_rule import MASK, why_secret
 from whet.core.observations.evidence import FAILURES, SECRETS
 from whet.core.text.record import items_of, record_of, records, text
+from whet.core.value_class import value_class
 from whet.evidence.variables.kept_failure import KeptError, kept_failures
 from whet.host.trial.trial_secrets import secrets_of
 from whet.notebook.entry import Entry
@@ -16,7 +16,7 @@ from whet.workbench.trials.bench import Workbench
 _FORM = "its form"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Masked:
     """A secret of a trial that is not shown.
 

@@ -1,10 +1,10 @@
 """Limits that make sense on this machine: none that nothing could start under, none beyond it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from whet.core.errors import LimitMakesNoSense
 from whet.core.limits import Limits, shown_size
+from whet.core.value_class import value_class
 
 _LEAST_BYTES = 1 << 20
 _LEAST_STACK_BYTES = 16 << 10
@@ -15,7 +15,7 @@ _MOST_PROCESSES = 1 << 22  # PID_MAX_LIMIT of the kernel
 _MOST_CPU_SECONDS = 1 << 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Bound:
     """A least or a most of one limit.
 

@@ -13,6 +13,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput, Output
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.evidence.signature.classify import classify
 from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor, Observe, Perform
@@ -53,7 +54,7 @@ class Log:
     is_interrupted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Session:
     """What all trials of one use of a verb share; `dataclasses.replace` gives some of them other terms.
 

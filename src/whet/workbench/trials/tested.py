@@ -1,20 +1,21 @@
 """A trial that has ended and was judged: what every run and every search comes back with."""
 
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from whet.core.errors import WhetError
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 CandidateT = TypeVar("CandidateT")
 CandidateT_co = TypeVar("CandidateT_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Tested(Generic[CandidateT_co]):
     """One trial, what it did and what that proves.
 

@@ -6,12 +6,13 @@ from whet.core.failure import Failure, FailureSignature
 from whet.core.likeness import likeness
 from whet.core.oracle import Oracle, SameFailure, says_nothing
 from whet.core.outcome import Outcome
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
 BY_EXIT = "by its exit alone"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Known:
     """A failure that counts as the one looked for, in which way, and which one it is like."""
 

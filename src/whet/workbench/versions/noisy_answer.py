@@ -1,12 +1,13 @@
 """What a search among failures that come only sometimes has found, to be shown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from whet.bisection.odds import Odds, odds_picture
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
 from whet.core.oracle import Oracle
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import Runs
 from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
@@ -19,7 +20,7 @@ _RUNNERS_UP = 5
 _NOT_WORTH_A_WORD = 0.0005
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Noted:
     """What is kept of a version: a trial that shows it, if one was run, and what came."""
 
@@ -27,7 +28,7 @@ class Noted:
     remark: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class NoisyAnswer:
     """Puts an answer together.
 

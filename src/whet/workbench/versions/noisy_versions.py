@@ -15,6 +15,7 @@ from whet.core.errors import EndMisjudged
 from whet.core.event import Notice, SuspicionChanged
 from whet.core.oracle import Oracle
 from whet.core.text.quantity import shown_count
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import FailureRates
 from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
@@ -49,7 +50,7 @@ _QUICK_SECONDS = 0.5
 _WHOLE = "`--first-parent` is left out: where runs are weighed the whole graph is searched at once"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Noise:
     """What is known and wanted of a failure that may come only sometimes.
 

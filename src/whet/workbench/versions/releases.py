@@ -4,7 +4,7 @@ import os
 import platform
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
 from whet.core.executor import Executor
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.host.python.environments import (
     PYTHON,
     Beside,
@@ -32,7 +33,7 @@ from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.versions.version_source import Versions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Environments:
     """Runs trials with other releases, in Python environments of whet's own.
 
@@ -160,7 +161,7 @@ def releases(  # noqa: PLR0913 - the options of one search
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Listed:
     """What an index lists of a package, and which of it counts."""
 
@@ -176,7 +177,7 @@ class _Listed:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class ReleaseVersions(Versions):
     """The releases of a package.
 

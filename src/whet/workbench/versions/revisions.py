@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from whet.core.executor import Executor
 from whet.core.outcome import Outcome
 from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
+from whet.core.value_class import value_class
 from whet.desk.one_liner import ask_for, reset_step
 from whet.host.code.git_trees import GitTrees
 from whet.host.code.relocation import Relocation
@@ -32,7 +33,7 @@ from whet.workbench.versions.setups import Setup, Setups
 from whet.workbench.versions.version_source import Versions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Checkouts:
     """Runs trials on other revisions, in working trees of whet's own.
 
@@ -101,7 +102,7 @@ class Checkouts:
             self.worktrees.give_back(slot)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RevisionOptions:
     """What a search over commits heeds.
 
@@ -188,7 +189,7 @@ def _history(
     return found.line(folder=folder) if options.is_line else found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Commits(Versions):
     """The commits of a repository, by their full names.
 

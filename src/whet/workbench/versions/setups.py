@@ -13,13 +13,14 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, SetupFailed
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import STDIN_EMPTY, Trial
+from whet.core.value_class import value_class
 from whet.host.code.worktrees import Worktrees
 from whet.host.files.files import storage_error
 from whet.host.python.environments import PackageEnvironment, find_uv, make_environment
@@ -43,7 +44,7 @@ _IS_OF_PYTHON = re.compile(r"\b(pip3?|uv|python[\d.]*|poetry|pdm|hatch|flit|matu
 _NAMES_PIP = re.compile(r"(?<!uv )\bpip3?\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Setup:
     """What is done in each checkout.
 
@@ -118,7 +119,7 @@ def _part_leaves_code(part: str) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Setups:
     """Brings checkouts to the state that a trial needs.
 

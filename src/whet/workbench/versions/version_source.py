@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from whet.bisection.equal_trees import EqualTrees
@@ -10,12 +9,13 @@ from whet.bisection.picture import Shown, outline, picture
 from whet.bisection.terms import Terms
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.execution.cold import Observe
 from whet.search.history.bisection import Bisection
 from whet.workbench.trials.session import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Versions(ABC):
     """The versions of something, as a search over them needs it; each is known by an id.
 

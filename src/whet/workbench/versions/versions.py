@@ -15,6 +15,7 @@ from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.answering import answering
 from whet.search.flaky.answer_check import AnswerCheck, second_look
@@ -47,7 +48,7 @@ MOST_WEIGHED = 20_000
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class FirstBad:
     """What a search over versions found.
 

@@ -9,9 +9,10 @@ ends the whole trial. See Documentation/admin-guide/cgroup-v1/memory.rst of the 
 import os
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.limits import LimitMet, Limits, shown_size
+from whet.core.value_class import value_class
 from whet.host.kernel.control_groups import (
     new_group,
     own_group,
@@ -35,7 +36,7 @@ _CONTROLLERS = {
 _PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GroupsV1:
     """Makes one group for each controller that is needed."""
 
@@ -141,7 +142,7 @@ def _quota(limits: Limits) -> int:
     return max(1000, int((limits.cpus or 1) * _PERIOD_MICROSECONDS))  # the kernel takes no less
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Prepared(Plain):
     """Groups of one trial, each by its controller."""
 

@@ -12,9 +12,10 @@ See Documentation/admin-guide/cgroup-v2.rst of the kernel.
 import os
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from whet.core.limits import LimitMet, Limits, shown_size
+from whet.core.value_class import value_class
 from whet.host.kernel.control_groups import (
     new_group,
     own_group,
@@ -48,7 +49,7 @@ _CONTROLLERS = {
 _PERIOD_MICROSECONDS = 100_000  # the kernel's own choice
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class GroupsV2:
     """Makes one group for all limits of a trial."""
 
@@ -189,7 +190,7 @@ def _quota(cpus: float) -> str:
     return f"{max(1000, int(cpus * _PERIOD_MICROSECONDS))} {_PERIOD_MICROSECONDS}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class _Prepared(Plain):
     """The group of one trial."""
 

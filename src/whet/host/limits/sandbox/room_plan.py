@@ -3,11 +3,11 @@
 import marshal
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.room import Disk, Room
+from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Order
 from whet.host.limits.program import AGENT_VARIABLE, PYCACHE_VARIABLE, Program
 
@@ -19,7 +19,7 @@ _FOR_A_WHILE = (os.path.join(os.sep, "tmp"), os.path.join(os.sep, "var", "tmp"))
 _SOURCES = str(Path(__file__).resolve().parents[4])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class RoomPlan:
     """What the trial's own process makes (`whet.host.spawner.room_entry`).
 

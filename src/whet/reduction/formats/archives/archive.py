@@ -5,10 +5,10 @@ smaller in them. The raw bytes of a member that is not touched are copied, never
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import first_that_fails, keep_least
 from whet.reduction.formats.text.names import renamed, shared_names
 from whet.reduction.payload_kind import Part
@@ -21,7 +21,7 @@ _MOST_NAMED_BYTES = 64 * 1024
 FILE, FOLDER, OTHER = "file", "folder", "other"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Member:
     """A member of an archive, as it lies there.
 
@@ -52,7 +52,7 @@ class Member:
         return self.path.rpartition(b"/")[2].decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Codec:
     """How a format of archives reads and writes members.
 
@@ -71,7 +71,7 @@ class Codec:
     plain_tail: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Archive:
     """An archive.
 

@@ -1,9 +1,9 @@
 """Archives, images and sounds as a person reads them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from whet.core.text.quantity import shown_bytes, shown_count
+from whet.core.value_class import value_class
 from whet.reduction.formats.archives.archive import FILE, Archive
 from whet.reduction.formats.media.picture import Picture
 from whet.reduction.formats.media.sound import Sound
@@ -21,7 +21,7 @@ _MOST_RAW = 32
 _DEEPEST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class NestedText:
     """What a person reads of payloads that hold others, to a depth: an archive may hold itself."""
 

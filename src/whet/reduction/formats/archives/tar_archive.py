@@ -4,8 +4,9 @@ A member is its header, the headers before it that say its long name, its conten
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.archives.archive import (
     FILE,
     FOLDER,
@@ -43,7 +44,7 @@ def parse_tar(payload: bytes) -> Archive | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Header:
     """A header block.
 

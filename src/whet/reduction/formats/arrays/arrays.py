@@ -6,11 +6,12 @@ elements, fewer arrays, a simpler shape, a plainer type, plainer values.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import keep_least
 from whet.reduction.formats.text.plain_values import unplainness
 from whet.reduction.order import Order
@@ -39,7 +40,7 @@ def is_installed(library: str) -> bool:
     return find_spec(library) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Codec:
     """How numbers of a type that numpy does not know stand in integers of the same size.
 
@@ -56,7 +57,7 @@ class Codec:
     encode: "Callable[[Array], Array]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Entry:
     """An array with its name, or a folder of others.
 
@@ -114,7 +115,7 @@ def _is_plain(_entry: Entry) -> Entry | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Layout:
     """How a format stores arrays.
 
@@ -149,7 +150,7 @@ class Layout:
         return Format(name=self.name, parse=last_view(self.parse), dumps=dump_arrays)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Arrays:
     """What a payload holds.
 

@@ -5,9 +5,9 @@ reference is the name of what it leads to, and a list of lists is a folder of ar
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.arrays.arrays import Entry
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _WHOLE = ""
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Held:
     """What an entry is.
 

@@ -11,8 +11,9 @@ import pickletools
 import struct
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import cast
+
+from whet.core.value_class import value_class
 
 _FORBIDDEN = {"INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "EXT1", "EXT2", "EXT4", "PERSID"}
 _MEMO = {"PUT", "BINPUT", "LONG_BINPUT"}
@@ -22,7 +23,7 @@ _SMALL = 1 << 31
 _LONG_BYTES = 255
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Storage:
     """The name of a record of numbers.
 
@@ -41,7 +42,7 @@ class Storage:
     is_of_stream: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TensorRecord:
     """A tensor: a view of a storage."""
 
@@ -53,7 +54,7 @@ class TensorRecord:
     is_parameter: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Name:
     """Something of torch that is only named, such as a type."""
 

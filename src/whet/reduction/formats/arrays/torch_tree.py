@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.arrays.arrays import Codec, Entry
 from whet.reduction.formats.arrays.floats import BFLOAT16
 from whet.reduction.formats.arrays.torch_pickle import Name, Storage, TensorRecord, as_parts
@@ -37,7 +38,7 @@ _MOST_LOOKED_INTO = 16
 """A storage may be cut into thousands of tensors; in so many at the most another is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Held:
     """What an entry is in the tree, apart from its numbers.
 

@@ -10,10 +10,10 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+from whet.core.value_class import value_class
 from whet.reduction.payload_kind import Kind, Part
 
 MOST_PARTS = 100
@@ -34,7 +34,7 @@ _IN_TEXT = bytes([*b"\t\n\r", *range(0x20, 0x7F), *range(0x80, 0x100)])
 """What stands in a text that is UTF-8."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Coding:
     """How a text is encoded.
 

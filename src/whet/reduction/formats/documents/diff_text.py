@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.text.pieces import parse_lines
 from whet.reduction.order import Order, weight
 from whet.reduction.reduction_pass import Format, last_view
@@ -22,7 +23,7 @@ _SUFFIXES = ("", ".diff", ".patch", ".txt", ".eml")
 _STARTS = (b"diff --git ", b"--- ")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DiffLine:
     """A line of a hunk.
 
@@ -45,7 +46,7 @@ class DiffLine:
         return self.text.removesuffix(b"\n") if self.tail else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Hunk:
     """A hunk.
 
@@ -60,7 +61,7 @@ class Hunk:
     lines: tuple[DiffLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class DiffFile:
     """What a diff says of one file.
 
@@ -85,7 +86,7 @@ class DiffFile:
         return any(line.startswith((b"deleted file", b"+++ /dev/null")) for line in self.head)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Diff:
     """A diff.
 

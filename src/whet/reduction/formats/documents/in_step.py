@@ -7,10 +7,10 @@ where nothing else helps any more.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice, pairwise, product
 from typing import Generic, TypeVar
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change, Edit, first_that_fails, make_changes, splice
 from whet.reduction.formats.text.tree import Node, Tree, TreeSearch
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
@@ -27,7 +27,7 @@ NEAREST, MOST_PAIRS = 100, 120
 """Of so many moves nearest to the root so many pairs are tried."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Move:
     """A node that is put in the place of one that it stands in, so many levels up."""
 
@@ -36,7 +36,7 @@ class _Move:
     change: Change
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class InStep(Generic[TreeT]):
     """The changes in step of the trees of one format.
 

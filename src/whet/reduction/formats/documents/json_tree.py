@@ -7,10 +7,10 @@ recursion: a nesting of any depth is read.
 """
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.text.coarse import HUGE_BYTES, LARGE_BYTES
 from whet.reduction.formats.text.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
@@ -19,7 +19,7 @@ JsonNode: TypeAlias = Node
 """A value; its kind is its first byte for containers and strings, ``0`` for numbers and names."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class JsonTree:
     """A JSON text.
 

@@ -3,9 +3,10 @@
 import binascii
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
@@ -24,7 +25,7 @@ _KNOWN = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Body:
     """What stands below headers and is encoded.
 
@@ -41,7 +42,7 @@ class Body:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Mail:
     """A message or a mailbox.
 

@@ -7,7 +7,8 @@ that starts nothing is text.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _NAME = rb"[A-Za-z_:\x80-\xff][^\s<>/\"'=\[\]]*+"
 _XML_ATTRIBUTE = rb"\s++" + _NAME + rb"""\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+')"""
@@ -60,7 +61,7 @@ RAW = (b"script", b"style", b"textarea", b"title")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Piece:
     """A tag, a text or something else that stands between them.
 
@@ -78,7 +79,7 @@ class Piece:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Attribute:
     """An attribute in a tag.
 

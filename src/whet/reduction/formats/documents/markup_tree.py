@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.documents.markup_scan import BYTE_ORDER_MARK, Piece, scan_html, scan_xml
 from whet.reduction.formats.text.coarse import HUGE_BYTES, LARGE_BYTES
 from whet.reduction.formats.text.tree import Node
@@ -35,7 +36,7 @@ _ENDS: dict[bytes, frozenset[bytes]] = {
 """Which open elements a start tag ends that have no end tag of their own."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Markup:
     """A document.
 

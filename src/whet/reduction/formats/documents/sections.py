@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
@@ -11,7 +11,7 @@ LARGEST_READ_BYTES = 1024 * 1024
 """A larger one is cut by lines until it is smaller: the standard library reads it slowly."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SectionText:
     """A text of sections.
 
@@ -181,7 +181,7 @@ _STAMP = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class LogText:
     """A log.
 

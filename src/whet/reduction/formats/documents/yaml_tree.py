@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.text.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
 
@@ -40,7 +41,7 @@ class _Event(NamedTuple):
     is_literal: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class YamlTree:
     """A YAML stream.
 

@@ -5,8 +5,8 @@ rows and columns, so that a candidate is of the same file format.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import keep_least
 from whet.reduction.reduction_pass import PassSearch
 from whet.search.subsets.delta import Kept
@@ -33,7 +33,7 @@ def keep_some(payload: bytes, size: int, build: Callable[[list[range]], bytes]) 
     return keep_least(size, render, start=payload)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Blocks:
     """Values in blocks of one length, the last one shorter."""
 

@@ -6,10 +6,10 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.media.grid import keep_some, zero_some
 from whet.reduction.order import TEXT, Order
@@ -60,7 +60,7 @@ def _fill(frame: _Pixels, values: bytes) -> None:
     frame.frombytes(values)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Picture:
     """An image.
 

@@ -4,9 +4,9 @@ import io
 import math
 import struct
 import wave
-from dataclasses import dataclass
 from functools import partial
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import first_that_fails
 from whet.reduction.formats.media.grid import keep_some, zero_some
 from whet.reduction.order import TEXT, Order
@@ -19,7 +19,7 @@ from whet.reduction.reduction_pass import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Sound:
     """A sound as pulse codes.
 

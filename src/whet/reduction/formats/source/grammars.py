@@ -7,10 +7,11 @@ language. One that is not installed claims nothing.
 import importlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, Protocol, cast
+
+from whet.core.value_class import value_class
 
 
 class Cursor(Protocol):
@@ -57,7 +58,7 @@ Parse = Callable[[bytes], SyntaxNode]
 """Returns the root of a syntax tree; what does not parse stands in it as errors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Language:
     """A language.
 

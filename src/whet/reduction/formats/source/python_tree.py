@@ -11,10 +11,10 @@ import re
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias, cast
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -35,7 +35,7 @@ def parses_as_python(payload: bytes) -> ast.Module | None:
             return None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Group:
     """Nodes that stand together and have no node of their own in `ast`."""
 
@@ -44,7 +44,7 @@ class _Group:
     filler: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class _Text:
     """Where the lines of a text start: `ast` counts lines, and bytes in them."""
 

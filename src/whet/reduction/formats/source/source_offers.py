@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change, Edit, siblings, splice
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 
@@ -26,7 +27,7 @@ _SPACE = _BLANKS + _LINE_ENDS
 _LIST_SIGNS = (b",", b";")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Offer:
     """An edit of one node.
 

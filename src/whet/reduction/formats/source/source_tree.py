@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change
 from whet.reduction.formats.source.grammars import Parse, SyntaxNode
 
@@ -38,7 +39,7 @@ class SourceNode:
         return (self.parent.kind if self.parent else "", self.kind)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class SourceTree:
     """A program.
 

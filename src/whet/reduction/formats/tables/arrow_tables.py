@@ -2,9 +2,10 @@
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.tables.arrow_types import PLAIN, Offer, plainer_types, pyarrow, types_in
 from whet.reduction.formats.tables.tables import Cells, Sheet, TableLayout
 
@@ -16,7 +17,7 @@ _ARROW_MAGIC = b"ARROW1"
 _STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Stored:
     """How a table is stored in its file.
 
@@ -29,7 +30,7 @@ class Stored:
     group_rows: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ArrowSheet:
     """A table of pyarrow with how it is stored; a `Sheet`."""
 

@@ -1,9 +1,10 @@
 """Plainer types for the columns of pyarrow: fewer fields, no nesting, plain leaves."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from whet.core.value_class import value_class
 
 PLAIN = ("int64", "double", "string", "bool")
 
@@ -15,7 +16,7 @@ def pyarrow() -> Any:
     return pa
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Offer:
     """A type that may stand in the place of another.
 

@@ -6,9 +6,9 @@ is at least two.
 """
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.reduction_pass import Format, last_view
 
 Span: TypeAlias = tuple[int, int]
@@ -20,7 +20,7 @@ ALIKE_ROWS = 0.9
 _LINE = re.compile(rb"[\r\n]*([^\n]*)")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CsvRow:
     """A row.
 
@@ -38,7 +38,7 @@ class CsvRow:
         return self.cells[0][0]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CsvTable:
     """A grid of cells.
 

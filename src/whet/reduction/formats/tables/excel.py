@@ -11,9 +11,10 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
+from whet.core.value_class import value_class
 from whet.reduction.formats.arrays.arrays import is_bomb
 from whet.reduction.formats.arrays.npy import ZIP_MAGIC
 from whet.reduction.formats.tables.tables import Cells, Sheet, TableLayout
@@ -34,14 +35,14 @@ MOST_SINGLE = 50
 _PARTS = ("font", "fill", "border", "alignment", "protection", "number_format")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value_class(eq=False)
 class Look:
     """How a cell looks: what openpyxl has for each of `_PARTS`; shared by all that look alike."""
 
     parts: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Dress:
     """What a sheet has besides the values of its cells.
 
@@ -114,7 +115,7 @@ def _areas(found: Iterable[Area]) -> tuple[Area, ...]:
     return tuple(each for each in found if each[0] < each[1] or each[2] < each[3])
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class CellSheet:
     """A sheet of a workbook; a `Sheet`.
 

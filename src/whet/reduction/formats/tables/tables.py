@@ -6,10 +6,11 @@ cells, fewer columns, plainer types, plainer cells.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Protocol, TypeAlias, cast
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import keep_least
 from whet.reduction.formats.arrays.arrays import UNWRITABLE, is_installed
 from whet.reduction.formats.text.plain_values import cost_of_number
@@ -84,7 +85,7 @@ class Sheet(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TableLayout:
     """How a format stores sheets.
 
@@ -115,7 +116,7 @@ class TableLayout:
         return Format(name=self.name, parse=lru_cache(maxsize=VIEWS)(self.parse), dumps=dump_tables)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Tables:
     """What a payload holds.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change, Edit, make_changes
 from whet.reduction.formats.text.pieces import parse_lines
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
@@ -27,7 +28,7 @@ class Block:
     body_indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BlockText:
     """A text and its blocks.
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change, Edit, make_changes, siblings
 from whet.reduction.formats.text.pieces import parse_tokens
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
@@ -18,7 +19,7 @@ _SIGNS = b"([{)]}"
 _NO_SIGNS = bytes(byte for byte in range(256) if byte not in _SIGNS)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Group:
     """A pair of brackets.
 
@@ -33,7 +34,7 @@ class Group:
     commas: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class BracketText:
     """A text and its pairs of brackets, in the order in which they open."""
 

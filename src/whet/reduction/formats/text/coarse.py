@@ -7,8 +7,8 @@ a call; where it fails the same way, it was a good one.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import delete_pieces
 from whet.reduction.reduction_pass import PassSearch
 
@@ -22,7 +22,7 @@ PIECES = 64
 WINDOW_BYTES = 16 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Nesting:
     """What opens and closes in a kind of document.
 

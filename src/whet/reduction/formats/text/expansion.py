@@ -5,8 +5,9 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from whet.core.value_class import value_class
 
 _ALWAYS_EXPANDED = 64 * 1024 * 1024
 _MOST_TIMES = 100
@@ -36,7 +37,7 @@ class _Stream(Protocol):
     def decompress(self, data: bytes, _most: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Compression:
     """A way to pack one file.
 

@@ -6,12 +6,13 @@ as far as all uses bear it. With the text in each of their places every use is r
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from whet.core.value_class import value_class
 
 _PLAIN = re.compile(rb"[\w.]+|\"[^\"\\\n]*\"|'[^'\\\n]*'")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class Definition:
     """How definitions are written in a language.
 

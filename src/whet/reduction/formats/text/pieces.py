@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.order import TEXT
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
@@ -23,7 +23,7 @@ MOST_PIECES = 256 * 1024
 """Of a large payload short pieces are taken together, so that their places fit into memory."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Pieces:
     """A payload cut into pieces.
 

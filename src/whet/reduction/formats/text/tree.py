@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from whet.core.value_class import value_class
 from whet.reduction.edit import Change, Edit, make_changes
 from whet.reduction.reduction_pass import PassSearch
 
@@ -65,7 +66,7 @@ class Tree(Protocol):
 TreeT = TypeVar("TreeT", bound=Tree)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(kw_only=True)
 class TreeSearch(Generic[TreeT]):
     """The searches over the trees of one format.
 
