@@ -143,6 +143,6 @@ def test_what_asks_openmp_is_not_what_the_program_finds(tmp_path: Path) -> None:
 
     assert blocker_of(f"{REGION}{hidden_frame}", tmp_path) == ""
     assert blocker_of(
-        f"{REGION}{hidden_frame}blocker(); print('_ctypes' in sys.modules); blocker = lambda: 'ctypes' in str(list(sys.modules))",
+        f"{REGION}{hidden_frame}blocker(bool); print('_ctypes' in sys.modules); blocker = lambda _: ('ctypes' in str(list(sys.modules)),)",
         tmp_path,
     ) == "False"  # fmt: skip
