@@ -37,7 +37,7 @@ def _start_of(workshop: Workshop, text: str, *words: str) -> tuple[Start, Outcom
         ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "a process that it has started runs"),
         pytest.param("import os; os.system('sleep 9 &')", "a process that it has let go runs", marks=pytest.mark.long),
         ("import socket; s = socket.socket()", "a socket is open"),
-        pytest.param("import os; p = os.pipe(); os.write(p[1], b'x')", "a pipe is open", marks=pytest.mark.long),
+        pytest.param("import os, fcntl; p = os.pipe(); fcntl.fcntl(p[1], 1031, 1 << 17); os.write(p[1], bytes(1 << 17))", "a pipe is open", marks=pytest.mark.long),
         pytest.param("import select; e = select.epoll()", "an event loop or selector is open", marks=pytest.mark.long),
         ("import mmap; f = open('old', 'r+b'); f.truncate(9); m = mmap.mmap(f.fileno(), 0)", "shared memory is mapped"),
         pytest.param("import os; f = open('out', 'w'); os.remove('out')", "is open for writing", marks=pytest.mark.long),

@@ -59,6 +59,11 @@ q = multiprocessing.Queue()
 q.put(3)
 x = q.get()
 """
+PIPE = """import os
+r, w = os.pipe()
+os.write(w, b'first')
+x = 1
+"""
 NATIVE = """import ctypes, threading
 c = ctypes.CDLL(None)
 gate = (ctypes.c_char * 64)()
@@ -90,6 +95,7 @@ PROGRAMS = {
             "print(x, lock.get_value(), number[0], c.exitcode)\n"
         ),
     ),
+    "what is in a pipe": (PIPE, "os.write(w, b' second')\nprint(x, os.read(r, 99))\n"),
     "a queue that has fed a process": (QUEUE, "q.put(x + 1)\nprint(x, q.get())\n"),
     "a thread of C": (NATIVE, "c.sem_post(gate)\nprint(x, c.pthread_join(thread, None))\n"),
     "who a thread is": (
@@ -131,12 +137,15 @@ def test_threads_that_sleep_go_along(workshop: Workshop, past: str, rest: str) -
     assert int(place.removeprefix("main.py:")) > (past + SLOW).count("\n"), workshop.starts
 
 
-@pytest.mark.parametrize("past", [BAR, SHARED, QUEUE], ids=["a bar", "memory", "a queue"])
+@pytest.mark.parametrize(
+    "past", [BAR, SHARED, QUEUE, PIPE], ids=["a bar", "memory", "a queue", "a pipe"]
+)
 def test_each_copy_has_its_own(workshop: Workshop, past: str) -> None:
     """What one run leaves in shared memory, and in pipes, no other one finds there."""
     takes = {
         BAR: "lock.release(); print(lock.acquire(False), lock._semlock._count())\n",
         SHARED: "lock.acquire(); number[9] += 1; print(lock.get_value(), number[9])\n",
+        PIPE: "os.write(w, b'!'); print(os.read(r, 3))\n",
         QUEUE: "q.put(5); print(q.get()); q.put(6)\nwhile q.empty(): pass\n",
     }
     workshop.write({"main.py": f"{past}{SLOW}{takes[past]}"})

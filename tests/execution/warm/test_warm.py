@@ -208,7 +208,6 @@ def test_what_the_past_has_seen_is_answered_cold(
         pytest.param("import os; os.system('sleep 0.3 &')", id="a process that runs and belongs to nobody"),
         pytest.param("import threading; threading.Thread(target=time.sleep, args=(0.3,)).start()", id="a thread that runs", marks=pytest.mark.long),
         pytest.param("import socket; s = socket.socket()", id="a socket that is open", marks=pytest.mark.long),
-        pytest.param("import os; p = os.pipe(); os.write(p[1], b'x')", id="a pipe with something in it"),
         pytest.param("import mmap; f = open('shared', 'w+b'); f.write(bytes(9)); f.flush(); m = mmap.mmap(f.fileno(), 0)", id="memory that is shared"),
         pytest.param("import os; f = os.memfd_create('x')", id="memory that is a file", marks=pytest.mark.long),
         pytest.param("import signal; signal.alarm(100)", id="an alarm that is set"),

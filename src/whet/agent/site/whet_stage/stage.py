@@ -156,7 +156,8 @@ class _Stage:
         Returns:
             None: Python is to do it, which says in its own words if it cannot.
         """
-        if is_import_replaced() or not is_alone():
+        # What a forked process reads is held there, and not known here.
+        if is_import_replaced() or not is_alone() or os.getpid() != self._pid:
             return None
         code = self._code_of(path) if self._read(name, path) else None
         if code is not None and are_any_shown(self._sources[path].warned):
@@ -167,7 +168,8 @@ class _Stage:
     def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
         """Return the code of a module that pytest has compiled; itself if it is not followed."""
         path = code.co_filename
-        if not is_alone() or not self._read(name, path, rewrite):
+        is_here = is_alone() and os.getpid() == self._pid
+        if not is_here or not self._read(name, path, rewrite):
             return code
         self.audit_listener.notes_rewritten(path)
         # Nothing of it has been run yet: in a resumed run it may say anything.
@@ -243,6 +245,16 @@ class _Stage:
 
     def has_source(self, path: str) -> bool:
         return path in self._sources
+
+    def before_fork(self) -> None:
+        """Note that what a forked process runs is noted there, and lost with it."""
+        lines = {
+            frame.f_code.co_filename: frame.f_lineno
+            for frame in stack()
+            if frame.f_code.co_name == "<module>"
+        }
+        for source in self._all_sources():
+            source.note_run_unseen(lines.get(source.path, 0))
 
     def note_used(self, function: object) -> None:
         """Note that somebody has taken a function's code, unless he wants its parameters alone."""

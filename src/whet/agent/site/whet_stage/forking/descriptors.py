@@ -10,6 +10,7 @@ import stat
 
 from ..hiding.private import private_import
 from ..hiding.unfiltered_calls import entries, link_at, whole
+from .kernel_calls import KernelCalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _MOST_BYTES = 64 << 20  # of files without a name
 _DELETED = " (deleted)"
 _MODE = 0o600  # of such a file, as `tempfile` makes it
 _INT_BYTES, _READABLE = 4, 0x541B  # FIONREAD, asm-generic/ioctls.h
+_PIPE_BYTES, _AT_ONCE = 1 << 16, 2  # SPLICE_F_NONBLOCK, linux/splice.h
 _ANEW = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 _HARMLESS = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/full")
 
@@ -209,7 +211,11 @@ def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
 
 
 class OwnPipe:
-    """A pipe of which this process has both ends, with nothing in it."""
+    """A pipe that no other process has an end of; one end may be closed.
+
+    Attributes:
+        ends: its descriptors, each with its flags.
+    """
 
     def __init__(self) -> None:
         self.ends: list[tuple[int, int]] = []
@@ -219,13 +225,6 @@ class OwnPipe:
         """Its descriptors."""
         return {number for number, _ in self.ends}
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether both ends are here, and nothing is in it that a copy would lack."""
-        modes = {flags & os.O_ACCMODE for _, flags in self.ends}
-        reading = [number for number, flags in self.ends if flags & os.O_ACCMODE == os.O_RDONLY]
-        return modes == {os.O_RDONLY, os.O_WRONLY} and not any(map(_is_readable, reading))
-
     def renew(self) -> None:
         """Put another one in its place: the original's would be shared with it.
 
@@ -233,6 +232,11 @@ class OwnPipe:
             OSError: if there can be no other.
         """
         read, write = os.pipe()
+        held = next((each for each, flags in self.ends if not flags & os.O_ACCMODE), -1)
+        size = _readable_bytes(held) if held >= 0 else 0
+        calls = KernelCalls() if size else None
+        if calls is not None and calls.at(calls.find("tee"), held, write, size, _AT_ONCE) != size:
+            raise OSError("what is in a pipe cannot be copied")
         for number, flags in self.ends:
             new = write if flags & os.O_ACCMODE else read
             os.dup2(new, number, inheritable=os.get_inheritable(number))
@@ -242,18 +246,27 @@ class OwnPipe:
 
 
 def own_pipes() -> dict[int, OwnPipe]:
-    """Return the pipes that nobody else has, by each descriptor of each."""
+    """Return the pipes that nobody else has, if no process runs that this one has started.
+
+    Returns:
+        them, by each descriptor of each.
+    """
     by_target: dict[str, OwnPipe] = {}
     for number, target in _files():
-        if target.startswith("pipe:"):
+        if target.startswith("pipe:") and _stream_of(number, target) < 0:
             by_target.setdefault(target, OwnPipe()).ends.append((number, _facts_of(number)[0]))
-    return {number: pipe for pipe in by_target.values() if pipe.is_whole for number, _ in pipe.ends}
+    return {
+        number: pipe
+        for pipe in by_target.values()
+        if all(_readable_bytes(each) <= _PIPE_BYTES for each in pipe.numbers)
+        for number in pipe.numbers
+    }
 
 
-def _is_readable(number: int) -> bool:
+def _readable_bytes(pipe: int) -> int:
     size = bytearray(_INT_BYTES)
-    private_import("fcntl").ioctl(number, _READABLE, size)
-    return any(size)
+    private_import("fcntl").ioctl(pipe, _READABLE, size)
+    return int.from_bytes(size, "little")
 
 
 class Streams:

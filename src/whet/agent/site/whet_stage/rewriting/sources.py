@@ -121,6 +121,16 @@ class Source:
         """Whether a function has not been used yet."""
         return key_of(node) not in self.used | self.entered
 
+    def note_run_unseen(self, line: int) -> None:
+        """Note that a process that is forked may run all functions there are, and nobody hears of it.
+
+        Args:
+            line: at which the module itself is; 0: it has been run.
+        """
+        ends = [each.end_lineno or 0 for each in self.tree.body if each.lineno <= line]
+        last = max(ends, default=0)
+        self.used.update(key for key in self.functions if not line or key[1] <= last)
+
     def may_stand(self, code: CodeType) -> bool:
         """Whether a frame of some code may be there: it is that of no function that was not used."""
         key = key_of_code(code)

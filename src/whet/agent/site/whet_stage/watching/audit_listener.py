@@ -63,6 +63,9 @@ if TYPE_CHECKING:
         def run_module(self, code: CodeType) -> None:
             """Do the same with the main module of `python -m`."""
 
+        def before_fork(self) -> None:
+            """Act on a process that is about to be forked, and that runs the program's functions."""
+
         def note_used(self, function: object) -> None:
             """Act on a function whose code somebody takes."""
 
@@ -119,6 +122,8 @@ class AuditListener:
             "cpython.run_module": self._hears_module,
             "os.listdir": self._hears_listing,
             CHECKPOINT: self._hears_checkpoint,
+            **dict.fromkeys(("os.fork", "os.forkpty"), self._hears_fork),
+            "subprocess.Popen": self._hears_process,
             "sys.excepthook": self._hears_failure,
             **dict.fromkeys(TRACERS, self._hears_tracer),
         }
@@ -197,6 +202,14 @@ class AuditListener:
     def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
         if not is_at_work():
             self._listener.end(f"the program is traced ({event})")
+
+    def _hears_fork(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        self.are_lines_seen = True  # or may be, there
+        self._listener.before_fork()
+
+    def _hears_process(self, _event: str, _arguments: tuple[object, ...]) -> None:
+        if caller().f_locals.get("preexec_fn") is not None:
+            self._hears_fork("os.fork", ())
 
     def _hears_failure(self, _event: str, _arguments: tuple[object, ...]) -> None:
         self.ended_by = self.ended_by or "the program has failed"
