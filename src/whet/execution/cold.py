@@ -49,6 +49,9 @@ Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]
 Observe: TypeAlias = Callable[[Trial], "tuple[str, str] | None"]
 """Returns the folder in which a trial's looks are noted, and git's own folder of it; or None."""
 
+_SIGNALLED = 128
+"""A shell and most launchers exit with so much more than the number of a signal."""
+
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
 
 
@@ -237,6 +240,7 @@ class ColdExecutor:
                     staged=staged,
                 )
                 outcome = self._with_looks(self._with_full_group(outcome), slot.looked)
+                outcome = _with_crash(outcome, agent_folder)
                 if staged is not None and staged.since is None and staged.stage.awaited:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
@@ -332,6 +336,16 @@ class ColdExecutor:
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
             looks=(None if self._observe is None else self._observe(trial)) or ("", ""),
         )
+
+
+def _with_crash(outcome: Outcome, agent_folder: Path) -> Outcome:
+    """Return the same with the Python stack of what a signal has ended, if its agent wrote one."""
+    is_ended = outcome.signal is not None or (outcome.exit_code or 0) > _SIGNALLED
+    if not is_ended or outcome.stacks:
+        return outcome
+    from whet.host.inspect.stacks import crashes_in
+
+    return replace(outcome, stacks=tuple(frames for _, _, frames in crashes_in(agent_folder)))
 
 
 def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:

@@ -153,11 +153,11 @@ def test_a_trial_that_has_ended_without_hanging_says_what_keeps_stacks(whet: Whe
 
 
 def test_a_trial_that_crashed_says_how_to_get_a_core_file(whet: Whet) -> None:
-    whet("run", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 11)")
+    whet("run", "--", "sh", "-c", "kill -11 $$")
     said = whet("stacks")
 
     assert said.code == 66
-    for words in ("signal 11", "--locals", "ulimit -c", "the kernel"):
+    for words in ("signal 11", "a Python program", "ulimit -c", "the kernel"):
         assert words in said.stderr
 
 
@@ -216,3 +216,35 @@ def test_a_core_file_tells_the_native_stack_and_python_s_or_why_not(whet: Whet) 
     assert said.stdout == by_name.stdout  # a core tells which program it is of
     assert f"thread {process.pid}  (gdb)" in said.stdout
     assert "main.py:2 in wait" in said.stdout or "py-spy: " in said.stderr
+
+
+CRASH = "import ctypes\ndef load():\n    ctypes.string_at(1)\nload()\n"
+
+
+@pytest.mark.parametrize("by", ["python", "shell"])
+def test_a_crash_has_its_python_line_without_an_option(by: str, whet: Whet) -> None:
+    whet.write("main.py", CRASH)
+    python = [sys.executable, "main.py"]
+    said = whet(
+        "run", "--", *python if by == "python" else ["sh", "-c", f"{python[0]} main.py; exit"]
+    )
+
+    assert said.code == 139
+    assert "main.py:3" in said.stderr
+    assert "in load() at main.py:3 (string_at)" in whet("stacks").stdout
+    assert "ulimit -c" in whet("stacks").stdout
+
+
+def test_a_program_does_not_notice_that_its_crash_would_be_kept(whet: Whet) -> None:
+    whet.write(
+        "main.py",
+        "import faulthandler, ctypes\n"
+        "if not faulthandler.is_enabled():\n"
+        "    faulthandler.enable()\n"
+        "assert faulthandler.is_enabled()\n"
+        "ctypes.string_at(1)\n",
+    )
+    said = whet("run", "--", sys.executable, "main.py")
+
+    assert "Fatal Python error: Segmentation fault" in said.stderr
+    assert "main.py:5" in said.stderr.splitlines()[-1]

@@ -235,6 +235,8 @@ class _Answer:
         faulthandler.register(
             _ALL_THREADS_SIGNAL, file=self._descriptor, all_threads=True, chain=False
         )
+        if is_first:
+            _keep_crashes(faulthandler, self._descriptor)
         self._report = path
 
     def _is_ours(self) -> bool:
@@ -244,6 +246,22 @@ class _Answer:
             return False
         # It is gone with the trial that it was for.
         return target.rpartition("/")[2].startswith(os.path.basename(self._report))
+
+
+def _keep_crashes(faulthandler: Any, descriptor: int) -> None:
+    """Have the stack written when a signal such as SIGSEGV ends the program, which does not notice."""
+    if faulthandler.is_enabled():
+        return  # the program's own words, on its standard error
+    originals = {name: getattr(faulthandler, name) for name in ("enable", "is_enabled")}
+    faulthandler.enable(descriptor, all_threads=False)
+
+    names: dict[str, object] = faulthandler.__dict__
+
+    def enable(*arguments: Any, **named: Any) -> None:
+        names.update(originals)
+        originals["enable"](*arguments, **named)
+
+    names.update(enable=enable, is_enabled=bool)
 
 
 def _is_free(descriptor: int) -> bool:

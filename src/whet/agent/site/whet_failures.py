@@ -43,7 +43,6 @@ class Watch:
     def begin(self) -> dict[str, Guard]:
         """Look when the program ends; return what is called with modules when they have been run."""
         atexit.register(self._look)
-        self._watch_crashes()
         guards: dict[str, Guard] = {
             "threading": self._watch_threads,
             "_pytest.runner": self._watch_pytest,
@@ -98,24 +97,6 @@ class Watch:
             if isinstance(error, KeyboardInterrupt) and "re" not in sys.modules:
                 return  # to bring it in would change the exit code, see `whet_state.raised`
             self.keep(error, "main")
-
-    def _watch_crashes(self) -> None:
-        """Have the stack written when a signal such as SIGSEGV ends the program."""
-        import faulthandler
-
-        if faulthandler.is_enabled():
-            return  # the program's own words, on its standard error
-        path = os.path.join(self._folder, "{}.crash".format(os.getpid()))
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            low = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-            try:
-                high = os.dup2(low, _descriptor_above(low), inheritable=False)
-            finally:
-                os.close(low)
-        except OSError:
-            return
-        faulthandler.enable(high, all_threads=False)
 
     def _watch_threads(self, module: dict[str, Any]) -> None:
         make, shutdown = module["_make_invoke_excepthook"], module["_shutdown"]
@@ -213,16 +194,6 @@ class Watch:
             tell(own, context)
 
         loop.call_exception_handler = call_exception_handler
-
-
-def _descriptor_above(number: int) -> int:
-    """Return a free descriptor high up, where no program looks that counts or closes the first few."""
-    for high in (1001, 501, 251, 121, 61):
-        try:
-            os.fstat(high)
-        except OSError:
-            return high
-    return number
 
 
 def _name_of(test: object) -> str:

@@ -171,7 +171,7 @@ class Diagnosis:
                 signal=name if shortage is None else "",
             ),
             summary=said("", fatal.line),
-            frames=tuple(frame.frame for frame in frames),
+            frames=tuple(frame.frame for frame in frames) or self._last_frames(),
         )
 
     def _of_silent_signal(self, name: str) -> Failure:
@@ -194,6 +194,7 @@ class Diagnosis:
                 user_function="" if crash is None else crash.function,
             ),
             summary=summary if crash is None else said(crash.exception, crash.message),
+            frames=self._last_frames(),
         )
 
     def _of_tests(self) -> Failure | None:

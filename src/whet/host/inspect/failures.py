@@ -16,7 +16,7 @@ from whet.core.text.record import (
     records,
     text,
 )
-from whet.host.inspect.stacks import is_user_code, parse_report
+from whet.host.inspect.stacks import crashes_in, is_user_code
 
 _SUFFIX = ".failures"
 _MOST_BYTES = 32 << 20
@@ -50,13 +50,9 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
 def _crashes(agent_folder: Path) -> list[JsonObject]:
     """Return what `faulthandler` wrote when a signal ended a process, as failures without values."""
     found: list[JsonObject] = []
-    for path in sorted(agent_folder.glob("*.crash"), key=_by_process):
-        told = path.read_text(encoding="ascii", errors="replace")
-        frames = parse_report(told)
-        if not told.startswith("Fatal Python error: "):
-            continue
+    for path, what, frames in crashes_in(agent_folder):
         error = {
-            "type": told.partition("\n")[0].partition(": ")[2],
+            "type": what,
             "arguments": [],
             "relation": "",
             "skipped": 0,

@@ -37,6 +37,7 @@ ALL_THREADS_SIGNAL = 63
 
 _ANSWER_SECONDS = 0.25
 _TOLD_SECONDS = 1.0
+_CRASHED = "Fatal Python error: "
 _TOLD_END = b"\nend\n"
 _TOOL_SECONDS = 5.0
 _ALL_SECONDS = 2.0
@@ -163,6 +164,17 @@ def _threads(report: str, pid: int) -> Iterator[ThreadStack]:
 def _is_over(answer: bytes) -> bool:
     # It ends with the main thread, and the main thread with its outermost frame.
     return answer.endswith(b"\n") and _is_whole(answer)
+
+
+def crashes_in(agent_folder: Path) -> Iterator[tuple[Path, str, tuple[Frame, ...]]]:
+    """Yield what `faulthandler` wrote when a signal ended a process: its file, what it was, the stack."""
+    with suppress(OSError):
+        for path in sorted(agent_folder.iterdir(), key=lambda path: path.name.zfill(9)):
+            if path.name.isdigit():
+                told = path.read_text(encoding="ascii", errors="replace")
+                what, crashed, stack = told.partition(_CRASHED)[2].partition("\n")
+                if crashed:
+                    yield path, what, parse_report(stack)
 
 
 def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:

@@ -8,12 +8,15 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage, NoStacksKept, NoSuchProcess, StackForbidden, UnknownTrial
 from whet.core.observations.evidence import STACKS
-from whet.core.observations.stack import ProcessStack
+from whet.core.observations.stack import ProcessStack, ThreadStack
+from whet.core.outcome import Outcome
+from whet.core.text.shell_words import joined
 from whet.core.value_class import value_class
 from whet.evidence.stacks.stack_groups import StackGroup, groups_of, stacks_in
 from whet.host.inspect.spying import FORBIDDEN, take_all
 from whet.host.process.process_facts import facts_of, is_of_trial, matching
 from whet.host.process.process_tree import descendants_of
+from whet.host.trial.trial_secrets import masked_words
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 
@@ -93,13 +96,15 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
             return _audit_listener(f"trial {entry.number}", running, look)
     for evidence in bench.notebook.evidence_of(entry.number, STACKS):
         return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
+    if entry.outcome is not None and entry.outcome.stacks:
+        return _last_stack(entry, entry.outcome)
     if entry.outcome is not None and entry.outcome.signal is not None:
         from whet.host.inspect.cores import why_no_core
 
         raise NoStacksKept(
             f"trial {entry.number} was ended by signal {entry.outcome.signal}, and no stacks of it"
             " are kept",
-            hint="`whet run --locals` keeps the Python line; the C side is in a core file, for"
+            hint="only a Python program's line is kept; the C side is in a core file, for"
             f" `whet stacks --core FILE`: {why_no_core()}",
         )
     raise NoStacksKept(
@@ -107,6 +112,20 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
         hint="`--hang 30` keeps them when a trial writes nothing for 30 seconds;"
         " of a process that runs: `whet stacks PID`",
     )
+
+
+def _last_stack(entry: Entry, outcome: Outcome) -> ObservedStacks:
+    """Return where the main thread was when a signal or a limit of time ended a trial."""
+    pid = outcome.processes[0].pid if outcome.processes else 0
+    thread = ThreadStack(number=pid, frames=outcome.stacks[-1], is_running=True)
+    command = joined(masked_words(entry.trial.command))
+    notes: tuple[str, ...] = ()
+    if not outcome.timed_out:
+        from whet.host.inspect.cores import why_no_core
+
+        notes = (f"the C side is in a core file, for `whet stacks --core FILE`: {why_no_core()}",)
+    process = ProcessStack(pid=pid, command=command, engine="agent", threads=(thread,), notes=notes)
+    return _grouped(f"trial {entry.number}, as it ended", (process,))
 
 
 def _matching(pattern: str) -> list[int]:
