@@ -176,3 +176,29 @@ for text in sys.argv[1:]:
     passing = recorded(tmp_path, program, "low")
     found, *_ = odd_values((failing, failing.calls), (passing, passing.calls), failing.errors[-1])
     assert (found.line, found.name, found.kind, found.others) == (5, RESULT, "None", ("int",))
+
+
+LEFT_BY_AN_ERROR = """\
+import sys
+
+
+def emit(listeners):
+    count = 0
+    for listener in listeners:
+        listener()
+        count += 1
+    return count
+
+
+def bad():
+    raise ValueError("bad")
+
+
+emit([bad] if sys.argv[1] == "bad" else [print])
+"""
+
+
+def test_a_loop_that_an_error_left_is_not_said_to_have_had_nothing_to_go_over(
+    tmp_path: Path,
+) -> None:
+    assert parted(tmp_path, LEFT_BY_AN_ERROR, "bad", "good") == []

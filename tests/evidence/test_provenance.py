@@ -800,3 +800,49 @@ def test_the_task_that_gave_nothing_is_told_with_the_test_that_did_not_leave_it(
     (first, *_) = clues(tmp_path, TRIED_AGAIN)
     assert "`retried` at main.py:10 ended after line 11 without a `return`" in first.says
     assert "because `attempt == times` at main.py:15 was false: `attempt` was 1" in first.says
+
+
+HALF_DONE = """\
+stock, sold = {"tea": 1, "mug": 5}, []
+
+
+def sell(name, count):
+    try:
+        sold.append(name)
+        if stock[name] < count:
+            raise LookupError(name)
+        stock[name] -= count
+    except LookupError:
+        return False
+    return True
+
+
+done = [sell("mug", 2), sell("tea", 3)]
+assert len(sold) == sum(done), (sold, done)
+"""
+
+
+def test_what_was_done_before_a_caught_error_is_told_after_all_else(tmp_path: Path) -> None:
+    told = clues(tmp_path, HALF_DONE)
+    assert told[-1].says == (
+        "main.py:10 caught LookupError('tea'), which came up after main.py:6 (`sold.append(name)`)"
+        " was done"
+    )
+
+
+COUNTED = """\
+def ports(services, fixed):
+    found = {}
+    for offset, name in enumerate(services):
+        found[name] = fixed.get(name) or 9500 + offset
+    return found
+
+
+found = ports(["web", "api", "jobs"], {"jobs": 0})
+assert found["jobs"] == 0, found
+"""
+
+
+def test_a_counted_number_does_not_come_from_what_has_it_as_a_place(tmp_path: Path) -> None:
+    (offset,) = [e for e in clues(tmp_path, COUNTED)[0].trail if e.says == "`offset`"]
+    assert offset.place == "main.py:3"

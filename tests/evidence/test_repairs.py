@@ -136,6 +136,24 @@ WRONG = {
     "text for a list": (
         "def f(names):\n    return set(names)\nf(['ab'])\nassert f('ab') == {'ab'}\n", 2,
     ),
+    "changed by what the loop calls": (
+        ("class A:\n    def __init__(self):\n        self.all = [self.out, self.out]\n        self.n = 0\n"
+        "    def out(self):\n        self.all.remove(self.out)\n        self.n += 1\n    def f(self):\n"
+        "        for each in self.all:\n            each()\na = A()\na.f()\nassert a.n == 2\n"), 9,
+    ),
+    "used up where it was got": (
+        ("def g():\n    return (n for n in (1, 2))\ndef f():\n    n = g()\n    return sum(n), sum(n)\n"
+        "assert f() == (3, 3)\n"), 4,
+    ),
+    "object given back": (
+        ("class A:\n    def __init__(self):\n        self.x = []\n    def add(self, n):\n"
+        "        self.x.append(n)\n        return self\na = A()\nb = a.add(1)\nc = a.add(2)\n"
+        "assert b.x == [1] and c.x == [2]\n"), 5,
+    ),
+    "count of several functions": (
+        ("n = {}\ndef counted(f):\n    def w(x):\n        n[x] = n.get(x, 0) + 1\n        return f(n[x])\n"
+        "    return w\na, b = counted(abs), counted(str)\na(1)\nassert b(1) == '1'\n"), 4,
+    ),
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),

@@ -24,6 +24,7 @@ WRONG = {
         "assert number('1.150,25') == 1150.25\n"), 2,
     ),
     "text in a calculation": ("def twice(n):\n    return int(n['a'] * 2)\nassert twice({'a': '10'}) == 20\n", 2),
+    "blanks around": ("def last(x):\n    return x.split(' ')[-1]\nassert last('a b ') == 'b'\n", 2),
     "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
     "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
     "index": ("def last(x):\n    return x[0]\nassert last([1, 2]) == 2\n", 2),

@@ -33,6 +33,8 @@ def merged_otherwise(tree: ast.Module) -> Iterator[Change]:
     for node in ast.walk(tree):
         if isinstance(node, _Function):
             yield from _short_keys(node)
+            yield from _shared_counts(node)
+            yield from _given_back(node)
         if isinstance(node, ast.Expr):
             yield from _updated(node)
         if isinstance(node, ast.Dict | ast.BinOp):
@@ -77,6 +79,53 @@ def _with_more(function: _Function, key: ast.expr, holder: str) -> Iterator[Chan
             node=node, what=f"the key `{said}` of `{holder}` leaves out `{name}`",
             instead=f"`{name}` in the key", edit=edit_at(made[0].value if made else function, edit),
         )  # fmt: skip
+
+
+def _shared_counts(outer: _Function) -> Iterator[Change]:
+    """Yield what functions made by another one keep in one dict, under keys that leave out which it is."""
+    arguments = {each.arg for each in outer.args.args}
+    own = {
+        e.id for e in ast.walk(outer) if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store)
+    }
+    for inner in outer.body:
+        if not isinstance(inner, _Function):
+            continue
+        loaded = {each.id for each in ast.walk(inner) if isinstance(each, ast.Name)}
+        for each in ast.walk(inner):
+            if not isinstance(each, ast.Subscript) or not isinstance(each.value, ast.Name):
+                continue
+            if not isinstance(each.ctx, ast.Store) or each.value.id in own:
+                continue
+            key, holder = ast.unparse(each.slice), each.value.id
+            told = {one.id for one in ast.walk(each.slice) if isinstance(one, ast.Name)}
+            for name in sorted((arguments & loaded) - told):
+                what = f"all functions that `{outer.name}` makes share `{holder}[{key}]`"
+                yield Change(
+                    node=each, what=what, instead=f"`{name}` in the key", is_telling=False,
+                    edit=edit_at(inner, _Lengthening(holder, key, name).visit),
+                )  # fmt: skip
+
+
+def _given_back(method: _Function) -> Iterator[Change]:
+    """Yield the method that changes its own object and gives that back: who holds it shares it."""
+    own = method.args.args[0].arg if method.args.args else ""
+    last = method.body[-1]
+    changed = [each for each in changed_in_place(method) if ast.unparse(each).startswith(f"{own}.")]
+    if not changed or not isinstance(last, ast.Return) or last.value is None:
+        return
+    if ast.unparse(last.value) != own:
+        return
+
+    def edit(found: ast.AST) -> ast.AST:
+        assert isinstance(found, _Function)
+        found.body[:0] = ast.parse(f"{own} = __import__('copy').deepcopy({own})").body
+        return found
+
+    yield Change(
+        node=changed[0],
+        what=f"`{method.name}` changes its own object and returns it, so that all who hold it share the change",
+        instead="a changed copy returned", edit=edit_at(method, edit), is_telling=False,
+    )  # fmt: skip
 
 
 def _instead(text: str) -> Edit:

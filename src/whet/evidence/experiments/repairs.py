@@ -277,10 +277,17 @@ def _loops(node: ast.For) -> Iterator[Change]:
     yield from _late(node, set(_stored(node.target)))
     said = ast.unparse(node.iter)
     changes = {root_of(each) for each in changed_in_place(node)}
-    if isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and root_of(node.iter) in changes:
-        yield replacing(
-            node.iter, f"`{said}` is changed while the loop goes through it", f"list({said})"
-        )
+    is_shared = isinstance(node.iter, ast.Attribute | ast.Subscript) and _calls(node.body)
+    is_changed = isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and (
+        root_of(node.iter) in changes
+    )
+    if is_changed or is_shared:
+        what = f"`{said}` is changed while the loop goes through it"
+        yield replacing(node.iter, what, f"list({said})")
+
+
+def _calls(body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Call) for each in body for node in ast.walk(each))
 
 
 def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:

@@ -414,6 +414,8 @@ def _called_so(node: ast.Call) -> Iterator[_Instead]:
         yield ast.Call(node.func, node.args, [*node.keywords, reverse]), LESS_LIKELY
     if name in {"split", "rsplit"} and len(node.args) == 1:
         yield ast.Call(node.func, [*node.args, ast.Constant(1)], node.keywords), LESS_LIKELY
+    if name == "split" and [getattr(each, "value", 0) for each in node.args] == [" "]:
+        yield ast.Call(node.func, [], node.keywords), LIKELY  # at any blanks, and none around it
     if name in {"range", "round"} and len(node.args) > 1:
         yield ast.Call(node.func, node.args[:-1], node.keywords), UNLIKELY
     if name == "range" and len(node.args) <= _PAIR:

@@ -68,6 +68,7 @@ def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
         yield from _kept_live(node)
         if isinstance(node, _FUNCTIONS):
             yield from _used_up(node)
+            yield from _used_up_locally(node)
             yield from _spelt(node)
 
 
@@ -268,6 +269,23 @@ def _spelt(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
             node=first, what=f"`{node.name}` goes through `{name}`, one character after the other where that is a text",
             instead=f"`[{name}]` for a text", edit=edit_at(node, edit), needs=Needed(SPELT, name, (line,)),
         )  # fmt: skip
+
+
+def _used_up_locally(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
+    """Yield what a call has given, and a function goes through more than once."""
+    used = [name for name, _ in _gone_through(node)]
+    for each in ast.walk(node):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as given):
+                pass
+            case _:
+                continue
+        if used.count(name) > 1 or (name in used and _is_in_loop(node, name)):
+            made = _AS_LIST.replace("{own}", ast.unparse(given))
+            change = replacing(given, f"`{name}` can be iterated only once", made)
+            lines = tuple(line for one, line in _gone_through(node) if one == name)
+            shown = f"`list({ast.unparse(given)})`"
+            yield replace(change, instead=shown, needs=Needed(ITERATOR, name, lines))
 
 
 def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:

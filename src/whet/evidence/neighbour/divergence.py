@@ -84,7 +84,8 @@ def _made(
             own = failing.lines.get(line if is_extra else (function, at))
             if own is not None:
                 step = _before(own, at)
-                return Divergence(function, number, is_extra, fork, at, step)
+                found = Divergence(function, number, is_extra, fork, at, step)
+                return found if is_extra or _went(fork, step) is not (not found.was) else None
         return None
     return None
 
@@ -108,6 +109,16 @@ def _before(own: Step, at: int) -> Step:
     return next(
         (each for each in reversed(steps) if each.line == at and each.begin <= own.begin), own
     )
+
+
+def _went(fork: Fork, step: Step) -> bool | None:
+    """Return whether a run went into the body of what decides; None: nothing shows it."""
+    if isinstance(fork, ast.ExceptHandler) or fork.body[0].lineno == fork.lineno:
+        return None
+    head = range(fork.lineno, fork.body[0].lineno)
+    later = (each.line for each in step.frame.steps if each.begin > step.begin)
+    after = next((line for line in later if line not in head), None)
+    return None if after is None else _holds(fork.body, after)
 
 
 def _stack_of(error: Raised) -> Iterator[Line]:

@@ -9,8 +9,8 @@ from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import SCALAR, Step
-from whet.evidence.provenance.suspects import CONTROL_FLOW
-from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.suspects import CONTROL_FLOW, is_zero
+from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call
 
@@ -72,3 +72,30 @@ class Happened(Wording):
                         )
                     ]
         return []
+
+    def divides_by_zero(self, trail: Trail) -> bool:
+        """Whether a value was made by a division by zero: why there is a zero is the question then."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        if not isinstance(expr, ast.BinOp) or not isinstance(expr.op, ast.Div):
+            return False
+        divisor = (
+            None if call is None or step is None else self.walk.now.value(expr.right, call, step)
+        )
+        if divisor is None:
+            return False
+        least, most = divisor.facts.get("min"), divisor.facts.get("max")
+        if isinstance(least, int | float) and isinstance(most, int | float):
+            return least <= 0 <= most
+        return is_zero(divisor)
+
+    def is_from_outside(self, trail: Trail) -> bool:
+        """Whether a value was given by what was not followed: a database, a match, a package.
+
+        Why that had nothing to give is the question then.
+        """
+        expr, call, step = trail.expression, trail.call, trail.step
+        while isinstance(expr, ast.Subscript | ast.Attribute | ast.Await):
+            expr = expr.value
+        if trail.end is not End.MADE or call is None or step is None:
+            return False
+        return isinstance(expr, ast.Call) and not self.walk.now.callees(expr, call, step)

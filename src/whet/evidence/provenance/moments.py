@@ -515,7 +515,8 @@ class Moments:
         for key, part in self._all.parts(holder):
             if any(each.is_same(target) for _, each in self._all.parts(part)):
                 return key
-            if target.kind == SCALAR and key == target.words:
+            is_key = holder.type not in {"list", "tuple"}  # a number equal to a place is none
+            if is_key and target.kind == SCALAR and key == target.words:
                 return key
         return None
 

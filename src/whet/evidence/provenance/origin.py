@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.provenance.circumstances import Circumstances, Idle
@@ -34,13 +35,12 @@ from whet.evidence.provenance.suspects import (
     caught_before,
     failing_at,
     failing_in,
-    is_zero,
     replaced_in,
     shape_of,
     suspects_of,
     tested_in,
 )
-from whet.evidence.provenance.swallowed import fallbacks_on, swallowed_before
+from whet.evidence.provenance.swallowed import fallbacks_on, half_done_before, swallowed_before
 from whet.evidence.provenance.trail import End, Hop, Trail
 from whet.evidence.provenance.twin_keys import twin_keys
 from whet.evidence.provenance.walk import Walk
@@ -109,6 +109,7 @@ class Origin(Wording):
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
+        found += [] if self.is_telling else self._of_half_done(failing)
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
         return firm or found
 
@@ -155,6 +156,16 @@ class Origin(Wording):
                 f" {self.place_of(error.call.code.path, error.line)}: at {self.place_of(path, line)}"
                 f" it returned {gave or 'a true value'}",
                 path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
+
+    def _of_half_done(self, failing: Failing) -> Iterator[Clue]:
+        """Tell of an error that was caught when half of what belongs together was done."""
+        for each in islice(half_done_before(failing, self.recording, self.sources), 1):
+            path, line = each.caught[0].code.path, each.before[-1].lineno
+            yield self.clue(
+                f"{self.at(path, each.caught[1])} caught {self.error(each.error)}, which came up after"
+                f" {self.place_of(path, line)} was done",
+                path, each.caught[1], Sureness.POSSIBLE,
             )  # fmt: skip
 
     def _of_twin_keys(self, failing: Failing) -> Iterator[Clue]:
@@ -257,44 +268,19 @@ class Origin(Wording):
             is_firm = is_firm and not (
                 suspect.says in _BEGINNINGS and is_beginning(trail.expression)
             )
-            is_firm = is_firm and not self._divides_by_zero(trail)
-            is_firm = is_firm and not (suspect.says == "None" and self._is_from_outside(trail))
+            is_firm = is_firm and not self.happened.divides_by_zero(trail)
+            is_firm = is_firm and not (
+                suspect.says == "None" and self.happened.is_from_outside(trail)
+            )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
             yield from self.missing.absent(trail)
-            if self._is_from_outside(trail):
+            if self.happened.is_from_outside(trail):
                 yield from self._of_dropped(failing)
             if is_new or story.trail:
                 yield story
-
-    def _divides_by_zero(self, trail: Trail) -> bool:
-        """Whether a value was made by a division by zero: why there is a zero is the question then."""
-        expr, call, step = trail.expression, trail.call, trail.step
-        if not isinstance(expr, ast.BinOp) or not isinstance(expr.op, ast.Div):
-            return False
-        divisor = (
-            None if call is None or step is None else self.walk.now.value(expr.right, call, step)
-        )
-        if divisor is None:
-            return False
-        least, most = divisor.facts.get("min"), divisor.facts.get("max")
-        if isinstance(least, int | float) and isinstance(most, int | float):
-            return least <= 0 <= most
-        return is_zero(divisor)
-
-    def _is_from_outside(self, trail: Trail) -> bool:
-        """Whether a value was given by what was not followed: a database, a match, a package.
-
-        Why that had nothing to give is the question then.
-        """
-        expr, call, step = trail.expression, trail.call, trail.step
-        while isinstance(expr, ast.Subscript | ast.Attribute | ast.Await):
-            expr = expr.value
-        if trail.end is not End.MADE or call is None or step is None:
-            return False
-        return isinstance(expr, ast.Call) and not self.walk.now.callees(expr, call, step)
 
     def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
         said = self.said(suspect.expr, failing.call)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from whet.core.value_class import value_class
+from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import Call, Raised, Recording, Step
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
@@ -52,6 +53,54 @@ def _under_way(call: Call, recording: Recording) -> Raised | None:
             # The same error where it came by first, further in.
             return next(each for each in recording.errors if each.number == error.number)
     return None
+
+
+@value_class
+class HalfDone:
+    """An error that was caught, and what the same `try` had done before it came up."""
+
+    error: Raised
+    caught: tuple[Call, int]
+    before: tuple[ast.stmt, ...]
+
+
+def half_done_before(
+    failing: Failing, recording: Recording, sources: Sources
+) -> Iterator[HalfDone]:
+    """Yield the errors whose handlers let stand what the `try` had changed, the last first, each line once."""
+    told: set[tuple[str, int]] = set()
+    for error in reversed(recording.errors):
+        if error.type in CONTROL_FLOW or error.moment >= failing.error.moment:
+            continue
+        there = caught(recording, error)
+        if there is None or error.number == failing.error.number:
+            continue
+        path = there[0].code.path
+        through = [
+            e.line for e in recording.errors if e.number == error.number and e.call is there[0]
+        ]
+        for tried in ast.walk(sources[path].tree):
+            if not isinstance(tried, ast.Try) or not through:
+                continue
+            reached = [n for n, each in enumerate(tried.body) if _spans(each, through[-1])]
+            before = tuple(filter(_changes, tried.body[: reached[0]])) if reached else ()
+            is_caught = any(_spans(each, there[1]) for each in tried.handlers)
+            if before and is_caught and (path, through[-1]) not in told:
+                told.add((path, through[-1]))
+                yield HalfDone(error, there, before)
+
+
+def _spans(node: ast.stmt | ast.excepthandler, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _changes(statement: ast.stmt) -> bool:
+    """Whether a statement may have changed more than a variable of its function."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Call | ast.Await)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AugAssign) else targets
+    return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
 
 
 def fallbacks_on(trail: Trail, recording: Recording, sources: Sources) -> set[tuple[str, int]]:
