@@ -73,6 +73,11 @@ class Limits(Record):
         high = None if self.memory_high_bytes is None else self.memory_high_bytes + more
         return replace(self, memory_bytes=self.memory_bytes + more, memory_high_bytes=high)
 
+    def over(self, others: "Limits") -> "Limits":
+        """Return these limits, with those of others where there is none."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return replace(others, **{name: each for name, each in values.items() if each is not None})
+
     @property
     def disk_bytes(self) -> int | None:
         """How much small disks hold together; None: there are none."""

@@ -79,6 +79,16 @@ def test_what_a_good_configuration_shows_is_the_cause_in_the_box_of_each_output(
         assert "good.json fails with setting x:" in box
 
 
+def test_a_configuration_that_is_not_there_leaves_no_folder(whet: Whet) -> None:
+    whet.write("app.py", program(1, 22, 3))
+    whet.write("bad.json", '{"x": 1, "y": 2}')
+
+    said = whet("investigate", "--good-config", "gone.json", "--", "python3", "app.py", "bad.json")
+
+    assert said.code == 66
+    assert not (whet.folder / "whet-report").exists()
+
+
 def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=program(1, 2, 3))

@@ -45,6 +45,11 @@ class ReportFolder:
         except OSError as error:
             raise storage_error(error, self.path) from error
 
+    def remove_if_empty(self) -> None:
+        """Remove the folder where no report was written into it."""
+        with suppress(OSError):
+            self.path.rmdir()
+
     def write(self, files: Mapping[str, bytes]) -> None:
         """Write files by name, each whole or not at all.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage
 from whet.core.trial import Trial
+from whet.workbench.delta.cases import Cases
 from whet.workbench.delta.delta import delta
 from whet.workbench.investigate.good_trial import decision_sentence
 from whet.workbench.trials.bench import Workbench
@@ -14,45 +15,51 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session
 
 
-def check_good_sides(
-    bench: Workbench,
-    request: TrialRequest,
-    trial: Trial,
-    *,
-    config: str,
-    packages: str,
-    number: int | None,
-) -> None:
+def check_good_sides(bench: Workbench, trial: Trial, *, packages: str, number: int | None) -> None:
     """Refuse what cannot be compared with, before anything is run.
 
     Args:
         bench: the workbench.
-        request: the command.
-        trial: the same, built.
-        config: a configuration with which it passes; empty: none is named.
+        trial: the command, built.
         packages: a set of packages with which it passes; empty: none is named.
         number: a trial that passed; None: none is named.
 
     Raises:
-        BadUsage, PayloadMissing, SettingsUnreadable, NothingDiffers: for the configuration.
         PayloadMissing, SettingsUnreadable: for the packages.
         UnknownTrial: if there is no such trial.
     """
     if number is not None:
         bench.notebook.find(number)
-    if config:
-        from whet.workbench.delta.delta_files import cases_of_files
-
-        cases_of_files(
-            bench, request, config, configuration_named(trial.cwd, request.command, config)
-        )
     if packages:
         from whet.workbench.bisect.packages import check_set
 
         check_set(bench, trial, packages)
 
 
-def configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
+def good_configuration(
+    bench: Workbench, request: TrialRequest, trial: Trial, good: str, *, output: str
+) -> Cases | None:
+    """Return a configuration with which a command passes beside its own; None: none is named.
+
+    Args:
+        bench: the workbench.
+        request: the command, which names the other configuration.
+        trial: the same, built.
+        good: the configuration with which it passes; empty: none is named.
+        output: folder for the results.
+
+    Raises:
+        BadUsage, PayloadMissing, SettingsUnreadable, NothingDiffers: before anything is run.
+    """
+    if not good:
+        return None
+    from whet.workbench.delta.delta_files import cases_of_files
+
+    bad = _configuration_named(trial.cwd, request.command, good)
+    return cases_of_files(bench, request, good, bad, output=output)
+
+
+def _configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
     """Return the word of a command that names the configuration to compare with ``good``.
 
     Raises:
@@ -70,32 +77,13 @@ def configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
     return named[0]
 
 
-def deciding_settings(
-    session: Session,
-    request: TrialRequest,
-    files: tuple[str, str],
-    options: CommandOptions,
-    *,
-    output: str,
-) -> str:
+def deciding_settings(session: Session, cases: Cases, options: CommandOptions) -> str:
     """Find the settings that decide between two configurations, and say them in a sentence.
 
-    Args:
-        session: the investigation.
-        request: the command that names the second file.
-        files: the configuration with which it passes, and the one with which it fails.
-        options: when to stop.
-        output: folder for the results.
-
     Raises:
-        PayloadMissing, SettingsUnreadable: if one of them cannot be read.
-        NothingDiffers: if no setting differs.
         EndMisjudged: if both pass, or both fail.
     """
-    from whet.workbench.delta.delta_files import cases_of_files
-
-    cases = cases_of_files(session.bench, request, *files, output=output)
-    return decision_sentence(delta(session.bench, request, cases, options, part_of=session))
+    return decision_sentence(delta(session.bench, session.request, cases, options, part_of=session))
 
 
 def deciding_packages(

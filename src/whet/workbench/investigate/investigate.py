@@ -26,6 +26,7 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.host.trial.known_secrets import veiled_data
 from whet.host.trial.trial_secrets import masked_variables, masked_words
 from whet.workbench.bisect.culprit_part import next_of_part
+from whet.workbench.delta.cases import Cases
 from whet.workbench.files.copies import Copied, reproduce_on_copies
 from whet.workbench.files.named_files import payload_names
 from whet.workbench.files.report_place import ReportFolder
@@ -35,7 +36,7 @@ from whet.workbench.inspect.observed_failure import seen_lines
 from whet.workbench.investigate.earlier_tests import fewer_tests
 from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
-from whet.workbench.investigate.good_sides import check_good_sides
+from whet.workbench.investigate.good_sides import check_good_sides, good_configuration
 from whet.workbench.investigate.investigated_changes import (
     compare_configurations,
     compare_packages,
@@ -261,11 +262,12 @@ def _so_far(work: Work, baseline: Baseline, known: _Known, started_at: str) -> I
 
 @value_class
 class _Asked:
-    """What is investigated: the command, the versions to search, and where the report goes."""
+    """What is investigated: the command, what it is compared with, and where the report goes."""
 
     trial: Trial
     history: History
     report: ReportFolder
+    configurations: Cases | None
 
 
 def _asked(
@@ -274,23 +276,27 @@ def _asked(
     trial = bench.build_trial(request)
     if trial.hang_seconds is None and request.timeout_seconds is None:
         trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
-    check_good_sides(
-        bench, request, trial,
-        config=options.good_config, packages=options.good_packages, number=options.good_trial,
-    )  # fmt: skip
+    check_good_sides(bench, trial, packages=options.good_packages, number=options.good_trial)
+    report = ReportFolder(bench, options.folder)
+    try:
+        configurations = good_configuration(
+            bench, request, trial, options.good_config, output=str(report.path)
+        )
+    except WhetError:
+        report.remove_if_empty()
+        raise
     history = _history(bench, request, trial, options, history_of)
     if history.is_pinned and history.versions is not None:
         trial = history.versions.on(trial, history.versions.new)
-    report = ReportFolder(bench, options.folder)
     if options.budget.wall_seconds is None:
         bench.emit(Notice(text=_AT_MOST))
-    return _Asked(trial, history, report)
+    return _Asked(trial, history, report, configurations)
 
 
 def _begin(session: Session, options: InvestigateOptions, asked: _Asked) -> Work:
     work = Work(
         session=session, options=options, trial=asked.trial, steps=Steps(session=session),
-        report=asked.report, history=asked.history,
+        report=asked.report, history=asked.history, configurations=asked.configurations,
     )  # fmt: skip
     work.session = replace(session, deadline=work.began + work.most_seconds)
     return work

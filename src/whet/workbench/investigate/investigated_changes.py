@@ -15,7 +15,6 @@ from whet.core.event import Notice
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import MOST_JOBS
-from whet.workbench.investigate.good_sides import configuration_named
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
@@ -66,22 +65,19 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
 
 def compare_configurations(work: Work) -> None:
     """Find the settings that decide, where a configuration with which it passes is named."""
-    if not work.options.good_config:
+    if work.configurations is None:
         return
     from whet.workbench.investigate.good_sides import deciding_settings
 
-    bad = configuration_named(work.trial.cwd, work.request.command, work.options.good_config)
-    with work.steps.step(f"Compare {bad} with {work.options.good_config}", _GOOD_SIDE):
-        found = deciding_settings(
-            work.session, work.request, (work.options.good_config, bad),
-            _command_options(work), output=str(work.folder),
-        )  # fmt: skip
+    good, bad = work.configurations.good, work.configurations.bad
+    with work.steps.step(f"Compare {bad} with {good}", _GOOD_SIDE):
+        found = deciding_settings(work.session, work.configurations, _command_options(work))
         work.steps.conclude(found)
         work.show(
             found,
-            f"the command passes with {work.options.good_config}",
+            f"the command passes with {good}",
             path=str(Path(work.trial.cwd, bad)),
-            next_step=f"Set it in {bad} as {work.options.good_config} does, or mend what reads it.",
+            next_step=f"Set it in {bad} as {good} does, or mend what reads it.",
         )
 
 

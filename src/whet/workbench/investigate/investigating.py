@@ -14,6 +14,7 @@ from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.host.trial.agent_tasks import NO_TASKS
+from whet.workbench.delta.cases import Cases
 from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.investigate.steps import Steps
 from whet.workbench.trials.bench import Workbench
@@ -109,6 +110,7 @@ class Work:
         steps: what was done.
         report: where it goes.
         history: the versions to search.
+        configurations: one with which it passes beside its own; None: none is named.
         publish: is told after each step; writes what is known.
         began: when it began, in seconds of `time.monotonic`.
         seconds: how long it takes at most, of what nobody has asked for by name.
@@ -125,6 +127,7 @@ class Work:
     steps: Steps
     report: ReportFolder
     history: History
+    configurations: Cases | None = None
     publish: Publish = _publish_nothing
     began: float = field(default_factory=time.monotonic)
     seconds: float = MOST_SECONDS

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 from whet.core.errors import BadSetting, LimitMakesNoSense
 from whet.core.limits import Limits, size_bytes, speed_bytes
@@ -54,7 +55,7 @@ def limits_asked(
         if option in _DISKS:
             limits = replace(limits, room=_with_disk(name, option, words, limits.room or Room()))
             continue
-        limits = Limits.from_json({**limits.to_json(), **_field(name, option, words)})
+        limits = replace(limits, **_field(name, option, words))
     if (limits.memory_bytes or 0) > total:
         limits = replace(limits, memory_bytes=None)
     if (limits.memory_high_bytes or 0) > total:
@@ -64,8 +65,7 @@ def limits_asked(
     if limits.room is not None and asked.room is not None:
         own_room = replace(asked.room, disks=asked.room.disks or limits.room.disks)
         asked = replace(asked, room=own_room)
-    own_values = {each: value for each, value in asked.to_json().items() if value is not None}
-    return Limits.from_json({**limits.to_json(), **own_values})
+    return asked.over(limits)
 
 
 def _text(words: object) -> str:
@@ -87,7 +87,7 @@ def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
     return replace(room, disks=(*room.disks, disk))
 
 
-def _field(name: str, option: str, words: object) -> dict[str, int | float]:
+def _field(name: str, option: str, words: object) -> dict[str, Any]:
     plain = option.replace("-", "_")
     kinds = {each.name for each in fields(Limits) if each.name not in _NO_AMOUNTS}
     text = _text(words)
