@@ -63,3 +63,17 @@ def test_what_is_no_python_is_not_offered_to_be_stepped_through(whet: Whet) -> N
 
     assert "type b" not in told
     assert (whet.folder / "said").read_text() == "run\n"
+
+
+def test_a_run_from_a_copy_that_gains_little_is_called_that(whet: Whet) -> None:
+    text = f"{SLOW}print(1)\ntime.sleep(0.6)\nprint('end')\n"
+    whet.write("main.py", text)
+    with on_screen(whet, sys.executable, "main.py", options=("--verify", "off")) as screen:
+        screen.wait_for("trial 1")
+        save(whet, "main.py", text.replace("1", "2"))
+        early = screen.wait_for("trial 2")
+        save(whet, "main.py", text.replace("1", "2").replace("end", "over"))
+        late = screen.wait_for("trial 3")
+
+    assert "ms), little gained: the slow part comes after the edit · GOOD exit 0" in early
+    assert "little gained" not in late

@@ -277,6 +277,9 @@ def _line(cycle: Cycle, halted: str) -> str:
     took = shown_seconds(cycle.wall_seconds)
     if start.place:
         how = f"warm {took} from {start.place} (cold {shown_seconds(cycle.cold_seconds)})"
+        if cycle.gains_little:
+            why = "" if start.halted else ": the slow part comes after the edit"
+            how += f", little gained{why}"
     else:
         how = f"cold {took}"
     verdict = verdict_word(entry.verdict, sys.stderr) if entry.verdict else ""
@@ -305,6 +308,7 @@ def _facts(cycle: Cycle) -> dict[str, object]:
         **entry_json(cycle.result.entry),
         "same_failure_as": _same_failure(cycle),
         "is_warm": bool(cycle.start.place),
+        "gains_little": cycle.gains_little,
         "from": cycle.start.place,
         "wall_seconds_from_save": cycle.wall_seconds,
         "cold_seconds": cycle.cold_seconds,

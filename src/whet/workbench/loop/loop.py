@@ -59,6 +59,9 @@ class LoopOptions:
     debugging: Debugging = Debugging.NEVER
 
 
+_NOTICED_SECONDS = 0.1  # who waits less does not ask what was gained
+
+
 @value_class(kw_only=True)
 class Cycle:
     """One run of a loop.
@@ -83,6 +86,12 @@ class Cycle:
     saved: tuple[str, ...] = ()
     rungs: Callable[[], tuple[Rung, ...]]
     back: str | None = None
+
+    @property
+    def gains_little(self) -> bool:
+        """Whether it resumed from a copy and took half of the cold time, or more."""
+        is_slow = self.wall_seconds >= _NOTICED_SECONDS
+        return bool(self.start.place) and is_slow and 2 * self.wall_seconds >= self.cold_seconds
 
 
 @value_class(kw_only=True)
