@@ -16,6 +16,7 @@ they show adds up in `benchmarks/results/chaos.json`; the next call goes on with
 """
 
 import argparse
+import errno
 import json
 import os
 import random
@@ -370,7 +371,7 @@ def vanished(
     played.fault = f"vanished: {folder.name}"
     disk = place.top / "disk"
     folder.rename(disk)
-    undone.callback(disk.rename, folder)
+    undone.callback(put_back, disk, folder)
     folder.mkdir()
     undone.callback(folder.rmdir)
     mount(undone, folder, "--bind", str(disk))
@@ -385,6 +386,19 @@ def vanished(
         folder.mkdir()
         subprocess.run(["mount", "--bind", disk, folder], check=True)
         yield from finished(whet)
+
+
+def put_back(disk: Path, folder: Path) -> None:
+    """Put a folder back where it was; a process that still ends may write there meanwhile."""
+    while True:
+        try:
+            disk.rename(folder)
+        except OSError as error:
+            if error.errno != errno.ENOTEMPTY:
+                raise
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            return
 
 
 def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack) -> Iterator[str]:

@@ -109,7 +109,16 @@ def test_a_lock_file_pins_what_is_for_this_machine_and_on_an_index(
     assert [told.startswith(start) for told, start in zip(pins.left_out, left_out, strict=True)]
 
 
-@pytest.mark.parametrize("content", [b"", b'{"a": 1}', b"[[package]]\nname =", b"requests\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b'{"a": 1}',
+        b"[[package]]\nname =",
+        b"requests\n",
+        b"a==1; python_version > '%s'" % (b"9" * 5000),
+    ],
+)
 def test_what_pins_nothing_says_why(content: bytes) -> None:
     with pytest.raises(NoPinsError, match=r"."):
         read_pins(content, PYTHON)

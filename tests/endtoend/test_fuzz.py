@@ -1,11 +1,14 @@
 """Whoever wrote what whet reads: a reader answers, or refuses in a sentence."""
 
 import random
+from contextlib import suppress
 
 import pytest
 from benchmarks.faults.fuzz import run_turn
 from benchmarks.faults.reader import Reader
 from benchmarks.faults.readers import READERS
+
+from whet.core.errors import WhetError
 
 SHORT_SECONDS, LONG_SECONDS = 0.04, 20.0
 ANY = random.Random().randrange(2**40)
@@ -32,3 +35,20 @@ def test_a_reader_of_what_somebody_else_wrote_answers_or_refuses_in_a_sentence(
 
     assert tally.crashes == {}
     assert tally.examples > 0
+
+
+DIGITS = b"9" * 5000
+CRASHED = {
+    "an error number without end": ("program: what it printed", b"OSError: [Errno %s] no" % DIGITS),
+    "a number of times without end": ("words: wishes", b"a.py:f after %s" % DIGITS),
+    "a set of dictionaries": ("settings: `a.py`", b"a = {{}}"),
+    "a tree as deep as Python reads": ("source: a module", b"a = " + b"-" * 900 + b"1"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "data"), CRASHED.values(), ids=CRASHED)
+def test_what_crashed_a_reader_once_is_answered(name: str, data: bytes) -> None:
+    (reader,) = (each for each in READERS if each.name == name)
+    with suppress(WhetError):
+        reader.read(data)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from packaging.markers import Marker
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from whet.bisection.releases import supported_tags
@@ -162,7 +162,7 @@ def _of_requirements(text: str, environment: Mapping[str, str]) -> Iterator[_Fou
             continue
         try:
             yield from _of_requirement(Requirement(told), told, environment)
-        except InvalidRequirement:
+        except ValueError:  # `packaging` also raises that of a number with 5,000 digits
             yield "", "", f"`{told[:80]}` is no requirement"
 
 

@@ -23,7 +23,7 @@ _COMPARISON = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NUMBER = re.compile(
-    r"(?P<number>[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|nan|inf)\s*(?P<unit>[A-Za-z]*)",
+    r"(?P<number>[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|nan|inf)\s*(?P<unit>[A-Za-z]*)",
     re.IGNORECASE,
 )
 _UNITS = {

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from whet.core.condition import duration_seconds
 from whet.core.errors import BadUsage
+from whet.core.text.quantity import bounded
 from whet.core.value_class import value_class
 
 ACTIONS = ("print", "stack", "count", "mem", "sleep", "break", "die")
@@ -241,9 +242,9 @@ def _take(group: _Group, word: str, left: list[str]) -> None:
         group.condition = check_expression(_next(word, left, "an expression, as in `if 'x > 3'`"))
     elif word in {"after", "every"}:
         number = _next(word, left, f"a number, as in `{word} 100`")
-        if not number.isdecimal() or (word == "every" and int(number) < 1):
+        if not number.isdecimal() or (word == "every" and bounded(number) < 1):
             raise BadUsage(f"`{word} {number}` is no number of times", hint=f"write `{word} 100`")
-        setattr(group, word, int(number))
+        setattr(group, word, bounded(number))
     elif word == "sleep":
         given = _next(word, left, "a time, as in `sleep 10`")
         seconds = duration_seconds(given)

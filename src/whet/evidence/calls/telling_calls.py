@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.system_call import FailedCall
 
-_NUMBER = re.compile(r"\[(?:Errno|WinError) (\d+)\]")
+_NUMBER = re.compile(r"\[(?:Errno|WinError) (\d{1,9})\]")
 _HARD = frozenset(
     [
         "ENOSPC",

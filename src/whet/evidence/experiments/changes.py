@@ -17,6 +17,9 @@ MOST_BYTES = 100_000
 Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
 
 
+_MOST_LEVELS = 200  # copying a tree takes four of Python's 1,000 frames for each
+
+
 @value_class(kw_only=True)
 class Repair:
     """A change of one line.
@@ -78,10 +81,20 @@ def repair_of(tree: ast.Module, change: Change) -> Repair | None:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the tree of a module; None: it cannot be read."""
+    """Return the tree of a module; None: it cannot be read, or is too deep to be changed."""
     with suppress(SyntaxError, ValueError, RecursionError):
-        return module_of(source)
+        tree = module_of(source)
+        return tree if _is_shallow(tree) else None
     return None
+
+
+def _is_shallow(tree: ast.AST) -> bool:
+    level = [tree]
+    for _ in range(_MOST_LEVELS):
+        level = [below for node in level for below in ast.iter_child_nodes(node)]
+        if not level:
+            return True
+    return False
 
 
 def replacing(node: ast.expr, what: str, made: str, shown: str = "") -> Change:
@@ -119,11 +132,10 @@ class _Editor(ast.NodeTransformer):
 
 def _text_with(tree: ast.Module, change: Change) -> str:
     editor = _Editor(change.edit)
-    made = editor.visit(copy.deepcopy(tree))
-    if not editor.is_done or not isinstance(made, ast.AST):
-        return ""
     with suppress(ValueError, RecursionError):  # some texts cannot stand in an f-string
-        return ast.unparse(made)
+        made = editor.visit(copy.deepcopy(tree))
+        if editor.is_done and isinstance(made, ast.AST):
+            return ast.unparse(made)
     return ""
 
 

@@ -7,8 +7,8 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import takewhile
 
-from whet.core.text.code_lines import module_of
 from whet.core.value_class import value_class
+from whet.evidence.experiments.changes import parsed
 from whet.evidence.experiments.single_changes import (
     KindOf,
     SingleChange,
@@ -92,7 +92,7 @@ def variations_of(
         fixed: those that stay: they decide whether the failing line is reached at all.
         kind_of: tells the type that something on a line had.
     """
-    tree = _parsed(source)
+    tree = parsed(source)
     if tree is None:
         return
     text, words = _Text.of(source), Vocabulary.of(tree, kind_of)
@@ -123,7 +123,7 @@ def deciding_lines(source: str, active: AbstractSet[int]) -> set[int]:
     Those are the heads of what is around them, and the tests in the same function that leave it,
     or leave a loop of it: with one of them changed a check may just not be made.
     """
-    tree = _parsed(source) or ast.Module([], [])
+    tree = parsed(source) or ast.Module([], [])
     found: set[int] = set()
     for node, around in _nodes(tree, ()):
         if not isinstance(node, ast.stmt):
@@ -186,7 +186,7 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
     if len(made) >= MOST_BYTES:
         return None
     changed = made.decode("utf-8", "replace")
-    if _parsed(changed) is None:
+    if parsed(changed) is None:
         return None
     shown_old, shown_new = old, new
     if isinstance(node, ast.stmt):
@@ -209,12 +209,6 @@ def _dump(text: str) -> str:
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.dump(ast.parse(f"({text})", mode="eval").body)
     return ""
-
-
-def _parsed(source: str) -> ast.Module | None:
-    with suppress(SyntaxError, ValueError, RecursionError):
-        return module_of(source)
-    return None
 
 
 def _one_line(text: str) -> str:

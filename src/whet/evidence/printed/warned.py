@@ -9,7 +9,7 @@ from whet.evidence.printed.console_text import readable_tail
 from whet.host.inspect.stacks import is_user_code
 
 _WARNING = re.compile(
-    r"^\s*(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+): (?P<kind>\w*Warning): (?P<says>.+)$",
+    r"^[ \t]*(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+): (?P<kind>\w*Warning): (?P<says>.+)$",
     re.MULTILINE,
 )
 _MOST = 3

@@ -133,7 +133,10 @@ def _assigned(statement: ast.stmt) -> tuple[str, object]:
     value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
     if not isinstance(target, ast.Name) or value is None:
         raise ValueError(f"line {statement.lineno} does more than give a name a literal value")
-    found: object = ast.literal_eval(value)
+    try:
+        found: object = ast.literal_eval(value)
+    except TypeError as error:  # a set of dictionaries
+        raise ValueError(f"line {statement.lineno}: {error}") from error
     return target.id, found
 
 
