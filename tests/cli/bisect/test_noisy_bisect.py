@@ -77,7 +77,7 @@ def test_a_flaky_failure_is_found_with_its_probability(whet: Whet) -> None:
     assert noisy["is_edge_tested"]
     assert noisy["fails_if_bad"] == pytest.approx(0.5, abs=0.2)
     assert noisy["fails_if_good"] < 0.05
-    assert noisy["runs"] == found["trials"]
+    assert noisy["runs"] == found["trials"] <= 35
     runners_up = [each["probability"] for each in noisy["runners_up"]]
     assert runners_up == sorted(runners_up, reverse=True)
     assert sum(runners_up) <= 1 - noisy["probability"] + 1e-9
@@ -97,7 +97,7 @@ def test_that_it_is_flaky_is_seen_and_the_plan_is_said_before_the_first_step(whe
     assert "to 95 % confidence; chance of a wrong answer ≤ 5 %" in said.stderr
     assert f"{commits[5][:10]} is the first bad commit with" in said.stdout
     assert "← first bad" in said.stdout
-    assert "both sides of the edge were run again" in said.stdout
+    assert "both sides of the edge were run" in said.stdout
 
 
 def test_a_version_that_passed_by_luck_is_seen_when_the_answer_is_looked_at_again(
@@ -196,10 +196,9 @@ def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> 
 
     again = json.loads(said.stdout)
     assert first["first_bad"] == again["first_bad"] == commits[4][:10]
-    # Both ends and both sides of the edge are run again all the same.
-    assert 20 <= again["trials"] < first["trials"]
+    # The bad end is run until it fails all the same.
+    assert 1 <= again["trials"] < first["trials"]
     assert again["noisy"]["runs"] > again["trials"]
-    assert again["noisy"]["is_edge_tested"]
 
 
 def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:

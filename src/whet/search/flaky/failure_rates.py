@@ -17,7 +17,7 @@ from typing import NamedTuple
 _SURELY = 1e-6
 """Nothing is certain: a rate of 0 is taken for this, one of 1 for as little below 1."""
 
-_NEVER_FAILS_WHEN_GOOD = 0.5
+_NEVER_FAILS_WHEN_GOOD = 0.1
 """The weight of "a good version never fails" before anything was run."""
 
 _ALWAYS_FAILS_WHEN_BAD = 0.1

@@ -5,9 +5,6 @@ suspects is kept, the version whose run tells most is run next, and the search e
 suspect is as likely as was asked for (probabilistic bisection: Horstein 1963; the greedy choice
 by information: Burnashev and Zigangirov 1974, Jedynak, Frazier and Sznitman 2012). How often bad
 and good versions fail need not be known (`whet.search.flaky.failure_rates`).
-
-At the end both sides of the edge are run again, until the bad one has failed once more. These
-runs count like all others: if they speak against the answer the search goes on.
 """
 
 import math
@@ -43,7 +40,7 @@ class NoisyResult(Generic[VersionT]):
         skipped: versions that could not be judged.
         fails_if_bad: how often a bad version fails, as estimated.
         fails_if_good: how often a good version fails, as estimated.
-        is_edge_tested: both sides of the edge were run again at the end.
+        is_edge_tested: the first bad version has failed, and those directly before it were run.
         stopped: FOUND or AMBIGUOUS.
     """
 
@@ -113,7 +110,6 @@ class NoisyBisection(Generic[VersionT]):
         self._seconds = seconds
         self._runs: dict[VersionT, Runs] = {}
         self._skipped: dict[VersionT, None] = {}
-        self._is_edge_tested = False
 
     @property
     def confidence(self) -> float:
@@ -153,16 +149,9 @@ class NoisyBisection(Generic[VersionT]):
 
     def search(self) -> Search[VersionT, NoisyResult[VersionT]]:
         """Propose runs, each batch to be told whole, until one suspect is likely enough."""
-        while True:
-            if self.is_likely():
-                yield from self._edge_runs()
-                if self.is_likely():
-                    return self.result()
-                continue
-            batch = self.following
-            if not batch:
-                return self.result()
+        while not self.is_likely() and (batch := self.following):
             self.tell(batch, (yield Round(batch)))
+        return self.result()
 
     @property
     def following(self) -> tuple[VersionT, ...]:
@@ -213,25 +202,15 @@ class NoisyBisection(Generic[VersionT]):
             self._suspicion.tell(self._graph.positions.get(version), failed=failed)
         self._suspicion.weigh()
 
-    def _edge_runs(self) -> Search[VersionT, None]:
-        """Run both sides of the edge until the bad one has failed again, or the doubt is back."""
-        self._is_edge_tested = False
-        bad, *good = self._edge()
-        while self.is_likely() and self._edge()[0] == bad:
-            batch = tuple(each for each in (bad, *good) if each not in self._skipped)
-            if bad not in batch:
-                return
-            verdicts = yield Round(batch)
-            self.tell(batch, verdicts)
-            if verdicts[0] is Verdict.BAD:
-                self._is_edge_tested = True
-                return
+    def _is_edge_tested(self, version: VersionT) -> bool:
+        before = self._graph.named_parents[self._graph.positions[version]]
+        return self._runs.get(version, Runs()).failed > 0 and all(map(self._runs.get, before))
 
-    def _edge(self) -> tuple[VersionT, ...]:
-        """Return the likeliest version and those directly before it."""
-        position, _ = self._top()
-        version = self._graph.versions[position]
-        return version, *dict.fromkeys(self._graph.named_parents[position])
+    @property
+    def sides(self) -> tuple[Runs, Runs]:
+        """The runs of bad and of good versions, if the likeliest suspect is to blame."""
+        likeliest = self._likeliest_class()
+        return likeliest.bad, likeliest.good
 
     # ---- what is known ----
 
@@ -253,7 +232,7 @@ class NoisyBisection(Generic[VersionT]):
             skipped=self.skipped,
             fails_if_bad=fails_if_bad,
             fails_if_good=fails_if_good,
-            is_edge_tested=self._is_edge_tested,
+            is_edge_tested=self._is_edge_tested(top),
             stopped=StopReason.FOUND if is_found else StopReason.AMBIGUOUS,
         )
 

@@ -11,7 +11,7 @@ import math
 
 _USUAL_ERROR = 0.05
 _LEAST_RATE = 1e-6
-_RATES_UNKNOWN = 1.4
+_RATES_UNKNOWN = 1.6
 _HALVINGS = 60
 
 

@@ -136,7 +136,7 @@ class NoisySearch:
         runners_up: the next likely ones.
         fails_if_bad: how often a version after the change ends in the new way, as estimated.
         fails_if_good: how often one before it does.
-        is_edge_tested: both sides of the edge were run again at the end.
+        is_edge_tested: the first bad version has failed, and those directly before it were run.
         runs: how many runs were weighed, those of the ends included.
     """
 

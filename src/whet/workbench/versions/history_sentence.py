@@ -65,7 +65,7 @@ def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
             f"with {shown_chance(noisy.confidence)} probability one of {likely}{also} is the first"
             f" {search.new_term} {search.kind}, after {runs}: {search.stopped.value}"
         )
-    edge = "; both sides of the edge were run again" if noisy.is_edge_tested else ""
+    edge = "; both sides of the edge were run" if noisy.is_edge_tested else ""
     return (
         f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
         f" {shown_chance(noisy.probability)} probability ({search.good} is the last"

@@ -6,7 +6,6 @@ from dataclasses import replace
 from whet.bisection.odds import Odds, odds_picture
 from whet.bisection.terms import Terms
 from whet.core.budget import StopReason
-from whet.core.oracle import Oracle
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import Runs
@@ -37,7 +36,6 @@ class NoisyAnswer:
         terms: what the sides are called.
         confidence: how likely the answer had to be.
         ends: both ends, measured.
-        oracle: what judged.
         noted: what is kept of each version, by label.
     """
 
@@ -45,7 +43,6 @@ class NoisyAnswer:
     terms: Terms
     confidence: float
     ends: MeasuredEnds
-    oracle: Oracle
     noted: Mapping[str, Noted]
 
     def found(
@@ -64,7 +61,7 @@ class NoisyAnswer:
             first_bad=None if first_bad is None else label(first_bad),
             first_bad_description="" if first_bad is None else self.versions.details(first_bad),
             suspects=tuple(map(label, result.suspects)),
-            between=len(result.ranking) - 1,
+            between=len(result.ranking) - 2,
             tested=self._tested(result),
             picture=self._picture(bisection, result),
             noisy=self._how_sure(result, plan),
@@ -88,10 +85,7 @@ class NoisyAnswer:
     def _tested(self, result: NoisyResult[str]) -> tuple[TestedVersion, ...]:
         label = self.versions.label
         ends = (self.versions.new, self.versions.old or "")
-        runs = {each: self.ends.counted(each, self.oracle) for each in ends}
-        for version, more in result.runs.items():
-            known = runs.get(version, Runs())
-            runs[version] = Runs(known.failed + more.failed, known.passed + more.passed)
+        runs = {each: result.runs.get(each, Runs()) for each in ends} | dict(result.runs)
         named = self.versions.describe([*runs, *result.skipped])
         tested = [
             TestedVersion(
@@ -151,5 +145,5 @@ class NoisyAnswer:
             fails_if_bad=result.fails_if_bad,
             fails_if_good=result.fails_if_good,
             is_edge_tested=result.is_edge_tested,
-            runs=self.ends.count + sum(each.total for each in result.runs.values()),
+            runs=sum(each.total for each in result.runs.values()),
         )

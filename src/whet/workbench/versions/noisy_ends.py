@@ -116,22 +116,33 @@ class MeasuredEnds:
             )
 
     def _first_failures(self, executor: RecordedExecutor, version: str) -> int:
-        runs = self._measure(executor, version, partial(_up_to, _LEAST_RUNS))
+        is_asked = self.hunt.terms.old_verdict is None
+
+        def more(verdicts: Sequence[Verdict]) -> int:
+            if not is_asked and Verdict.BAD in verdicts:
+                return 0
+            return min(self.jobs, _LEAST_RUNS - len(verdicts))
+
+        runs = self._measure(executor, version, more)
         return sum(each.verdict is Verdict.BAD for each in runs)
 
     def reference(self, executor: RecordedExecutor) -> Oracle:
-        """Measure the end that should fail; its most frequent failure is what is looked for.
+        """Run the end that should fail until it does; how often it does the search itself learns.
+
+        Where a good end is still to be found its rate must be known before, so it is run more often,
+        and its most frequent failure is what is looked for.
 
         Raises:
             EndMisjudged: if it never fails so.
         """
         hunt, failing = self.hunt, self.failing
+        least, failures = (1, 1) if hunt.versions.old is not None else (_LEAST_RUNS, _FAILURES)
 
         def more(verdicts: Sequence[Verdict]) -> int:
             count, failed = len(verdicts), verdicts.count(Verdict.BAD)
-            if count < _LEAST_RUNS:
-                return _LEAST_RUNS - count
-            return min(self.jobs, _MOST_RUNS - count) if failed < _FAILURES else 0
+            if count < least:
+                return least - count
+            return min(self.jobs, _MOST_RUNS - count) if failed < failures else 0
 
         runs = self._measure(executor, failing, more)
         judging = hunt.session.request.judging
@@ -169,9 +180,13 @@ class MeasuredEnds:
 
     def counted(self, version: str, oracle: Oracle) -> Runs:
         """Return how the runs of an end were told: as bad are those of the new kind."""
-        terms = self.hunt.terms
-        told = [terms.for_search(oracle.judge(each.outcome)) for each in self.runs.get(version, [])]
+        told = self.verdicts(version, oracle)
         return Runs(told.count(Verdict.BAD), told.count(Verdict.GOOD))
+
+    def verdicts(self, version: str, oracle: Oracle) -> list[Verdict]:
+        """Return what the runs of an end were told."""
+        told = self.hunt.terms.for_search
+        return [told(oracle.judge(each.outcome)) for each in self.runs.get(version, [])]
 
     def in_words(self, version: str, oracle: Oracle) -> str:
         """Return how often an end failed."""
@@ -188,8 +203,7 @@ class MeasuredEnds:
         """Whether the new end is told BAD clearly more often than the old one."""
         versions = self.hunt.versions
         old, new = (self.counted(each, oracle) for each in (versions.old or "", versions.new))
-        alike = chance_of_no_difference((new.failed, new.total), (old.failed, old.total))
-        return alike <= _LOOK_ALIKE
+        return differ(new, old)
 
     def _measure(
         self,
@@ -233,6 +247,12 @@ class MeasuredEnds:
             f"`{versions.label(version)}` was said to be {word}, but it {did}",
             hint=f"`whet show {last}` shows its last output; name another end",
         )
+
+
+def differ(bad: Runs, good: Runs) -> bool:
+    """Whether some runs failed clearly more often than others."""
+    alike = chance_of_no_difference((bad.failed, bad.total), (good.failed, good.total))
+    return alike <= _LOOK_ALIKE
 
 
 def _up_to(most: int, verdicts: Sequence[Verdict]) -> int:

@@ -1,7 +1,8 @@
 """The search for the first bad version where a bad version does not fail each time.
 
-Both ends are measured first; then the plan is said: how often it fails, how many runs that will
-take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
+The end that fails is run until it does; then the plan is said: how often it fails, how many runs
+that will take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
+The old end is a suspect like all others: it is run as often as the question needs it.
 """
 
 import math
@@ -28,7 +29,7 @@ from whet.workbench.trials.driver import Driver, Ended, Question, stop_reason_of
 from whet.workbench.trials.session import RecordedExecutor
 from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.noisy_answer import NoisyAnswer, Noted
-from whet.workbench.versions.noisy_ends import WRONG_END, MeasuredEnds
+from whet.workbench.versions.noisy_ends import WRONG_END, MeasuredEnds, differ
 from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.versions import FirstBad, VersionHunt
 
@@ -121,6 +122,7 @@ class _NoisyHunt:
     ends: MeasuredEnds
     jobs: int
     _noted: dict[str, Noted] = field(default_factory=dict[str, Noted])
+    _told: dict[str, int] = field(default_factory=dict[str, int])
     _times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     @property
@@ -143,17 +145,27 @@ class _NoisyHunt:
                 walked = self._walk_back(executor, oracle)
                 if self.versions.old is None:
                     return self._nothing_good(oracle, walked)
-            self.ends.confirm(executor, oracle)
             bisection = self._bisection(oracle)
             self._recall(bisection, oracle)
             plan = self._plan(bisection, oracle)
             hunt.session.emit(Notice(text=plan))
             driver = self._driver(executor, oracle)
             ended = driver.run(self._narrated(bisection), self._ask, heard=self._note)
+            if ended.stopped is None and self._has_doubtful_ends(bisection):
+                self.ends.confirm(executor, oracle)
+                self._tell_ends(bisection, oracle)
+                driver.budget = self.ends.budget_left.less(ended.wall_seconds, ended.trials)
+                before = ended
+                ended = driver.run(self._narrated(bisection), self._ask, heard=self._note)
+                ended = replace(
+                    ended,
+                    trials=before.trials + ended.trials,
+                    wall_seconds=before.wall_seconds + ended.wall_seconds,
+                )
         result = ended.result or bisection.result()
         reason = stop_reason_of(ended, result.stopped)
         hunt.session.stopped(reason, ended.trials, ended.wall_seconds)
-        answer = self._answer(oracle)
+        answer = self._answer()
         return FirstBad(
             search=answer.found(bisection, result, reason, ended, plan),
             oracle=oracle,
@@ -161,16 +173,16 @@ class _NoisyHunt:
             first_bad=result.first_bad,
         )
 
-    def _answer(self, oracle: Oracle) -> NoisyAnswer:
+    def _answer(self) -> NoisyAnswer:
         return NoisyAnswer(
             versions=self.versions, terms=self.terms, confidence=self.noise.confidence,
-            ends=self.ends, oracle=oracle, noted=self._noted,
+            ends=self.ends, noted=self._noted,
         )  # fmt: skip
 
     def _nothing_good(self, oracle: Oracle, walked: Ended[WalkBackResult]) -> FirstBad:
         reason = stop_reason_of(walked, StopReason.NO_GOOD_VERSION)
         self.hunt.session.stopped(reason, walked.trials, walked.wall_seconds)
-        search = replace(self._answer(oracle).nothing(reason, walked), hint=self.versions.deeper())
+        search = replace(self._answer().nothing(reason, walked), hint=self.versions.deeper())
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
     def _walk_back(self, executor: RecordedExecutor, oracle: Oracle) -> Ended[WalkBackResult]:
@@ -190,6 +202,19 @@ class _NoisyHunt:
 
     # ---- the search ----
 
+    def _has_doubtful_ends(self, bisection: NoisyBisection[str]) -> bool:
+        """Whether the answer may come of ends that do the same."""
+        old = bisection.runs.get(self.versions.old or "")
+        return (old is not None and old.failed > 0) or not differ(*bisection.sides)
+
+    def _tell_ends(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
+        """Take note of those runs of the ends that were not told yet."""
+        for end in (self.versions.old or "", self.versions.new):
+            known = self._told.get(end, 0)
+            verdicts = self.ends.verdicts(end, oracle)[known:]
+            self._told[end] = known + len(verdicts)
+            bisection.tell([end] * len(verdicts), verdicts)
+
     def _bisection(self, oracle: Oracle) -> NoisyBisection[str]:
         old, new = self.versions.old, self.versions.new
         assert old is not None
@@ -200,14 +225,15 @@ class _NoisyHunt:
         if self.versions.is_grouped:
             # What is likely enough to be a merge alone is less likely to be one commit of it.
             self.hunt.session.emit(Notice(text=_WHOLE))
-        return NoisyBisection(
-            self.versions.whole(old, new).lineage,
+        bisection = NoisyBisection(
+            {old: (), **self.versions.whole(old, new).lineage},
             rates=FailureRates.of(if_bad, if_good),
-            ends=(self.ends.counted(new, oracle), self.ends.counted(old, oracle)),
             confidence=noise.confidence,
             at_once=self.jobs,
             seconds=self._seconds,
         )
+        self._tell_ends(bisection, oracle)
+        return bisection
 
     def _seconds(self, version: str) -> float:
         """Return how long a version's run takes, as far as runs have shown.
@@ -221,9 +247,10 @@ class _NoisyHunt:
     def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
         """Count the runs of earlier searches of the same trial, one that was stopped for one.
 
-        The ends are run anew, and so are both sides of the edge before the search ends.
+        The end that fails is run anew.
         """
-        suspects = [each for each in bisection.posterior() if each != self.versions.new]
+        ends = {self.versions.old, self.versions.new}
+        suspects = [each for each in bisection.posterior() if each not in ends]
         if len(suspects) > _MOST_RECALLED:
             return
         known: list[tuple[str, Verdict]] = []
@@ -305,10 +332,11 @@ class _NoisyHunt:
     def _plan(self, bisection: NoisyBisection[str], oracle: Oracle) -> str:
         """Return what is said before it begins."""
         terms = self.terms
-        ends = [
+        fails = ", on ".join(
             self.ends.in_words(each, oracle)
             for each in (self.versions.new, self.versions.old or "")
-        ]
+            if self.ends.runs.get(each)
+        )
         if_bad, if_good = bisection.rates
         failing, passing = terms.new, terms.old
         if terms.is_fix:  # the new kind is the one that passes
@@ -316,7 +344,7 @@ class _NoisyHunt:
         also = f" and {if_good:.0%} of {passing} ones" if if_good >= _WORTH_A_WORD else ""
         sure = 100 * self.noise.confidence
         return (
-            f"flaky: it fails on {ends[0]}, on {ends[1]};"
+            f"flaky: it fails on {fails};"
             f" fails in about {if_bad:.0%} of {failing} runs{also};"
             f" about {shown_count(self._runs_left(bisection), 'run')} to {sure:.4g} % confidence;"
             f" chance of a wrong answer ≤ {100 - sure:.2g} %"
