@@ -6,9 +6,17 @@ import sys
 from contextlib import suppress
 from typing import NoReturn
 
+_ELSEWHERE = (
+    b"error: whet runs on Linux only, and this is %s: it starts and watches programs by calls that no"
+    b" other kernel has\n\nhint: run it in a container or a virtual machine with Linux\n"
+)
+
 
 def main() -> NoReturn:
     """Run whet, and end this process with its exit code."""
+    if sys.platform != "linux":
+        os.write(2, _ELSEWHERE % sys.platform.encode())
+        os._exit(71)
     # A short life: most of what the imports make lives to the end, and looking through it again
     # and again costs 3 ms of a start.
     gc.set_threshold(50_000)

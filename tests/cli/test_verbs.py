@@ -111,6 +111,40 @@ def test_a_condition_makes_a_trial_bad(whet: Whet) -> None:
     assert "whet: GOOD" in whet("run", *words, "--", "echo", "loss: 2.5").stderr
 
 
+def test_a_condition_tells_what_it_saw_and_the_verdict_can_be_the_exit_code(whet: Whet) -> None:
+    words = ("--measure", "loss=loss: ([0-9.]+)", "--bad-if", "loss > 3 or stdout ~ NaN", "--exit-verdict")  # fmt: skip
+
+    bad = whet("run", *words, "--", "echo", "loss: 3.5")
+    good = whet("run", *words, "--", "echo", "loss: 2.5")
+    skip = whet("run", *words, "--", "echo", "nothing")
+
+    assert (bad.code, good.code, skip.code) == (1, 0, 125)
+    told = "`NaN` is not in stdout, bad if loss > 3 or stdout ~ NaN"
+    assert f" · loss = 3.5, {told} · trial 1" in bad.stderr
+    assert f" · loss was not printed, {told} · trial 3" in skip.stderr
+
+
+def test_trials_are_named_wherever_one_is_asked_for(whet: Whet) -> None:
+    whet("run", "--name", "base", "--", "true")
+    whet("run", "--", "true")
+
+    for words in (("delta", "base", "last"), ("delta", "1", "2")):
+        assert "`whet diff 1 2`" in whet(*words).stderr
+    asked = ("--good-trial", "none such", "--", "false")
+    for verb in ("investigate", "syscalls"):
+        assert "none such" in whet(verb, *asked).stderr
+
+
+def test_elsewhere_than_on_linux_one_sentence_says_so() -> None:
+    start = "import sys; sys.platform = 'darwin'; from whet.__main__ import main; main()"
+    said = subprocess.run(
+        [sys.executable, "-c", start], capture_output=True, text=True, check=False
+    )
+
+    assert said.returncode == 71
+    assert said.stderr.startswith("error: whet runs on Linux only, and this is darwin: ")
+
+
 def test_log_show_and_diff_tell_what_was_tried(whet: Whet) -> None:
     whet("run", "--name", "first", "--", "true")
     whet("run", "--env", "A=1", "--", "false")

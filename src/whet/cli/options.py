@@ -179,6 +179,9 @@ def trial_options(function: Callable[P, R]) -> Callable[P, R]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+verdict_option = click.option(
+    "--exit-verdict", is_flag=True, help="Exit with the verdict: 0 GOOD, 1 BAD, 125 SKIP."
+)
 locals_option = click.option(
     "--locals",
     "keeps_locals",

@@ -107,8 +107,8 @@ def expectation_words(entry: Entry) -> str:
     return f"expected {entry.expectation}: {met[entry.expectation_met]}"
 
 
-def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> str:
-    """Return the one line that `whet run` ends with."""
+def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool, told: str = "") -> str:
+    """Return the one line that `whet run` ends with; `told` is what the user's condition saw."""
     outcome = entry.outcome
     assert outcome is not None
     assert entry.verdict is not None
@@ -119,6 +119,7 @@ def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool) -> 
     ]
     if outcome.failure is not None:
         parts.append(failure_words(outcome.failure))
+    parts += [told] if told else []
     parts.append(f"trial {entry.number}")
     since = "" if previous is None else _since(entry, previous, is_same_failure=is_same_failure)
     if since:

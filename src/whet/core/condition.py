@@ -74,6 +74,15 @@ class Comparison:
         value = _number_of(self.name, outcome)
         return None if value is None else _NUMERIC_OPERATORS[self.operator](value, self.number)
 
+    def told(self, outcome: Outcome) -> str:
+        """Say what was measured, or whether its pattern was found."""
+        if self.pattern is not None:
+            is_found = self.holds(outcome) is (self.operator == "~")
+            text = self.pattern.pattern.decode("utf-8", "replace")
+            return f"`{text}` {'is' if is_found else 'is not'} in {self.name}"
+        value = _number_of(self.name, outcome)
+        return f"{self.name} was not printed" if value is None else f"{self.name} = {value:.6g}"
+
     def _streams(self, outcome: Outcome) -> tuple[Output, ...]:
         if self.name == "stdout":
             return (outcome.stdout,)
@@ -126,6 +135,11 @@ class Condition:
                 return True
             any_unknown = any_unknown or (False not in values)
         return None if any_unknown else False
+
+    def told(self, outcome: Outcome) -> str:
+        """Say what it was decided by, such as ``seconds = 2.31, bad if seconds > 2``."""
+        terms = [term.told(outcome) for terms in self.alternatives for term in terms]
+        return ", ".join([*dict.fromkeys(terms), f"bad if {self.text}"])
 
     @property
     def names(self) -> frozenset[str]:

@@ -62,7 +62,7 @@ def command(
 
     The two are configurations (JSON, YAML, TOML, INI, .env, Python literals, or any text), where the
     command names one of them or has `{}`; folders; with `--env`, environments; with `--arguments`,
-    arguments that replace `{}` or end the command; or, without a command, numbers of recorded trials.
+    arguments that replace `{}` or end the command; or, without a command, recorded trials.
 
     The result is two smallest sets: the differences that make GOOD fail, and those without which BAD
     passes. whet runs both, and writes the two configurations next to BAD.

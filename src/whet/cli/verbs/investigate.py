@@ -1,5 +1,7 @@
 """``whet investigate``: the main job."""
 
+from dataclasses import replace
+
 import click
 
 from whet.cli.console import answer, answer_json, answer_lines, styled
@@ -13,6 +15,7 @@ from whet.cli.options import (
     trial_request,
 )
 from whet.cli.progress import Progress
+from whet.cli.trial_name import TrialName
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.text.quantity import shown_bytes, shown_seconds
@@ -38,7 +41,7 @@ _COLUMNS = 80
 @click.option("--bad", default="", metavar="Y", help="A bad one (what is there now).")
 @click.option(
     "--good-trial",
-    type=int,
+    type=TrialName(),
     metavar="TRIAL",
     help="A recorded trial that passed (the last one of this command).",
 )
@@ -80,7 +83,7 @@ def command(
     package: str,
     good: str,
     bad: str,
-    good_trial: int | None,
+    good_trial: int | str | None,
     good_config: str,
     good_packages: str,
     output: str,
@@ -104,7 +107,6 @@ def command(
         package=package,
         good=good,
         bad=bad,
-        good_trial=good_trial,
         good_config=good_config,
         good_packages=good_packages,
         folder=output,
@@ -115,6 +117,8 @@ def command(
         tries_changes=not no_changes,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        if good_trial is not None:  # before other trials are run: `last` is one that was there
+            options = replace(options, good_trial=bench.notebook.find(good_trial).number)
         found = investigate(bench, request, options, history_of, pages=report_files)
     if as_json:
         answer_json(facts_of(found))

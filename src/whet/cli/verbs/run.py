@@ -1,5 +1,7 @@
 """``whet run``: one recorded trial."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from whet.cli.console import answer_json, report_error, say
@@ -9,22 +11,33 @@ from whet.cli.options import (
     locals_option,
     trial_options,
     trial_request,
+    verdict_option,
 )
 from whet.cli.summary import entry_json, run_line
 from whet.core.errors import CannotWrite
 from whet.core.observations.evidence import FAILURES, STACKS
+from whet.core.verdict import Verdict
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.run import RunResult, run
 
+if TYPE_CHECKING:
+    from whet.core.condition import Condition
+
+_VERDICT_CODES = {Verdict.GOOD: 0, Verdict.BAD: 1, Verdict.SKIP: 125}
+"""Those of a script that judges, as of `git bisect run`."""
+
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @trial_options
 @locals_option
+@verdict_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: object) -> int:
+def command(
+    ctx: click.Context, /, *, keeps_locals: bool, exit_verdict: bool, as_json: bool, **_: object
+) -> int:
     """Run a command once, and record everything about it.
 
     The program's output and exit code pass through unchanged. One line on stderr then gives the
@@ -35,10 +48,11 @@ def command(ctx: click.Context, /, *, keeps_locals: bool, as_json: bool, **_: ob
     with open_workbench() as bench:
         tasks = AgentTasks(keeps_locals=keeps_locals)
         result = run(bench, request, None if as_json else Console(), tasks=tasks)
-    return show(result, as_json=as_json)
+    code = show(result, as_json=as_json, condition=request.judging.condition)
+    return _VERDICT_CODES[result.entry.verdict or Verdict.SKIP] if exit_verdict else code
 
 
-def show(result: RunResult, *, as_json: bool) -> int:
+def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = None) -> int:
     """Show one trial that was run, and return the program's own exit code, come what may."""
     outcome = result.entry.outcome
     assert outcome is not None
@@ -52,7 +66,8 @@ def show(result: RunResult, *, as_json: bool) -> int:
         return outcome.shell_exit_code
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
-    say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
+    told = "" if condition is None else condition.told(outcome)
+    say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure, told=told))
     number = result.entry.number
     for line in _seen(result):
         say(line)

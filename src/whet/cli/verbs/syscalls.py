@@ -6,6 +6,7 @@ from whet.cli.call_lines import report_lines
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options import Duration, TrialCommand, json_option, trial_options, trial_request
 from whet.cli.summary import entry_json, run_line
+from whet.cli.trial_name import TrialName
 from whet.core.errors import BadUsage
 from whet.host.process.console import Console
 from whet.workbench.inspect.syscalls import (
@@ -34,7 +35,7 @@ from whet.workbench.trials.bench import open_workbench
     help="A command that passes: what fails in it too is left out.",
 )  # fmt: skip
 @click.option(
-    "--good-trial", type=int, metavar="N",
+    "--good-trial", type=TrialName(), metavar="TRIAL",
     help="A trial that passed. [the last one of this command that was followed]",
 )  # fmt: skip
 @click.option("--all", "is_whole", is_flag=True, help="All of it, not the first few.")
@@ -48,7 +49,7 @@ def command(
     pid: int | None,
     seconds: float | None,
     good: str,
-    good_trial: int | None,
+    good_trial: int | str | None,
     is_whole: bool,
     as_json: bool,
     **_: object,
@@ -63,7 +64,7 @@ def command(
     """
     request = trial_request(ctx)
     console = None if as_json else Console()
-    trial = _number(trials)
+    trial = _trial(trials)
     learning = Learning(command=good, trial=good_trial)
     _check((request.command or None, trial, pid), seconds, learning)
     if pid is not None:
@@ -77,20 +78,21 @@ def command(
         else:
             report = follow_again(bench, trial, console, learning)
     _show(report, is_whole=is_whole, as_json=as_json)
-    return 0
+    outcome = None if report.result is None else report.result.entry.outcome
+    return 0 if outcome is None else outcome.shell_exit_code
 
 
-def _number(words: tuple[str, ...]) -> int | None:
-    if len(words) > 1 or not all(word.isdecimal() for word in words):
+def _trial(words: tuple[str, ...]) -> int | str | None:
+    if len(words) > 1:
         raise BadUsage(
             f"`{' '.join(words)}` is not the number of a trial",
             hint=f"a command goes after `--`: `whet syscalls -- {' '.join(words)}`",
         )
-    return int(words[0]) if words else None
+    return TrialName().convert(words[0], None, None) if words else None
 
 
 def _check(
-    followed: tuple[tuple[str, ...] | None, int | None, int | None],
+    followed: tuple[tuple[str, ...] | None, int | str | None, int | None],
     seconds: float | None,
     learning: Learning,
 ) -> None:

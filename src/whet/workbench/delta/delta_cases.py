@@ -44,10 +44,14 @@ def cases_of(
         return cases_of_arguments(bench, request, good, bad)
     folder = Path(request.cwd or bench.project.folder)
     paths = [folder / word for word in (good, bad)]
-    if not request.command and not request.judging.script and good.isdigit() and bad.isdigit():
+    are_numbers = good.isdigit() and bad.isdigit()
+    are_named = are_numbers or not any(path.exists() for path in paths)
+    if are_named and not request.command and not request.judging.script:
         from whet.workbench.delta.delta_trials import cases_of_trials
 
-        return cases_of_trials(bench, request, int(good), int(bad))
+        names = [int(each) if are_numbers else each for each in (good, bad)]
+        first, second = (bench.notebook.find(each).number for each in names)
+        return cases_of_trials(bench, request, first, second)
     if all(path.is_dir() for path in paths):
         from whet.workbench.delta.delta_folders import cases_of_folders
 

@@ -34,11 +34,11 @@ class Learning:
 
     Attributes:
         command: a command that passes, as it is typed; empty: none is named.
-        trial: number of a trial that passed; None: none is named.
+        trial: name of a trial that passed; None: none is named.
     """
 
     command: str = ""
-    trial: int | None = None
+    trial: int | str | None = None
 
 
 @value_class(kw_only=True)
@@ -75,7 +75,7 @@ def follow_command(
 
 
 def follow_again(
-    bench: Workbench, number: int | None, console: Console | None, learning: Learning
+    bench: Workbench, number: int | str | None, console: Console | None, learning: Learning
 ) -> CallReport:
     """Run a recorded trial again, on today's code, with its calls followed.
 
