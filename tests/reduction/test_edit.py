@@ -81,7 +81,7 @@ def test_no_pieces_need_no_call() -> None:
 
     assert run_search(delete_pieces(b"", (0,)), test) == b""
     assert run_search(make_changes(b"abc", []), test) == b"abc"
-    assert run_search(first_that_fails([]), test) is None
+    assert run_search(first_that_fails(iter(list[bytes]())), test) is None
 
 
 def test_the_first_alternative_that_fails_is_taken() -> None:

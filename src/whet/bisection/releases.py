@@ -1,6 +1,6 @@
 """The releases of a package, as a search needs them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from packaging.specifiers import SpecifierSet
@@ -11,6 +11,7 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from whet.bisection.names import in_words
 from whet.bisection.terms import Terms
 from whet.core.errors import EndsReversed, NothingBetween, SameEnds, UnknownRelease
 from whet.core.value_class import value_class
@@ -288,7 +289,7 @@ def _nearest(releases: Sequence[Release], order: Version) -> str:
     older = [each.version for each in releases if each.order < order]
     newer = [each.version for each in releases if each.order > order]
     near = (*older[-_SHOWN_NEAR:], *newer[:_SHOWN_NEAR])
-    return _listed(near) if near else "none: nothing of it can be installed here"
+    return in_words(near) if near else "none: nothing of it can be installed here"
 
 
 def _range(releases: Sequence[Release]) -> str:
@@ -305,7 +306,3 @@ def _reversed(listing: Listing, old: Release, new: Release, terms: Terms) -> End
         hint=f"the older one comes first: `whet bisect --package {listing.package} {ends}`; for the "
         f"release that fixed something add `--terms {words}`",
     )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -13,7 +13,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.answering import answering
 from whet.search.batch import LazyBatch
-from whet.search.proposal import Search
+from whet.search.proposal import CandidateT, Search
 from whet.search.subsets.delta import BATCH_WIDTH, Kept, minimize
 
 BATCH_BYTES = 64 * 1024 * 1024
@@ -139,7 +139,9 @@ class _Shared:
         return self._text[: self._offsets[start]] + self._text[self._offsets[stop] :]
 
 
-def first_that_fails(candidates: Iterable[bytes]) -> Search[bytes, bytes | None]:
+def first_that_fails(
+    candidates: Iterable[CandidateT],
+) -> Search[CandidateT, CandidateT | None]:
     """Propose alternatives; return the first that is BAD, or None."""
     batch = LazyBatch(candidates)
     if not batch:

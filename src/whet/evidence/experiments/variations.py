@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import takewhile
 
 from whet.core.value_class import value_class
-from whet.evidence.experiments.changes import parsed
+from whet.evidence.experiments.changes import MOST_BYTES, parsed
 from whet.evidence.experiments.single_changes import (
     KindOf,
     SingleChange,
@@ -17,8 +17,6 @@ from whet.evidence.experiments.single_changes import (
 )
 from whet.evidence.experiments.statement_changes import statement_changes_of
 
-MOST_BYTES = 100_000
-"""Of a module's text: what is given to a program in a variable has to fit into it."""
 _NEVER = (ast.Import, ast.ImportFrom, ast.Assert, ast.Global, ast.Nonlocal)
 _OUTSIDE = {
     "open", "mkdir", "rmdir", "unlink", "remove", "rmtree", "rename", "replace_file", "chdir", "putenv",

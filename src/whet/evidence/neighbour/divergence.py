@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from whet.core.value_class import value_class
 from whet.evidence.neighbour.stretch import Function, Line, Stretch, function_of
+from whet.evidence.provenance.control import is_in
 from whet.evidence.provenance.recording import Code, Raised, Step
 from whet.evidence.provenance.source import Sources
 
@@ -37,7 +38,7 @@ class Divergence:
     @property
     def was(self) -> bool:
         """How the test came out in the failing run, where the passing ones went the other way."""
-        return _holds(self.fork.body, self.line) == self.is_extra
+        return is_in(self.fork.body, self.line) == self.is_extra
 
 
 def divergences(
@@ -98,7 +99,7 @@ def _forks(function: Function, line: int, sources: Sources) -> Iterator[Fork]:
     around = [
         node
         for node in ast.walk(own)
-        if isinstance(node, Fork) and (_holds(node.body, line) or _holds(_orelse(node), line))
+        if isinstance(node, Fork) and (is_in(node.body, line) or is_in(_orelse(node), line))
     ]
     yield from reversed(around)  # `walk` meets the outer ones first
 
@@ -118,7 +119,7 @@ def _went(fork: Fork, step: Step) -> bool | None:
     head = range(fork.lineno, fork.body[0].lineno)
     later = (each.line for each in step.frame.steps if each.begin > step.begin)
     after = next((line for line in later if line not in head), None)
-    return None if after is None else _holds(fork.body, after)
+    return None if after is None else is_in(fork.body, after)
 
 
 def _stack_of(error: Raised) -> Iterator[Line]:
@@ -137,10 +138,10 @@ def _leads_there(found: Divergence, stack: Sequence[Line]) -> bool:
             continue
         if line in (found.line, found.at):
             return True
-        is_in_body = _holds(fork.body, line)
+        is_in_body = is_in(fork.body, line)
         if found.was and is_in_body:
             return True
-        if not found.was and _holds(_orelse(fork), line):
+        if not found.was and is_in(_orelse(fork), line):
             return True
         if not found.is_extra and line >= found.line and is_in_body:
             return True
@@ -155,14 +156,10 @@ def _with_calls(found: Divergence, failing: Stretch, known: frozenset[Function])
         parent = step.frame.parent
         if function in known or parent is None or function_of(parent.code) != found.function:
             continue
-        if _holds(taken, step.frame.line):
+        if is_in(taken, step.frame.line):
             names.setdefault(step.frame.code.name)
     return replace(found, calls=tuple(names))
 
 
 def _orelse(node: Fork) -> list[ast.stmt]:
     return [] if isinstance(node, ast.ExceptHandler) else node.orelse
-
-
-def _holds(statements: Sequence[ast.stmt], line: int) -> bool:
-    return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in statements)

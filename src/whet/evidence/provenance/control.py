@@ -1,7 +1,7 @@
 """Which test has decided what a function did: the branch taken, the rows passed over."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import Call, Step
@@ -52,11 +52,11 @@ class Control:
         source = self._sources[call.code.path]
         own = source.node_of(call.code) or source.tree
         for loop in ast.walk(own):
-            if not isinstance(loop, ast.For | ast.AsyncFor | ast.While) or not _is_in(
+            if not isinstance(loop, ast.For | ast.AsyncFor | ast.While) or not is_in(
                 loop.body, line
             ):
                 continue
-            inside = [s for s in call.steps if s.result is None and _is_in(loop.body, s.line)]
+            inside = [s for s in call.steps if s.result is None and is_in(loop.body, s.line)]
             last = inside[-1] if inside else None
             if last is not None and isinstance(source.statement(last.line), ast.Break):
                 return self.decided(call, last.line, last.begin)
@@ -70,7 +70,7 @@ class Control:
             if step.result is None and isinstance(statement, ast.If):
                 later = [each.line for each in call.steps if each.begin > step.begin]
                 leaves = isinstance(statement.body[-1], ast.Return | ast.Raise)
-                if leaves and not any(_is_in(statement.body, each) for each in later):
+                if leaves and not any(is_in(statement.body, each) for each in later):
                     return Decision(statement.test, step, was=False)
         return None
 
@@ -83,8 +83,8 @@ class Control:
             if not isinstance(node, ast.If) or node.lineno not in lines:
                 continue
             last = [step for step in call.steps if step.line == node.lineno][-1]
-            if _is_in(node.body, line) or _is_in(node.orelse, line):
-                was = _is_in(node.orelse, line)
+            if is_in(node.body, line) or is_in(node.orelse, line):
+                was = is_in(node.orelse, line)
                 if not _ran(node.orelse if was else node.body, lines):
                     found = Decision(node.test, last, was=was)
             elif node.lineno < line and _leaves(node.body) and _ran(node.body[-1:], lines):
@@ -96,7 +96,7 @@ class Control:
         source = self._sources[call.code.path]
         own = source.node_of(call.code) or source.tree
         return [
-            node for node in ast.walk(own) if isinstance(node, ast.For) and _is_in(node.body, line)
+            node for node in ast.walk(own) if isinstance(node, ast.For) and is_in(node.body, line)
         ]
 
     def passed_over(self, call: Call) -> Decision | None:
@@ -126,15 +126,16 @@ def filters_of(expr: ast.expr | None) -> Iterator[ast.expr]:
             yield from generator.ifs
 
 
-def _is_in(statements: list[ast.stmt], line: int) -> bool:
+def is_in(statements: Sequence[ast.stmt], line: int) -> bool:
+    """Whether a line is one of some statements."""
     return any(each.lineno <= line <= (each.end_lineno or each.lineno) for each in statements)
 
 
 def _led_to(statement: ast.If, line: int, call: Call, step: Step) -> bool | None:
     """Return how a test came out, if it led to a line; None: it did not, or nothing shows how."""
     body = statement.body
-    if _is_in(body, line) or _is_in(statement.orelse, line):
-        return _is_in(body, line)
+    if is_in(body, line) or is_in(statement.orelse, line):
+        return is_in(body, line)
     if not _leaves(body) or statement.lineno > line:  # else it is of the round before
         return None
     if body[0].lineno == statement.lineno and isinstance(body[-1], ast.Break | ast.Continue):
@@ -142,7 +143,7 @@ def _led_to(statement: ast.If, line: int, call: Call, step: Step) -> bool | None
     head = range(statement.lineno, body[0].lineno)
     later = (each.line for each in call.steps if each.begin > step.begin)
     after = next((each for each in later if each not in head), line)
-    if not _is_in(body, after):
+    if not is_in(body, after):
         return False
     return True if isinstance(body[-1], ast.Break) else None
 
@@ -176,4 +177,4 @@ def _behind(own: ast.AST, node: ast.If) -> list[ast.stmt]:
 
 
 def _ran(statements: list[ast.stmt], lines: set[int]) -> bool:
-    return any(_is_in(statements, line) for line in lines)
+    return any(is_in(statements, line) for line in lines)

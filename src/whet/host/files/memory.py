@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 from whet.core.value_class import value_class
+from whet.host.kernel.control_groups import read_fields, read_number, read_words
 
 _GROUPS = "/sys/fs/cgroup"
 _V2 = ("memory.max", "memory.current", "inactive_file", "memory.events")
@@ -35,14 +36,14 @@ def memory_left(proc: str = "/proc", groups: str = _GROUPS) -> MemoryLeft:
         proc: where the kernel shows its figures.
         groups: where control groups are mounted.
     """
-    fields = _fields(f"{proc}/meminfo")
+    fields = read_fields(f"{proc}/meminfo")
     total, available = fields.get("MemTotal:", 0) << 10, fields.get("MemAvailable:", 0) << 10
     for folder, (limit_name, used_name, free_name, _) in _groups(proc, groups):
-        limit, used = _number(f"{folder}/{limit_name}"), _number(f"{folder}/{used_name}")
+        limit, used = read_number(f"{folder}/{limit_name}"), read_number(f"{folder}/{used_name}")
         if limit is None or used is None:
             continue
         # Pages of files that nobody uses are given back when they are needed.
-        idle = _fields(f"{folder}/memory.stat").get(free_name, 0)
+        idle = read_fields(f"{folder}/memory.stat").get(free_name, 0)
         total, available = min(total, limit), min(available, max(limit - used + idle, 0))
     return MemoryLeft(total_bytes=total, available_bytes=available)
 
@@ -66,15 +67,15 @@ class FullGroups:
 
     def _look(self) -> Iterator[tuple[str, int, int]]:
         for folder, (limit_name, _, _, events_name) in _groups(self._proc, self._root):
-            limit = _number(f"{folder}/{limit_name}")
+            limit = read_number(f"{folder}/{limit_name}")
             if limit is not None:
-                yield folder, _fields(f"{folder}/{events_name}").get("oom_kill", 0), limit
+                yield folder, read_fields(f"{folder}/{events_name}").get("oom_kill", 0), limit
 
 
 def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str, str]]]:
     """Return the folders of the control groups that this process is in, and their file names."""
     found: list[tuple[str, tuple[str, str, str, str]]] = []
-    for line in _text(f"{proc}/self/cgroup").splitlines():
+    for line in read_words(f"{proc}/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
             root, names = groups, _V2
@@ -87,21 +88,3 @@ def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str, str]
             path = os.path.dirname(path)
         found.append((root, names))
     return found
-
-
-def _fields(path: str) -> dict[str, int]:
-    rows = (line.split() for line in _text(path).splitlines())
-    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
-
-
-def _number(path: str) -> int | None:
-    text = _text(path).strip()
-    return int(text) if text.isdigit() else None
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read()
-    except OSError:
-        return ""

@@ -16,6 +16,7 @@ from whet.core.text.record import (
     records,
     text,
 )
+from whet.host.inspect.presence import process_of
 from whet.host.inspect.stacks import crashes_in, is_user_code
 
 _SUFFIX = ".failures"
@@ -31,7 +32,7 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
     """
     failures: list[JsonObject] = []
     left = _MOST_BYTES
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=_by_process):
+    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
         with suppress(OSError):
             data = path.read_bytes()[:left]
             left -= len(data)
@@ -61,13 +62,9 @@ def _crashes(agent_folder: Path) -> list[JsonObject]:
                 for frame in frames
             ],
         }
-        pid = _by_process(path)
+        pid = process_of(path)
         found.append({"pid": pid, "rank": None, "where": "main", "thread": "", "error": error})
     return found
-
-
-def _by_process(path: Path) -> int:
-    return int(path.stem) if path.stem.isdigit() else 0
 
 
 def _paths(data: JsonObject) -> list[str]:

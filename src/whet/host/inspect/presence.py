@@ -35,7 +35,7 @@ def read_pythons(agent_folder: Path) -> Evidence:
     """Return the Pythons of a trial as one observation."""
     told: list[dict[str, object]] = []
     ended: list[list[str]] = []
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=_by_process):
+    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
         found = _record(_told_by(path))
         ended += found.pop("ended")
         if found not in told:
@@ -109,5 +109,6 @@ def _is_of_user(path: str) -> bool:
     return path.endswith(".py") and is_user_code(path) and os.path.isfile(path)
 
 
-def _by_process(path: Path) -> int:
+def process_of(path: Path) -> int:
+    """Return the process that has written a file of the agent's folder."""
     return int(path.stem) if path.stem.isdigit() else 0

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from whet.core.room import Fault
+from whet.host.kernel.call_targets import signed
 from whet.host.kernel.fault_calls import faultable
 from whet.host.limits.enforcer import Order
 from whet.host.process.reported import ReportServer
@@ -23,8 +24,6 @@ from whet.host.process.room_reports import received
 from whet.host.spawner.observer import ANSWER, CONTINUE, RECEIVE, REQUEST, SEND
 
 _AT_FDCWD = -100
-_INT = 1 << 32
-_SIGN = 1 << 31
 _PATH_BYTES = 4096
 _PATIENCE_SECONDS = 1.0
 
@@ -148,20 +147,15 @@ class Injector:
     def _file_of(self, pid: int, number: int, arguments: Sequence[int]) -> str:
         descriptor, folder, path = self._kinds.get(number, (-1, -1, -1))
         if path >= 0:
-            base = _signed(arguments[folder]) if folder >= 0 else _AT_FDCWD
+            base = signed(arguments[folder]) if folder >= 0 else _AT_FDCWD
             return _path_at(pid, base, _string_in(pid, arguments[path]))
-        return _open_file(pid, _signed(arguments[descriptor])) if descriptor >= 0 else ""
+        return _open_file(pid, signed(arguments[descriptor])) if descriptor >= 0 else ""
 
 
 def _is_like(path: str, glob: str) -> bool:
     return not glob or any(
         fnmatch.fnmatchcase(each, glob) for each in (path, os.path.basename(path))
     )
-
-
-def _signed(argument: int) -> int:
-    number = argument % _INT
-    return number - _INT if number & _SIGN else number
 
 
 def _path_at(pid: int, folder: int, path: str) -> str:

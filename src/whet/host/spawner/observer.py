@@ -33,7 +33,6 @@ else:
 
 # linux/seccomp.h
 RECEIVE, SEND, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
-_WAKE_ON_SAME_CPU = (1).to_bytes(8, "little")
 CONTINUE = 1
 REQUEST = struct.Struct("=QIIiIQ6Q")  # id, pid, flags, number, architecture, where, arguments
 ANSWER = struct.Struct("=QqiI")  # id, value, error, flags

@@ -12,7 +12,6 @@ from whet.host.process.terminal import PseudoTerminal, Terminal
 from whet.host.trial.capture import Capturing
 
 _PIPE_BYTES = 1 << 20  # what an ordinary user may ask for; a fast writer then waits less often
-_AT_ONCE_BYTES = 1 << 20
 
 _STDERR = 2
 

@@ -5,18 +5,16 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import Enum
 from numbers import Number
-from typing import TypeVar
 
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.candidates import keep_few
+from whet.reduction.edit import first_that_fails
 from whet.reduction.objects.tree import Leaf
 from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 from whet.search.rendering import rendering
-
-CandidateT = TypeVar("CandidateT")
 
 _FEW = 4  # 0, 1, 2 and 3 are read at a glance
 _SHORT = 40  # characters
@@ -101,20 +99,11 @@ def _bytes_of(value: object) -> bytes:
     return value
 
 
-def first_bad(candidates: Iterable[CandidateT]) -> Search[CandidateT, CandidateT | None]:
-    """Propose one after the other; return the first that fails, or None."""
-    batch = LazyBatch(candidates)
-    if not batch:
-        return None
-    verdicts = yield batch
-    return batch[len(verdicts) - 1] if verdicts[-1] is Verdict.BAD else None
-
-
 def _others(value: object) -> Search[object, object]:
     if isinstance(value, Enum):
         members: list[object] = list(type(value))  # a flag of several is none of them
         before = members[: members.index(value)] if value in members else members
-        found = yield from first_bad(before)
+        found = yield from first_that_fails(before)
         return value if found is None else found
     zero = _zero_of(value)
     if zero is None or isinstance(value, bool | str | bytes):
@@ -124,7 +113,7 @@ def _others(value: object) -> Search[object, object]:
         smaller.append(zero.kind(1))
     if any(_is_same(value, each) for each in smaller):
         smaller = smaller[:1]
-    found = yield from first_bad(smaller)
+    found = yield from first_that_fails(smaller)
     return value if found is None else found
 
 
@@ -137,19 +126,19 @@ def _is_same(one: object, other: object) -> bool:
 def _whole(value: int, kind: Callable[[int], object]) -> Search[object, object]:
     """Go to the nearest number to zero, by halves where all above it fail."""
     best = value
-    if best < 0 and (yield from first_bad([kind(-best)])) is not None:
+    if best < 0 and (yield from first_that_fails([kind(-best)])) is not None:
         best = -best
     sign = -1 if best < 0 else 1
     far: int = abs(best)
     for few in range(min(far, _FEW)):
-        if (yield from first_bad([kind(sign * few)])) is not None:
+        if (yield from first_that_fails([kind(sign * few)])) is not None:
             return kind(sign * few)
     is_settled = False
     while not is_settled:
         is_settled = True
         step: int = max(far // 2, 1)
         while step and far > _FEW - 1:
-            if (yield from first_bad([kind(sign * (far - step))])) is not None:
+            if (yield from first_that_fails([kind(sign * (far - step))])) is not None:
                 far -= step
                 is_settled = False
                 step = min(step, far)
@@ -160,17 +149,17 @@ def _whole(value: int, kind: Callable[[int], object]) -> Search[object, object]:
 def _float(value: float) -> Search[object, object]:
     if not math.isfinite(value):
         plain: list[object] = [0.0, 1.0, *([math.inf] if value != math.inf else [])]
-        found = yield from first_bad(plain)
+        found = yield from first_that_fails(plain)
         return value if found is None else found
     best = value
     if not best.is_integer():
-        found = yield from first_bad(_rounded(best))
+        found = yield from first_that_fails(_rounded(best))
         best = best if found is None else _float_of(found)
-    if math.copysign(1.0, best) < 0 and (yield from first_bad([-best])) is not None:
+    if math.copysign(1.0, best) < 0 and (yield from first_that_fails([-best])) is not None:
         best = -best
     if best.is_integer() and abs(best) < _EXACT:
         return (yield from _whole(int(best), float))
-    fewer = yield from first_bad(_fewer_digits(best))
+    fewer = yield from first_that_fails(_fewer_digits(best))
     return best if fewer is None else fewer
 
 
@@ -214,7 +203,7 @@ def _short(text: str) -> Search[str, str]:
     for index in range(len(best)):
         plain = [f"{best[:index]}{sign}{best[index + 1 :]}" for sign in _PLAIN]
         better = plain[: plain.index(best)] if best in plain else plain
-        found = yield from first_bad(better)
+        found = yield from first_that_fails(better)
         best = best if found is None else found
     return best
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from whet.core.verdict import Verdict
-from whet.reduction.objects.atoms import atom, first_bad
+from whet.reduction.edit import first_that_fails
+from whet.reduction.objects.atoms import atom
 from whet.reduction.objects.tree import Leaf
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
@@ -93,7 +94,7 @@ class Grid(ABC):
         grid: Grid = self
         for axis in sorted(range(len(grid.lengths)), key=lambda each: -self.lengths[each]):
             grid = yield from _shorter(grid, axis)
-        while (found := (yield from first_bad(grid.plainer()))) is not None:
+        while (found := (yield from first_that_fails(grid.plainer()))) is not None:
             grid = found
         return (yield from _plain_cells(grid))
 
@@ -123,7 +124,7 @@ def _plain_cells(grid: Grid) -> GridSearch:
         ]
         zeroed = [zeros.get(index, cell) for index, cell in enumerate(cells)]
         options = [grid.with_cells(zeroed), grid.with_cells(counted)]
-        found = yield from first_bad(options)
+        found = yield from first_that_fails(options)
         if found is not None:
             grid, cells = found, zeroed if found == options[0] else counted
             places = [index for index in places if index and cells is counted]

@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.experiments.changes import MOST_BYTES, Repair
+from whet.evidence.experiments.changes import Repair
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
 from whet.evidence.provenance.recording import Recording
@@ -20,6 +18,7 @@ from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead
 from whet.workbench.investigate.needed import given_as_text, is_met
+from whet.workbench.investigate.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS = 24
@@ -48,7 +47,7 @@ def repaired_clue(
     found = [
         (path, repair)
         for path in _files(baseline.outcome, dead)
-        for repair in repairs_of(_text(path))
+        for repair in repairs_of(text_to_change(path))
         if is_met(repair.needs, path, recording)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
@@ -68,7 +67,7 @@ def repaired_clue(
         spent += outcome.wall_seconds
         if baseline.oracle.judge(outcome) is not Verdict.GOOD:
             continue
-        control, failed = run(AgentTasks(edit=(path, _text(path))))
+        control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
         if baseline.oracle.judge(failed) is Verdict.BAD:
             clue = _clue(path, repair, (number, control), Placing(trial.cwd))
             return _with_call(clue, path, repair, recording, Placing(trial.cwd))
@@ -116,11 +115,3 @@ def _of_failure(dead: Dead) -> Iterator[str]:
     failure: KeptFailure = dead.failure
     yield from (each.frame.path for each in reversed(dead.error.frames))
     yield from failure.modules.values()
-
-
-def _text(path: str) -> str:
-    """Return a module's text; empty: it cannot be read, or is too long to be run with a change."""
-    with suppress(OSError, UnicodeDecodeError):
-        text = Path(path).read_bytes()
-        return text.decode() if len(text) < MOST_BYTES and b"\0" not in text else ""
-    return ""

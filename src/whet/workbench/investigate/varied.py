@@ -12,9 +12,9 @@ from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.experiments.changes import MOST_BYTES
 from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE
 from whet.evidence.experiments.variations import (
-    MOST_BYTES,
     Variation,
     deciding_lines,
     variations_of,
@@ -67,7 +67,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
         return Varied()
     path = candidates[0][0]
     try:
-        control, outcome = run(AgentTasks(edit=(path, _text(path))))
+        control, outcome = run(AgentTasks(edit=(path, text_to_change(path))))
     except WhetError:  # this machine has no such room
         return Varied()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
@@ -123,7 +123,7 @@ def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: P
 def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:
     places = [place for place in way.places if place != way.failing][:_MOST_PLACES]
     for path in dict.fromkeys(path for path, _ in places):
-        text = _text(path)
+        text = text_to_change(path)
         if not path.endswith(".py") or not text:
             continue
         active = way.active.get(path, set())
@@ -133,7 +133,7 @@ def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:
             yield path, each
 
 
-def _text(path: str) -> str:
+def text_to_change(path: str) -> str:
     """Return a module's text; empty: it cannot be read, or is too long to be run with a change."""
     with suppress(OSError, UnicodeDecodeError):
         text = Path(path).read_bytes()

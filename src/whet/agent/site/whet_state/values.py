@@ -26,7 +26,6 @@ _MOST_NODES_IN_ALL = 12000
 _MOST_BITS = 4096
 _PATIENCE = 5
 
-_SEQUENCES = (list, tuple, set, frozenset)
 # Types of the standard library whose words are their own and cannot be anybody else's.
 PLAIN = {
     "datetime": {"datetime", "date", "time", "timedelta", "timezone"},

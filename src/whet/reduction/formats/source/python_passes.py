@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from whet.reduction.edit import Change, Edit, make_changes, only
-from whet.reduction.formats.source.source_offers import cut_of, list_edits
+from whet.reduction.formats.source.source_offers import cuts_of
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
@@ -38,7 +38,7 @@ def _parameters(
     found = _DEF.search(tree.payload, head, function.end)
     parameters = [node for node in function.children if node.kind in _PARAMETERS]
     named = [] if found is None else calls.get(found[1], [])
-    cuts = _cuts(tree, parameters)
+    cuts = cuts_of(tree, parameters)
     for place, parameter in enumerate(parameters):
         change = [cuts[place]]
         name = tree.text(parameter).partition(b":")[0].partition(b"=")[0].strip()
@@ -52,7 +52,7 @@ def _parameters(
 
 def _argument(tree: SourceTree, call: SourceNode, name: bytes, place: int) -> list[Edit]:
     arguments = call.children[1:]
-    cuts = _cuts(tree, arguments)
+    cuts = cuts_of(tree, arguments)
     for number, argument in enumerate(arguments):
         is_keyword = argument.kind == "keyword"
         if (number == place and not is_keyword) or (
@@ -60,14 +60,6 @@ def _argument(tree: SourceTree, call: SourceNode, name: bytes, place: int) -> li
         ):
             return [cuts[number]]
     return []
-
-
-def _cuts(tree: SourceTree, nodes: list[SourceNode]) -> list[Edit]:
-    in_list = list_edits(tree, nodes)
-    return [
-        in_list.get(place, cut_of(tree.payload, node.start, node.end))
-        for place, node in enumerate(nodes)
-    ]
 
 
 def _plain_strings(tree: SourceTree) -> PassSearch:

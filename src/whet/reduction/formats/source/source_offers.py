@@ -167,3 +167,12 @@ def _dedents(payload: bytes, span: range, to: int, by: int) -> Iterator[Edit]:
         if min(to, indent) < min(by, indent):
             yield Edit(line + min(to, indent), line + min(by, indent))
         line = payload.find(b"\n", line, span.stop) + 1
+
+
+def cuts_of(tree: SourceTree, nodes: Sequence[SourceNode]) -> list[Edit]:
+    """Return for each node the edit that cuts it out, from its list if it stands in one."""
+    in_list = list_edits(tree, nodes)
+    return [
+        in_list.get(place, cut_of(tree.payload, node.start, node.end))
+        for place, node in enumerate(nodes)
+    ]

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 from whet.reduction.edit import Change, Edit, make_changes, only
-from whet.reduction.formats.source.source_offers import cut_of, list_edits
+from whet.reduction.formats.source.source_offers import cuts_of
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
@@ -36,7 +36,7 @@ def _delete_columns(tree: SourceTree) -> PassSearch:
         if statement.kind.startswith("CREATE"):
             order[table] = names
         for group in (*groups[:1], *(row for row in rows if row is not listed)):
-            for name, edit in zip(names, _cuts(tree, group.children), strict=False):
+            for name, edit in zip(names, cuts_of(tree, group.children), strict=False):
                 columns.setdefault((table, name), []).append(edit)
     changes: list[Change] = [sorted(each, key=_start) for each in columns.values()]
     return only(make_changes(tree.payload, changes), tree.parses)
@@ -97,14 +97,6 @@ def _names(tree: SourceTree, group: SourceNode) -> list[bytes]:
 def _bare(name: bytes) -> bytes:
     """Return a name as it is compared: dumps quote it in one statement and not in another."""
     return name.translate(None, _NAME_QUOTES).lower()
-
-
-def _cuts(tree: SourceTree, nodes: list[SourceNode]) -> list[Edit]:
-    in_list = list_edits(tree, nodes)
-    return [
-        in_list.get(place, cut_of(tree.payload, node.start, node.end))
-        for place, node in enumerate(nodes)
-    ]
 
 
 def _start(edit: Edit) -> int:
