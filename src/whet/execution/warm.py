@@ -1,5 +1,7 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
+import os
+import time
 from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -182,10 +184,11 @@ class WarmRuns:
             if staged is not None:
                 worth = self._worth_of(snapshot_pool, staged, was_refused=bool(why))
                 staged.worth_seconds = worth.here
+                began = time.time() if program.reset else None
                 try:
                     outcome = run(staged)
                 except DivergedError:
-                    blocker = _refusal(staged, is_reset=bool(program.reset))
+                    blocker = _refusal(staged, began)
                 else:
                     snapshot_pool.accept(snapshot)
                     self._worth = worth
@@ -197,6 +200,8 @@ class WarmRuns:
                 if staged.spoilt in snapshot.sources and not was_settled:
                     waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
+            if staged is not None and staged.spoilt and not _is_own(staged.spoilt, snapshot):
+                blocker += _reader(snapshot_pool, snapshot, staged.spoilt)
             why = why or f"not from {snapshot.place}: {blocker}"
             if staged is None or staged.spoilt or staged.halted == COPY_IS_GONE:
                 snapshot_pool.remove(snapshot, blocker)
@@ -334,7 +339,7 @@ class WarmRuns:
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
-            why_not_deeper=why,
+            why_not_deeper=_beside(why, since),
             snapshots=len(snapshot_pool.stage.snapshots),
             halted=staged.halted or ("" if halt is None else halt.why),
             halted_at="" if staged.halted or halt is None else halt.place,
@@ -354,6 +359,16 @@ def blocker_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> st
     """
     changed, why = _fit(snapshot, look)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
+
+
+def _beside(why: str, since: Snapshot | None) -> str:
+    """Return why a run did not go on from a later copy, where the one that served has its place, too."""
+    place = "" if since is None else f"not from {since.place}: "
+    return (
+        f"not from a later copy there: {why.removeprefix(place)}"
+        if place and why.startswith(place)
+        else why
+    )
 
 
 def _chain(failure: Failure) -> list[tuple[str, str]]:
@@ -390,7 +405,7 @@ def _fit(
     """Return what its sources say now that have changed, or None and why it cannot be used."""
     spoilt = look(snapshot) if look is not None else ""
     if spoilt:
-        return None, f"{_name(spoilt)} has changed"
+        return None, _changed(spoilt, snapshot)
     changed: dict[str, bytes] = {}
     for path, then in snapshot.sources.items():
         try:
@@ -402,13 +417,51 @@ def _fit(
     return changed, ""
 
 
-def _refusal(staged: Staged, *, is_reset: bool) -> str:
-    if staged.spoilt and is_reset:
+def _refusal(staged: Staged, reset_began: float | None) -> str:
+    """Return why a copy did not serve.
+
+    Args:
+        staged: how the run was to go on from it.
+        reset_began: when the reset steps began; None: there are none.
+    """
+    assert staged.since is not None
+    if not staged.spoilt:
+        names = " and ".join(sorted(map(_name, staged.changed)))
+        return staged.halted or f"{names} has changed above"
+    if reset_began is not None and _change_time(staged.spoilt) >= reset_began:
         return f"a reset step has changed {_name(staged.spoilt)}"
-    if staged.spoilt:
-        return f"{_name(staged.spoilt)} has changed"
-    names = " and ".join(sorted(map(_name, staged.changed)))
-    return staged.halted or f"{names} has changed above"
+    return _changed(staged.spoilt, staged.since)
+
+
+def _changed(path: str, snapshot: Snapshot) -> str:
+    """Return that a path has changed, named so that the user knows which is meant."""
+    name = _name(path) if _is_own(path, snapshot) else path
+    return (
+        f"what is in the folder {name} has changed"
+        if Path(path).is_dir()
+        else f"{name} has changed"
+    )
+
+
+def _is_own(path: str, snapshot: Snapshot) -> bool:
+    """Whether a file is near the program's sources, so that its name alone says which is meant."""
+    folders = {str(Path(source).parent) for source in snapshot.sources}
+    return any(f"{path}/".startswith(f"{folder}/") for folder in folders)
+
+
+def _reader(snapshot_pool: SnapshotPool, snapshot: Snapshot, path: str) -> str:
+    """Return where the program looks at a file, as far as its copies tell: after which of them."""
+    earlier = (each for each in snapshot_pool.deepest_first() if each.seconds < snapshot.seconds)
+    before = next((each for each in earlier if not each.has_seen(path)), None)
+    return "" if before is None else f", and the program looks at it after {before.place}"
+
+
+def _change_time(path: str) -> float:
+    """Return when a file or folder was last changed; 0: it is not there."""
+    try:
+        return os.lstat(path).st_ctime
+    except OSError:
+        return 0.0
 
 
 def _name(path: str) -> str:

@@ -147,7 +147,7 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
         told = loop.next("verification")
 
     assert told["differs_in"] == []
-    assert told["why_not"] == "conf.toml has changed"
+    assert told["why_not"] == f"{whet.folder.parent / 'conf.toml'} has changed"
 
 
 @pytest.mark.parametrize("when", ["while it ran", "while it was verified"])

@@ -13,6 +13,7 @@ import pytest
 from workshop import SLOW, Workshop
 
 from whet.core.outcome import Outcome
+from whet.core.trial import ResetStep
 from whet.execution.warm import Start
 from whet.host.process.process_tree import children_of, descendants_of, has_ended
 
@@ -228,3 +229,47 @@ def test_whoever_is_made_ready_and_was_killed_is_replaced(workshop: Workshop) ->
     second, _ = _start_of(workshop, f"{SLOW}print(2)\n")
 
     assert (second.place, second.why_not_deeper) == ("main.py:3", "")
+
+
+def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> None:
+    other = workshop.folder.parent / "elsewhere"
+    other.mkdir()
+    (other / "settings").write_text("1")
+    reads = (
+        f"with open('main.py'):\n    time.sleep(0.06)\n    y = open('{other}/settings').read()\n"
+    )
+    workshop.write({"main.py": f"{SLOW}x = 1\n{reads}{SLOW}print(x, y)\n"})
+    workshop.run()
+    places = [rung.place for rung in workshop.runs.rungs()]
+    (other / "settings").write_text("2")
+    workshop.run()
+
+    why = workshop.starts[-1].why_not_deeper
+    assert why == (
+        f"not from main.py:9: {other}/settings has changed,"
+        " and the program looks at it after main.py:6 (reads settings)"
+    ), workshop.starts
+    assert "main.py:6 (reads settings)" in places
+
+
+def test_a_folder_that_has_changed_is_called_that(workshop: Workshop) -> None:
+    workshop.write({"main.py": f"import os\nx = os.listdir('a')\n{SLOW}print(x)\n", "a/b": ""})
+    workshop.run()
+    workshop.write({"a/c": ""})
+    workshop.run()
+
+    why = workshop.starts[-1].why_not_deeper
+    assert why == "not from main.py:5: what is in the folder a has changed", workshop.starts
+
+
+def test_a_reset_step_is_blamed_for_what_it_has_done_alone(workshop: Workshop) -> None:
+    """The user has saved a file that it would have put back."""
+    text = f"x = open('data').read()\n{SLOW}print(x)\n"
+    workshop.write({"main.py": text})
+    reset = (ResetStep(command="true", must_succeed=True),)
+    for content in ("old", "new"):
+        workshop.write({"data": content})
+        workshop.warm.submit(replace(workshop.trial(), reset=reset)).result()
+
+    why = workshop.runs.last.why_not_deeper
+    assert why == "not from main.py:4: data has changed", workshop.runs.last

@@ -51,7 +51,7 @@ from .watching.suites import Suite
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType
+    from types import CodeType, FrameType
 
     from .forking.sleepers import Sleepers
     from .forking.taken import Taken
@@ -279,7 +279,19 @@ class _Stage:
         return self._sources.get(path)
 
     def before_read(self, name: str) -> None:
-        self._before("reads", name)
+        if self._snapshot_policy.is_due():
+            self._offer("reads", self._reader_of(name))
+
+    def _reader_of(self, file: str) -> str:
+        """Return the name of a file, or if it is none of the user's the line of his that reads it."""
+        frame: FrameType | None = caller()
+        while frame is not None and not self._is_own(frame.f_code.co_filename):
+            frame = frame.f_back
+        folders = {os.path.dirname(path) + os.sep for path in self._sources}
+        if frame is None or file.startswith(tuple(folders)):
+            return file
+        line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+        return f"{line} (reads {os.path.basename(file)})"
 
     def _before(self, kind: str, name: str) -> None:
         if self._snapshot_policy.is_due():
