@@ -323,6 +323,20 @@ def test_a_stretch_that_cannot_be_tested_is_named_as_a_set(whet: Whet) -> None:
     assert found["suspects"] == [commit[:10] for commit in commits[4:10]]
 
 
+def test_commits_that_lack_a_package_hint_at_a_setup(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    text = {3: "import missing_here\n", 4: "import missing_here.deeper\n", 5: "1 / 0\n"}
+    commits = [whet.commit(f"c{n}", app_py=f"{text.get(n, '')}# {n}\n") for n in range(6)]
+
+    said = whet("bisect", commits[0], "main", "--", PYTHON, "app.py")
+
+    assert said.code == 75
+    assert (
+        "2 commits were skipped for want of `missing_here`: `--setup 'pip install -e .'`"
+        in said.stdout
+    )
+
+
 def test_where_no_commit_passes_there_is_no_answer(whet: Whet) -> None:
     line(whet, 3, 0)
 

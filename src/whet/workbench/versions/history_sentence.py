@@ -32,7 +32,10 @@ def history_sentence(search: VersionSearch) -> str:
         )
     more = len(search.suspects) - _SHOWN_SUSPECTS
     named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
-    return f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}"
+    why = f"; {search.hint}" if search.hint else ""
+    return (
+        f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}{why}"
+    )
 
 
 def _likeness(search: VersionSearch) -> str:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 
 from whet.bisection.terms import Terms
@@ -38,6 +39,7 @@ from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.versions.ends import Ahead, Ends
 from whet.workbench.versions.equivalent_versions import EquivalentVersions
 from whet.workbench.versions.graded import LikeFailure, graded
+from whet.workbench.versions.missing_packages import hint_of_missing
 from whet.workbench.versions.unlike import Unlike
 from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.version_watch import VersionWatch, places_of
@@ -485,10 +487,17 @@ class VersionHunt:
             places=places_of(bisection, label),
             place_count=bisection.version_count,
             concluded=0 if self._alike is None else len(watch.not_run(self._alike.concluded)),
+            hint=self._hint(watch) if reason is StopReason.AMBIGUOUS else "",
             likeness=oracle.ways(showed)
             if isinstance(oracle, LikeFailure) and showed is not None
             else (),
         )
+
+    def _hint(self, watch: VersionWatch) -> str:
+        if self.versions.kind != "commit":
+            return ""
+        skipped = [(watch.seen[each], outcome) for each, outcome in watch.outcomes.items()]
+        return hint_of_missing(skipped, self.versions.kind, Path(self.trial.cwd))
 
     def _showed(self, version: str, watch: VersionWatch) -> Outcome | None:
         """Return what a version showed, or the one that it was concluded from."""

@@ -1,0 +1,47 @@
+"""Packages that skipped versions import and that are not installed."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from whet.core.failure import FailureKind
+from whet.core.outcome import Outcome
+from whet.core.text.quantity import listed, shown_count
+from whet.core.verdict import Verdict
+from whet.workbench.trials.investigation import TestedVersion
+
+_NOT_FOUND = re.compile(r"\bNo module named '?(\w+)")
+
+
+def hint_of_missing(
+    skipped: Iterable[tuple[TestedVersion, Outcome]], kind: str, folder: Path
+) -> str:
+    """Return how to get at versions that were skipped for want of a package; empty: none was.
+
+    Args:
+        skipped: what was tested, with what it did.
+        kind: one version in a word.
+        folder: where the command starts; what stands there is no package.
+    """
+    names: dict[str, None] = {}
+    count = 0
+    for version, outcome in skipped:
+        failure = outcome.failure
+        if version.verdict is not Verdict.SKIP or failure is None:
+            continue
+        found = _NOT_FOUND.search(failure.summary)
+        is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
+        if found is None or not is_import or _is_there(folder, found[1]):
+            continue
+        names[f"`{found[1]}`"] = None
+        count += 1
+    if not names:
+        return ""
+    return (
+        f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped for want of"
+        f" {listed(tuple(names))}: `--setup 'pip install -e .'` installs what each {kind} needs"
+    )
+
+
+def _is_there(folder: Path, name: str) -> bool:
+    return (folder / name).is_dir() or (folder / f"{name}.py").exists()
