@@ -2,6 +2,7 @@
 
 import importlib
 import itertools
+import os
 from collections.abc import Sequence
 from functools import partial
 
@@ -68,6 +69,9 @@ VERBS = {
     "one-liner": Verb(
         "whet.cli.verbs.one_liner", "Print a trial as one line to paste into a shell."
     ),
+    "completion": Verb(
+        "whet.cli.verbs.completion", "Print what makes bash, zsh or fish complete whet's words."
+    ),
     "explain": Verb("whet.cli.verbs.explain", "Explain an error message of whet."),
 }
 
@@ -93,6 +97,7 @@ MEANINGS = {
     "where": "which module import path",
     "notebook prune": "clean cleanup prune gc delete remove rm purge",
     "settings": "configure options",
+    "completion": "complete completions autocomplete tab bash zsh fish",
     "one-liner": "export copy paste reproduce",
 }
 """What people type for a verb, by the verb."""
@@ -114,7 +119,11 @@ class LazyGroup(click.Group):
             return None
         command = vars(importlib.import_module(VERBS[cmd_name].module))["command"]
         assert isinstance(command, click.Command)
-        return command
+        if "_WHET_COMPLETE" not in os.environ:
+            return command
+        from whet.cli.completion import teach
+
+        return teach(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without importing them."""
@@ -210,7 +219,6 @@ def _unreadable(error: Exception) -> WhetError | None:
 
 def _reader_has_gone() -> int:
     # `whet log | head`: Python would complain once more when it flushes at its end.
-    import os
     import sys
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

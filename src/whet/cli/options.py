@@ -16,6 +16,8 @@ from whet.workbench.trials.payload import shrunk_path
 from whet.workbench.trials.request import Judging, TrialRequest
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from whet.core.condition import Condition
     from whet.core.expectation import Expectation
 
@@ -43,6 +45,15 @@ class TrialCommand(click.Command):
         if not any(word in {"-h", "--help"} for word in own):
             ctx.meta[_ORDER] = self._order(ctx, own)
         return super().parse_args(ctx, own)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return what a word may be: an option of the verb, or a word of the command."""
+        command: tuple[str, ...] = ctx.meta[_COMMAND]
+        if incomplete.startswith("-") and not command:
+            return super().shell_complete(ctx, incomplete)
+        from whet.cli.completion import completed_command
+
+        return completed_command(command, incomplete)
 
     @property
     def takes_files(self) -> bool:

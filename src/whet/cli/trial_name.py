@@ -1,8 +1,12 @@
 """How a user names a trial: by number, by name, or counted from the last one."""
 
 import re
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _COUNTED = re.compile(r"-([1-9][0-9]{0,8})")
 """As an argument it looks like an option; `last~N` does not."""
@@ -19,6 +23,14 @@ class TrialName(click.ParamType[int | str]):
         """Return a number, or a name for the notebook to find."""
         words = _counted(str(value))
         return int(words) if words.isascii() and words.isdigit() else words
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> "list[CompletionItem]":
+        """Return the trials that it may be."""
+        from whet.cli.completion import completed_trial
+
+        return completed_trial(incomplete)
 
 
 class TrialCommand(click.Command):
