@@ -846,3 +846,29 @@ assert found["jobs"] == 0, found
 def test_a_counted_number_does_not_come_from_what_has_it_as_a_place(tmp_path: Path) -> None:
     (offset,) = [e for e in clues(tmp_path, COUNTED)[0].trail if e.says == "`offset`"]
     assert offset.place == "main.py:3"
+
+
+LEFT_OUT = """\
+class Extremes:
+    def __init__(self):
+        self.high = 0.0
+
+    def add(self, degrees):
+        if degrees > self.high:
+            self.high = degrees
+
+
+days = {("osl", "may"): Extremes(), ("rom", "may"): Extremes()}
+days["osl", "may"].add(-2.5)
+days["rom", "may"].add(21.5)
+own = {day: each.high for (name, day), each in days.items() if name == "osl"}
+degrees = max(own.values())
+assert degrees < 0, degrees
+"""
+
+
+def test_a_round_that_a_comprehension_left_out_is_not_where_a_value_came_from(
+    tmp_path: Path,
+) -> None:
+    (first, *_) = clues(tmp_path, LEFT_OUT)
+    assert "It was set at main.py:3 (`0.0`)" in first.says

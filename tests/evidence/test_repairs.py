@@ -154,6 +154,18 @@ WRONG = {
         ("n = {}\ndef counted(f):\n    def w(x):\n        n[x] = n.get(x, 0) + 1\n        return f(n[x])\n"
         "    return w\na, b = counted(abs), counted(str)\na(1)\nassert b(1) == '1'\n"), 4,
     ),
+    "shallow in a comprehension": (
+        "a = {'k': [1]}\nb = [dict(a) for _ in '12']\nb[0]['k'].append(2)\nassert b[1] == {'k': [1]}\n", 2,
+    ),
+    "what a call gives": (
+        ("x = [1]\ndef g():\n    return x\ndef f():\n    found = g()\n    found.append(2)\n    return found\n"
+        "f()\nassert x == [1]\n"), 5,
+    ),
+    "other tasks in between": (
+        ("import asyncio\nn = {'a': 0}\nasync def f():\n    was = n['a']\n    await asyncio.sleep(0)\n"
+        "    n['a'] = was + 1\nasync def main():\n    await asyncio.gather(f(), f())\n"
+        "asyncio.run(main())\nassert n['a'] == 2\n"), 5,
+    ),
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),
@@ -236,3 +248,14 @@ def test_a_change_that_cannot_be_written_as_text_is_left_out() -> None:
     )  # fmt: skip
     found = repair_of(tree, put)
     assert found is None or ast.parse(found.text).body
+
+
+def test_a_new_one_of_what_can_be_changed_tells_nothing() -> None:
+    text = (
+        "kept = {}\ndef f(a):\n    if a not in kept:\n        kept[a] = [a]\n    return kept[a]\n"
+    )
+    again = [each for each in repairs_of(text) if each.instead == "a new one each time"]
+    assert [(each.is_telling, each.hides, each.needs is None) for each in again] == [
+        (True, True, False),
+        (False, True, True),
+    ]

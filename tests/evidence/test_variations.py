@@ -25,6 +25,14 @@ WRONG = {
     ),
     "text in a calculation": ("def twice(n):\n    return int(n['a'] * 2)\nassert twice({'a': '10'}) == 20\n", 2),
     "blanks around": ("def last(x):\n    return x.split(' ')[-1]\nassert last('a b ') == 'b'\n", 2),
+    "last batch": (
+        ("def f(rows):\n    some = []\n    for each in rows:\n        some.append(each)\n"
+        "        if len(some) == 2:\n            yield some\n            some = []\nassert list(f('abc')) == [['a', 'b'], ['c']]\n"), 3,
+    ),
+    "reported and not left": (
+        ("def f(n, found):\n    if n < 0:\n        found.append('late')\n    found.append(n)\n"
+        "x = []\nf(-1, x)\nassert x == ['late']\n"), 2,
+    ),
     "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
     "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
     "index": ("def last(x):\n    return x[0]\nassert last([1, 2]) == 2\n", 2),
@@ -119,7 +127,7 @@ def test_a_change_is_python_and_leaves_what_is_around_it_as_it_was(path: Path) -
         first = next(
             number
             for number, (one, other) in enumerate(
-                zip(text.splitlines(), [*changed.splitlines(), *[""] * 99], strict=False), 1
+                zip([*text.splitlines(), ""], [*changed.splitlines(), *[""] * 99], strict=False), 1
             )
             if one != other
         )
@@ -167,3 +175,18 @@ def test_of_a_long_text_what_differs_is_told() -> None:
     assert ".*:" in found.old
     assert len(found.old) <= 70
     assert "\\\\" not in found.new
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "said"),
+    [
+        ("def f(n, found):\n    if n < 0:\n        found.append(1)\n    found.append(n)\n", 2,
+         ("found.append(1)", "found.append(1); return")),
+        (WRONG["last batch"][0], 3, ("some = []", "some = []; yield some after the loop")),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_put_in_takes_the_place_of_none(
+    source: str, line: int, said: tuple[str, str]
+) -> None:
+    told = [(each.old, each.new) for each in variations_of(source, [line], set(), lambda *_: "")]
+    assert said in told

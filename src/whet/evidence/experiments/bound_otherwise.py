@@ -15,13 +15,12 @@ from whet.evidence.experiments.changes import (
     Needed,
     changed_in_place,
     edit_at,
-    expression,
     line_of,
     replacing,
     root_of,
 )
 
-GIVEN_AGAIN, SCALAR = "given again", "a scalar"
+GIVEN_AGAIN, SCALAR, SCALARS = "given again", "a scalar", "scalars"
 _TAKES = frozenset({"pop", "popitem", "remove", "clear", "discard", "popleft"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -35,6 +34,8 @@ def bound_otherwise(tree: ast.Module) -> Iterator[Change]:
         if isinstance(node, _FUNCTIONS):
             yield from _taken_out(node)
             yield from _names_bound_again(node)
+        if isinstance(node, ast.AsyncFunctionDef):
+            yield from _interleaved(node)
         if isinstance(node, ast.If):
             yield from _kept_by_hand(node)
         if isinstance(node, ast.expr):
@@ -152,11 +153,43 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
     said = ast.unparse(holder)
     puts = [each for part in node.body for each in changed_in_place(part)]
     if any(ast.unparse(each) == said for each in puts):
-        yield Change(
-            node=node.test,
-            what=f"what `{said}` has under `{ast.unparse(key)}` is returned again",
-            instead="a new one each time", edit=edit_at(node.test, lambda _: expression("True")),
-        )  # fmt: skip
+        change = replacing(
+            node.test, f"what `{said}` has under `{ast.unparse(key)}` is returned again", "True"
+        )
+        change = replace(change, instead="a new one each time", hides=True)
+        yield replace(change, needs=Needed(SCALARS, said, (node.lineno,)))
+        # Of what can be changed, a new one takes away what anybody has done to it.
+        yield replace(change, is_telling=False)
+
+
+def _interleaved(node: ast.AsyncFunctionDef) -> Iterator[Change]:
+    """Yield the coroutine that changes what all share after an `await`: others run in between."""
+    waits = sorted(each.lineno for each in ast.walk(node) if isinstance(each, ast.Await))
+    changed = [
+        each.lineno
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store)
+    ]
+    if not waits or not changed or max(changed) < waits[0]:
+        return
+
+    def edit(found: ast.AST) -> ast.AST:
+        assert isinstance(found, ast.AsyncFunctionDef)
+        lock = f"globals().setdefault('_{node.name}_alone', __import__('asyncio').Lock())"
+        alone = ast.parse(f"async def f():\n    async with {lock}:\n        pass").body[0]
+        assert isinstance(alone, ast.AsyncFunctionDef)
+        (guarded,) = alone.body
+        assert isinstance(guarded, ast.AsyncWith)
+        guarded.body, found.body = found.body, [guarded]
+        return found
+
+    first = next(
+        each for each in ast.walk(node) if isinstance(each, ast.Await) and each.lineno == waits[0]
+    )
+    yield Change(
+        node=first, what=f"other tasks run `{node.name}` while it waits here, before it changes what they share",
+        instead=f"one task at a time in `{node.name}`", edit=edit_at(node, edit),
+    )  # fmt: skip
 
 
 def _kept_in(node: ast.If, kept: ast.Attribute) -> Iterator[Change]:

@@ -32,6 +32,7 @@ class Repair:
         is_telling: that a program passes with it says what was wrong. A copy in the place of an
             object that was meant to be changed only takes that change away, whatever is wrong.
         needs: what the failing run must have had there for it to be tried; None: nothing.
+        hides: with it the command may pass whatever line is wrong: tried last.
     """
 
     line: int
@@ -40,6 +41,7 @@ class Repair:
     text: str
     is_telling: bool = True
     needs: "Needed | None" = None
+    hides: bool = False
 
 
 @value_class
@@ -67,6 +69,7 @@ class Change:
     edit: Edit
     is_telling: bool = True
     needs: Needed | None = None
+    hides: bool = False
 
 
 def repair_of(tree: ast.Module, change: Change) -> Repair | None:
@@ -76,7 +79,7 @@ def repair_of(tree: ast.Module, change: Change) -> Repair | None:
         return None
     return Repair(
         line=line_of(change.node), what=change.what, instead=change.instead, text=text,
-        is_telling=change.is_telling, needs=change.needs,
+        is_telling=change.is_telling, needs=change.needs, hides=change.hides,
     )  # fmt: skip
 
 

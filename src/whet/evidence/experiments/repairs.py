@@ -97,6 +97,7 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         names = {name for each in node.generators for name in _stored(each.target)}
         yield from _late(node, names)
+        yield from _copied_in(node)
     elif isinstance(node, ast.Attribute | ast.Constant):
         yield from _small_numbers(node)
 
@@ -271,6 +272,25 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
         what = "is a shallow copy: what it holds is shared" if name else "is shared, not copied"
         copied = replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
         yield replace(copied, is_telling=bool(name))
+    elif (
+        isinstance(node, ast.Assign) and isinstance(value, ast.Call | ast.IfExp) and roots & changed
+    ):
+        copied = replacing(
+            value,
+            f"what `{said}` gives is shared, not copied",
+            f"__import__('copy').deepcopy({said})",
+        )
+        yield replace(copied, is_telling=False)
+
+
+def _copied_in(node: ast.AST) -> Iterator[Change]:
+    """Yield the shallow copies that a comprehension makes."""
+    elements = [node.value] if isinstance(node, ast.DictComp) else [getattr(node, "elt", None)]
+    for each in elements:
+        if isinstance(each, ast.Call) and name_of(each.func) in _SHALLOW:
+            said = ast.unparse(each)
+            made = f"__import__('copy').deepcopy({said})"
+            yield replacing(each, f"`{said}` is a shallow copy: what it holds is shared", made)
 
 
 def _loops(node: ast.For) -> Iterator[Change]:

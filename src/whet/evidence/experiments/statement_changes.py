@@ -47,6 +47,7 @@ def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statem
             yield from _functions(node, around)
         case ast.If():
             yield from _branches(node)
+            yield from _only_reporting(node, around)
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))) if name in STATEFUL:
             yield [ast.Pass()], UNLIKELY
         case _:
@@ -55,6 +56,7 @@ def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statem
 
 def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:
     """Yield the loop with its last line behind it, as when that is one step too far in."""
+    yield from _last_batch(node)
     *body, last = node.body
     is_simple = isinstance(last, ast.Return | ast.Expr | ast.Assign | ast.AugAssign)
     if body and is_simple and not node.orelse:
@@ -128,6 +130,42 @@ def _branches(node: ast.If) -> Iterator[_Statements]:
         first = copy.copy(other)
         first.orelse = [later]
         yield [first], LESS_LIKELY
+
+
+def _only_reporting(node: ast.If, around: Sequence[ast.AST]) -> Iterator[_Statements]:
+    """Yield a test that only reports, and then goes on, with a way out."""
+    is_function = any(isinstance(each, FUNCTIONS) for each in around)
+    calls = [
+        each
+        for each in node.body
+        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Call)
+    ]
+    if len(calls) < len(node.body) or node.orelse or not (is_function or _is_in_loop(around)):
+        return
+    made = copy.copy(node)
+    made.body = [*node.body, ast.Continue() if _is_in_loop(around) else ast.Return()]
+    yield [made], LESS_LIKELY
+
+
+def _last_batch(node: ast.For | ast.While) -> Iterator[_Statements]:
+    """Yield the loop with what it does with a full batch done once more, for the last one."""
+    for each in ast.walk(node):
+        match each:
+            case ast.If(body=[ast.Expr(value=done), ast.Assign(targets=[ast.Name(id=name)])]):
+                pass
+            case ast.If(
+                body=[
+                    ast.Expr(value=done),
+                    ast.Expr(
+                        value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="clear"))
+                    ),
+                ]
+            ):
+                pass
+            case _:
+                continue
+        if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(done)):
+            yield [node, ast.Expr(done)], LIKELY
 
 
 def _is_in_loop(around: Sequence[ast.AST]) -> bool:

@@ -194,11 +194,18 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
 
 
 def _first_difference(old: str, new: str) -> tuple[str, str]:
-    """Return the line that was changed or moved, of statements of many lines."""
+    """Return the line that was changed, moved or put in, of statements of many lines."""
     before, after = ([line.strip() for line in text.splitlines()] for text in (old, new))
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            return one, other
+    same = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    )
+    if after[:same] + after[same + 1 :] == before:  # one more line
+        if same < len(before):
+            return before[same], f"{after[same]}; {before[same]}"
+        is_outside = not new.splitlines()[-1].startswith(" ")
+        return before[-1], f"{before[-1]}; {after[-1]}{' after the loop' if is_outside else ''}"
+    if same < min(len(before), len(after)):
+        return before[same], after[same]
     is_moved = len(before) == len(after)
     return before[-1], f"{after[-1]} after the loop" if is_moved else after[-1]
 

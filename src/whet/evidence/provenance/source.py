@@ -174,6 +174,11 @@ def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.e
         yield target, value, False
 
 
+def element_of(expr: Comprehension) -> ast.expr:
+    """Return what a comprehension makes in each round; of a dict the value."""
+    return expr.value if isinstance(expr, ast.DictComp) else expr.elt
+
+
 def head(statement: ast.stmt | None) -> Iterator[ast.AST]:
     """Yield the nodes of a statement without those of the statements in it."""
     waiting: list[ast.AST] = [] if statement is None else [statement]

@@ -23,6 +23,7 @@ from whet.evidence.provenance.source import (
     Comprehension,
     Sources,
     default_of,
+    element_of,
     head,
     is_parameter,
     is_straight,
@@ -353,8 +354,7 @@ class Walk:
         key: str = "",
     ) -> None:
         """Go on with the element that has the key, or is the target, or has the flaw."""
-        element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-        rounds = list(self.now.rounds(expr, call, step))
+        element, rounds = element_of(expr), list(self.now.rounds(expr, call, step))
         if is_straight(expr) and key.isdigit() and int(key) < len(rounds):
             inner, at = rounds[-1 - int(key)]
             self._hop(trail, element, at, target)
@@ -362,8 +362,9 @@ class Walk:
             return
         for inner, at in rounds:
             value = self.now.value(element, inner, at)
-            if key and isinstance(expr, ast.DictComp):
-                is_it = words_of(self.now.value(expr.key, inner, at)) == key
+            if key and isinstance(expr, ast.DictComp):  # a round may have been left out
+                is_other = value and target and not is_passed_on(value, target)
+                is_it = not is_other and words_of(self.now.value(expr.key, inner, at)) == key
             elif value is not None:
                 is_it = is_passed_on(value, target) or self._is_flawed(value)
             else:
@@ -466,8 +467,7 @@ class Walk:
                 self._inside(trail, value, frame, step, wanted)
         elif call is not None:
             self._hop(trail, call, step, part, holder)
-            trail.end, trail.expression = End.MADE, call
-            trail.call, trail.step = frame, step
+            trail.end, trail.expression, trail.call, trail.step = End.MADE, call, frame, step
 
     def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: Part) -> None:
         """Go on with the part that is looked for, where its holder was made."""
@@ -480,7 +480,7 @@ class Walk:
                     self._follow(trail, shown, call, step, wanted.part)
                     return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+                element = element_of(expr)
                 made = self.now.round_making(expr, call, step, wanted.holder)
                 if made is not None:
                     self._inside(trail, element, *made, wanted)

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN
+from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN, SCALARS
 from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT
@@ -40,8 +40,10 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
     found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
     if needs.is_met_by == ITERATOR:
         return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in found)
-    if needs.is_met_by == ONE_SCALAR:
-        return {each.kind for each in found} == {SCALAR}
+    if needs.is_met_by in {SCALARS, ONE_SCALAR}:
+        is_one = needs.is_met_by == ONE_SCALAR
+        kept = found if is_one else (part for each in found for _, part in recording.parts(each))
+        return {each.kind for each in kept} == {SCALAR}
     twice = _held_twice(recording)
     return any(each.number in twice for each in found)
 

@@ -55,6 +55,7 @@ def repaired_clue(
     found.sort(
         key=lambda each: (
             not each[1].is_telling,
+            each[1].hides,
             each[1].needs is None,
             "deepcopy" in each[1].instead,
         )
