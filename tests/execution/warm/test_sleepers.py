@@ -59,6 +59,20 @@ q = multiprocessing.Queue()
 q.put(3)
 x = q.get()
 """
+SOCKET = """import multiprocessing, tempfile
+from multiprocessing.connection import Client, Listener
+here, there = multiprocessing.Pipe()
+with tempfile.TemporaryDirectory() as folder:
+    def listens():
+        with Listener(f'{folder}/socket') as listener:
+            there.send(1)
+            listener.accept().send('word')
+    child = multiprocessing.get_context('fork').Process(target=listens)
+    child.start(); here.recv()
+    with Client(f'{folder}/socket') as client: x = client.recv()
+    child.join()
+here.close(); there.close()
+"""
 PIPE = """import os
 r, w = os.pipe()
 os.write(w, b'first')
@@ -95,6 +109,7 @@ PROGRAMS = {
             "print(x, lock.get_value(), number[0], c.exitcode)\n"
         ),
     ),
+    "two processes that spoke": (SOCKET, "print(x)\n"),
     "what is in a pipe": (PIPE, "os.write(w, b' second')\nprint(x, os.read(r, 99))\n"),
     "a queue that has fed a process": (QUEUE, "q.put(x + 1)\nprint(x, q.get())\n"),
     "a thread of C": (NATIVE, "c.sem_post(gate)\nprint(x, c.pthread_join(thread, None))\n"),

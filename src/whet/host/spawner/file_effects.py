@@ -34,7 +34,8 @@ class FileEffect:
 
     Attributes:
         kind: ``file``: opened anew, or created; ``moved``: a file that took the place of what was
-            there; ``gone``: a file that was made and removed; ``folder``.
+            there; ``gone``: a file that was made and removed; ``folder``; ``socket``: it is in a folder
+            of the run's own, and no copy is taken while it is there.
         mode: of what is created.
         sets_mode: it was given a mode of its own.
         sets_times: it was given times of its own.

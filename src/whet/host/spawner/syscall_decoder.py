@@ -344,12 +344,23 @@ class SyscallDecoder:
             path = os.fsdecode(text[2:].partition(b"\0")[0])
             if path == self._own_socket or "/nscd/" in path:
                 return  # the C library asks there for users and hosts
+            place = path if path.startswith("/") else self._absolute(pid, path)
+            if path and self._is_among_own(name, place):
+                return
             if name == "connect" and path and not os.path.exists(path):
-                self._seen.see(path if path.startswith("/") else self._absolute(pid, path))
+                self._seen.see(place)
                 return
             self.ends(f"{name} {path or 'a socket'}")
         elif family not in (0, _AF_NETLINK):  # nothing; the kernel, about the network
             self.ends(f"{name} the network")
+
+    def _is_among_own(self, name: str, path: str) -> bool:
+        """Whether processes of the run alone speak there: in a folder that it has made."""
+        if name == "bind" and self._file_effects.is_inside(path) and not os.path.lexists(path):
+            self._file_effects.makes(path, "socket", 0)
+            return True
+        deed = self._file_effects.deed(path)
+        return deed is not None and deed.kind == "socket"
 
     # ---- paths ----
 
