@@ -165,6 +165,45 @@ def test_git_replays_the_log_of_a_search_for_a_fix_in_a_path(whet: Whet) -> None
     assert f"{commits[8]} is the first fixed commit" in replayed
 
 
+def pasted(found: dict[str, object]) -> str:
+    """Run the line that a search shows; return what its command said as it failed."""
+    words = ["sh", "-c", str(found["again"])]
+    again = subprocess.run(words, capture_output=True, check=False, cwd="/", text=True)
+    assert again.returncode == 1, again.stderr
+    return again.stderr
+
+
+def test_the_line_has_the_submodules_of_the_commit(whet: Whet) -> None:
+    inner = whet.folder.parent / "inner"
+    allowed = ("-c", "protocol.file.allow=always")
+    for command in (
+        ["init", "-q", str(inner)],
+        ["-C", str(inner), "commit", "-qm", "none", "--allow-empty"],
+    ):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *command], check=True)
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    whet.git(*allowed, "submodule", "add", "--quiet", str(inner), "inner")
+    text = "import os\nassert os.path.exists('inner/.git'), 'no submodule'\n"
+    commits = [
+        whet.commit(f"c{n}", app_py=f"{text}{'raise KeyError' if n > 1 else ''}\n# {n}\n")
+        for n in range(4)
+    ]
+
+    found = found_by(whet, commits[0], "main", "--", PYTHON, "app.py")
+
+    assert "KeyError" in pasted(found)
+
+
+def test_the_line_has_the_untracked_files_that_the_command_names(whet: Whet) -> None:
+    commits = line(whet, 6, 3)
+    whet.write("tests/new.py", "import sys\nsys.path.insert(0, '.')\nimport app\n")
+
+    found = found_by(whet, commits[0], "main", "--", PYTHON, "tests/new.py")
+
+    assert found["first_bad"] == commits[3][:10]
+    assert "KeyError" in pasted(found)
+
+
 def test_the_line_that_is_shown_shows_it_again(whet: Whet) -> None:
     commits = line(whet, 6, 3)
 
@@ -297,6 +336,7 @@ def test_an_editable_installation_leads_to_each_commits_own_code(whet: Whet, kin
     found = found_by(whet, commits[0], "main", "--", ".venv/bin/python", "check.py")
 
     assert found["first_bad"] == commits[5][:10]
+    assert "AssertionError" in pasted(found)
 
 
 def test_a_script_that_dies_of_a_signal_ends_no_search(whet: Whet) -> None:

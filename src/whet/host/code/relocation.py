@@ -91,6 +91,13 @@ class Relocation:
         A test that was written for the search must import the revision's code, not today's:
         Python looks for it beside the script. A reset step writes what it writes over the copy.
         """
+        for path, target in self.carried(command, cwd).values():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target)
+
+    def carried(self, command: tuple[str, ...], cwd: Path) -> dict[str, tuple[Path, Path]]:
+        """Return the words that name untracked files, with each file and where its copy goes."""
+        found: dict[str, tuple[Path, Path]] = {}
         for word in command[1:]:
             path = Path(os.path.realpath(cwd / word.rpartition("=")[2].split("::")[0]))
             inside = self._inside(path)
@@ -98,10 +105,9 @@ class Relocation:
                 continue
             target = self.place / inside
             self.looked_up.add(str(inside))
-            if target.exists() or not self._is_the_users_alone(path):
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+            if not target.exists() and self._is_the_users_alone(path):
+                found[word] = path, target
+        return found
 
     def _program(self, argument: str, cwd: Path) -> str:
         # Without a slash it is looked up on PATH, never in the folder.

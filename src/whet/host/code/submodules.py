@@ -25,7 +25,7 @@ def populate_submodules(
         What could not be checked out, in sentences.
     """
     notes: list[str] = []
-    for path, commit in _submodules(repository, tree):
+    for path, commit in submodules_of(repository, tree):
         theirs = repository.top / path
         if not os.path.lexists(theirs / ".git"):
             notes.append(f"the submodule `{within}{path}` is empty: it is not checked out here")
@@ -48,7 +48,8 @@ def _is_within(path: Path, top: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(top))
 
 
-def _submodules(repository: Repository, tree: str) -> Iterator[tuple[str, str]]:
+def submodules_of(repository: Repository, tree: str) -> Iterator[tuple[str, str]]:
+    """Yield the path and the commit of each submodule in a tree."""
     listing = repository.get("ls-tree", "-r", "-z", "--full-tree", tree)
     for entry in listing.split("\0")[:-1]:
         what, _, path = entry.partition("\t")

@@ -17,18 +17,15 @@ from whet.bisection.terms import Terms
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.outcome import Outcome
-from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import CodeState, Trial
 from whet.core.value_class import value_class
-from whet.desk.one_liner import ask_for, reset_step
 from whet.host.code.git_trees import GitTrees
-from whet.host.code.relocation import Relocation
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
-from whet.host.trial.trial_secrets import for_shell
 from whet.search.history.bisection import Bisection
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.versions.line_on_commit import line_on_commit
 from whet.workbench.versions.setups import Setup, Setups
 from whet.workbench.versions.version_source import Versions
 
@@ -231,7 +228,7 @@ class _Commits(Versions):
         return shown_diff(self.repository, version, paths)
 
     def again(self, trial: Trial) -> str:
-        return _again(self.repository, self.options.setup, trial)
+        return line_on_commit(self.repository, trial, self.options.setup, self.options.editable)
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
         return (self.history or self._between(old, new)).bisection()
@@ -280,22 +277,3 @@ class _Commits(Versions):
             first_bad=state.result().first_bad,
         )
         return str(log)
-
-
-def _again(repository: Repository, setup: Setup, trial: Trial) -> str:
-    """Return a line that checks the trial's commit out and runs its command there."""
-    trial, secrets = for_shell(trial)
-    commit = (trial.revision or "")[:10]
-    top = repository.top
-    place = top.with_name(f"{top.name}-{commit}")
-    inside = Relocation(repository=repository, place=place).folder(Path(trial.cwd))
-    shown = quoted(str(place))
-    steps = [
-        *map(ask_for, secrets),
-        f"git -C {quoted(str(top))} worktree add --detach {shown} {commit}",
-    ]
-    if setup.command:
-        steps += [f"cd {shown}", setup.command]
-    variables = [f"{name}={quoted(value)}" for name, value in trial.environment.items()]
-    steps += [f"cd {quoted(str(inside))}", *map(reset_step, trial.reset)]
-    return " && ".join([*steps, " ".join([*variables, joined(trial.limits.around(trial.command))])])
