@@ -19,7 +19,7 @@ from benchmarks.faults.mutator import Shape
 from benchmarks.faults.reader import Reader, placed, scratch
 from whet.core.observations.clue import Placing
 from whet.core.observations.evidence import CLOSER, PYTHONS, STACKS, SYSTEM_CALLS, Evidence
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.observations.resources import ResourceUse, sparkline
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.observations.system_call import (
@@ -492,7 +492,7 @@ def record_readers() -> Iterator[Reader]:
         ("evidence: system calls", _call_seeds, _calls, malformed),
         ("evidence: pythons", lambda: [_json({"pythons": [{"executable": "/p", "version": "CPython 3.11", "files": ["a.py"]}],
                                               "ended": [{"pid": 1, "name": "a", "code": -9}]})], _pythons, malformed),
-        ("evidence: looks", lambda: [Looks(paths=("a",), calls=1).to_bytes()], Looks.from_bytes, malformed),
+        ("evidence: looks", lambda: [FileAccesses(paths=("a",), calls=1).to_bytes()], FileAccesses.from_bytes, malformed),
         ("evidence: resources", lambda: [_json(a_resource_use().to_json())], _use, malformed),
     ])  # fmt: skip
     yield from _readers(("host",), Shape.JSON, [

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.trial import Trial
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
@@ -246,7 +246,7 @@ def cost_of(
                     outcome = executor.submit(trial).result()
                 seconds[is_noted].append(outcome.wall_seconds)
                 if outcome.looks:
-                    calls = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks)).calls
+                    calls = FileAccesses.from_bytes(bench.notebook.blobs.read(outcome.looks)).calls
     return seconds[False], seconds[True], calls
 
 

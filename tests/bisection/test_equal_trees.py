@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.observations.file_accesses import READS_GIT, FileAccesses
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import GitTrees
 from whet.host.process.git import Repository
@@ -72,8 +72,8 @@ class Wanderer:
         return str(sorted({name.partition("/")[0] for name in inside}))
 
     @property
-    def looks(self) -> Looks:
-        return Looks(paths=tuple(self.paths), folders=tuple(self.folders))
+    def looks(self) -> FileAccesses:
+        return FileAccesses(paths=tuple(self.paths), folders=tuple(self.folders))
 
 
 @st.composite
@@ -166,7 +166,7 @@ def test_an_equal_tree_is_equal_whatever_was_looked_at(tmp_path: Path) -> None:
     for gap, expected in (("ptrace", {commits[2]}), (READS_GIT, set[str]())):
         equal = EqualTrees(GitTrees(Repository(tmp_path / "r")))
 
-        equal.learn(commits[0], Verdict.GOOD, Looks(gap=gap, paths=("a",)))
+        equal.learn(commits[0], Verdict.GOOD, FileAccesses(gap=gap, paths=("a",)))
 
         assert set(equal.known(commits)) == expected
 
@@ -196,14 +196,14 @@ def test_a_submodule_counts_by_its_commit(tmp_path: Path) -> None:
         )
     equal = EqualTrees(GitTrees(repository))
 
-    equal.learn(made[0], Verdict.GOOD, Looks(paths=("lib", "lib/x")))
+    equal.learn(made[0], Verdict.GOOD, FileAccesses(paths=("lib", "lib/x")))
 
     assert equal.known([made[1]]) == {}
 
 
 def test_looks_are_kept_whole() -> None:
-    looks = Looks(
+    looks = FileAccesses(
         gap="mount", paths=("a", "b/\udcff"), folders=("",), moved=("c",), calls=7, held_seconds=0.5
     )
 
-    assert Looks.from_bytes(looks.to_bytes()) == looks
+    assert FileAccesses.from_bytes(looks.to_bytes()) == looks

@@ -9,7 +9,7 @@ import pytest
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet, Limits
 from whet.core.observations.clue import Clue, Sureness, TrailStep
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.observations.system_call import (
@@ -311,11 +311,11 @@ def test_a_record_comes_back_as_it_was_written(name: str) -> None:
 
 
 def test_what_a_trial_looked_at_is_written_as_it_always_was() -> None:
-    looks = Looks(
+    looks = FileAccesses(
         gap="g", paths=("a",), folders=("",), moved=("m",), calls=3, held_seconds=0.5
     )  # fmt: skip
     assert looks.to_bytes() == STORED["looks"].encode("ascii")
-    assert Looks.from_bytes(looks.to_bytes()) == looks
+    assert FileAccesses.from_bytes(looks.to_bytes()) == looks
 
 
 def test_a_trial_has_the_key_that_it_always_had() -> None:

@@ -10,6 +10,7 @@ from .tree import tracked
 INVENTED = (
     "deeds? onlooker stirrings? belongings? felled felling ceilings? unheld unseen veil hygiene"
     " dearness dearer wishes guilty hindrance sightings? passage outlet judged_alike second_look"
+    " rungs? looks told seen"
 )
 _INVENTED = re.compile(rf"(^|_)({'|'.join(INVENTED.split())})(_|$)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -24,13 +25,15 @@ def test_an_invented_word_is_known_in_any_dress(name: str) -> None:
     assert is_invented(name)
 
 
-def test_no_module_and_no_class_has_an_invented_word() -> None:
+def test_no_module_and_no_class_has_an_invented_word_and_no_function_is_called_told() -> None:
     found: list[str] = []
     for path in tracked("src/*.py"):
-        classes = [
-            node.name
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.ClassDef)
-        ]
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
         found += [f"{path}: {name}" for name in (path.stem, *classes) if is_invented(name)]
+        found += [
+            f"{path}: {node.name}"
+            for node in nodes
+            if isinstance(node, ast.FunctionDef) and node.name.strip("_") in {"told", "seen"}
+        ]
     assert found == []

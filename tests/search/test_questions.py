@@ -136,7 +136,7 @@ def test_a_version_that_is_needless_could_have_told_nothing(
                     continue
                 known[version] = Verdict.BAD if version in failing else Verdict.GOOD
             places = {place: known[each] for place, each in enumerate(batch) if each in known}
-            batch = search.send(batch.told(places))
+            batch = search.send(batch.in_order(places))
     except StopIteration:
         pass
     assert bisection.result().first_bad == culprit

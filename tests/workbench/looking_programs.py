@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.core.verdict import Verdict
@@ -192,7 +192,7 @@ def _git(folder: Path, *words: str) -> str:
 
 def run_on(
     bench: Workbench, repository: Path, commits: Sequence[str], way: Way
-) -> list[tuple[Outcome, Looks]]:
+) -> list[tuple[Outcome, FileAccesses]]:
     """Run a program on commits; return of each run what it did and what it looked at."""
     worktrees = Worktrees(
         Repository(repository), bench.cleanup_journal, bench.project.state / "trees"
@@ -215,10 +215,10 @@ def run_on(
             Path(f"/dev/shm/whet-{token}").unlink(missing_ok=True)
     worktrees.discard_all()
     read = bench.notebook.blobs.read
-    return [(outcome, Looks.from_bytes(read(outcome.looks))) for outcome in outcomes]
+    return [(outcome, FileAccesses.from_bytes(read(outcome.looks))) for outcome in outcomes]
 
 
-def follows(repository: Path, tested: str, looks: Looks, others: Sequence[str]) -> set[str]:
+def follows(repository: Path, tested: str, looks: FileAccesses, others: Sequence[str]) -> set[str]:
     """Return which commits need no run after one on ``tested``."""
     equal = EqualTrees(GitTrees(Repository(repository)))
     equal.learn(tested, Verdict.GOOD, looks)

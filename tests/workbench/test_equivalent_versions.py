@@ -7,7 +7,7 @@ import pytest
 from looking_programs import make_history
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.observations.file_accesses import READS_GIT, FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -19,7 +19,7 @@ TRIAL = Trial(command=("true",), cwd="/")
 
 
 def after_one_run(
-    place: Path, states: list[dict[str, str | None]], looks: Looks
+    place: Path, states: list[dict[str, str | None]], looks: FileAccesses
 ) -> EquivalentVersions:
     """Return what is known once a run of two seconds on the first state is taken in."""
     commits = make_history(place / "r", states)
@@ -53,7 +53,7 @@ FEW_MATTER: list[dict[str, str | None]] = [
 def test_it_goes_on_where_it_is_cheap_or_saves_runs(
     tmp_path: Path, states: list[dict[str, str | None]], held_seconds: float, *, goes_on: bool
 ) -> None:
-    looks = Looks(paths=("app.py",), held_seconds=held_seconds)
+    looks = FileAccesses(paths=("app.py",), held_seconds=held_seconds)
 
     alike = after_one_run(tmp_path, states, looks)
 
@@ -61,7 +61,7 @@ def test_it_goes_on_where_it_is_cheap_or_saves_runs(
 
 
 def test_it_stops_at_a_run_that_reads_gits_own_data(tmp_path: Path) -> None:
-    alike = after_one_run(tmp_path, FEW_MATTER, Looks(gap=READS_GIT, paths=("app.py",)))
+    alike = after_one_run(tmp_path, FEW_MATTER, FileAccesses(gap=READS_GIT, paths=("app.py",)))
 
     assert alike.observe(TRIAL) is None
     assert alike.concluded == {}
@@ -69,7 +69,7 @@ def test_it_stops_at_a_run_that_reads_gits_own_data(tmp_path: Path) -> None:
 
 def test_of_a_run_that_was_ended_nothing_is_learned(tmp_path: Path) -> None:
     commits = make_history(tmp_path / "r", [{"docs": "1"}, {"docs": "2"}])
-    looks = Looks()
+    looks = FileAccesses()
     alike = EquivalentVersions(
         trees=EqualTrees(GitTrees(Repository(tmp_path / "r"))),
         read=lambda _: looks.to_bytes(),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from looking_programs import WAYS, Way, follows, make_history, run_on
 
-from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.observations.file_accesses import READS_GIT, FileAccesses
 from whet.host.kernel.seccomp import why_not
 from whet.workbench.trials.bench import Workbench, open_workbench
 
@@ -23,7 +23,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench
         yield opened
 
 
-def without(looks: Looks, path: str) -> Looks:
+def without(looks: FileAccesses, path: str) -> FileAccesses:
     """Return looks as they would be if this path had not been noted."""
     return replace(
         looks,

@@ -6,14 +6,14 @@ all counts: whether it is there, its kind and mode, what it holds, where the lin
 folder that was listed the names and kinds in it count. So does each `.gitattributes` on the
 way, which says how git writes a file out, and the commit of a submodule.
 
-This is never concluded from a run whose looks have a gap (`whet.core.observations.looks`).
+This is never concluded from a run whose looks have a gap (`whet.core.observations.file_accesses`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.observations.file_accesses import READS_GIT, FileAccesses
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.git_trees import FOLDER_MODE, GitTrees, TreeEntry
@@ -40,7 +40,9 @@ class _Place:
 class Sights:
     """What some runs looked at, and what commits show there."""
 
-    def __init__(self, trees: GitTrees, looks: Iterable[Looks], named: Collection[str]) -> None:
+    def __init__(
+        self, trees: GitTrees, looks: Iterable[FileAccesses], named: Collection[str]
+    ) -> None:
         """Take in what was looked at.
 
         Args:
@@ -133,11 +135,11 @@ class EqualTrees:
         self._trees = trees
         self._roots: dict[str, str] = {}
         self._tested: dict[str, _Tested] = {}
-        self._looks: list[Looks] = []
+        self._looks: list[FileAccesses] = []
         self._all: Sights | None = None
         self._of_root: dict[str, tuple[Verdict, str]] = {}
 
-    def learn(self, version: str, verdict: Verdict, looks: Looks | None) -> None:
+    def learn(self, version: str, verdict: Verdict, looks: FileAccesses | None) -> None:
         """Take in what a run on a commit has shown.
 
         Args:

@@ -12,7 +12,7 @@ from whet import __version__
 from whet.cli.console import report_error, report_fault, say
 from whet.core.errors import SOFTWARE, USAGE, BadUsage, NotebookDamaged, WhetError
 from whet.core.value_class import value_class
-from whet.host.process.ending import ToldToEndError, interruption_behind, orderly_end
+from whet.host.process.ending import EndSignalError, interruption_behind, orderly_end
 
 
 @value_class
@@ -183,7 +183,7 @@ def run_cli(arguments: Sequence[str]) -> int:
         command = error.ctx.command_path if error.ctx else "whet"
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
         return report(usage)
-    except (KeyboardInterrupt, click.Abort, ToldToEndError) as interruption:
+    except (KeyboardInterrupt, click.Abort, EndSignalError) as interruption:
         return _ended(interruption)
     except (BrokenPipeError, SystemExit):  # click makes the second one of the first
         return _reader_has_gone()
@@ -199,7 +199,7 @@ def run_cli(arguments: Sequence[str]) -> int:
 
 
 def _ended(interruption: BaseException) -> int:
-    if not isinstance(interruption, ToldToEndError):
+    if not isinstance(interruption, EndSignalError):
         return 130
     say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
     return interruption.code if isinstance(interruption.code, int) else SOFTWARE

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
-from whet.execution.snapshot_pool import Rung
+from whet.execution.snapshot_pool import SnapshotRow
 from whet.workbench.loop.loop import Cycle
 
 _HEAD = ("", "copy at", "saves", "age", "memory", "has looked at", "")
@@ -13,10 +13,10 @@ _NOTHING = "nothing in it took longer than 50 ms"
 
 def ladder_lines(cycle: Cycle) -> list[str]:
     """Return the copies as a table, the deepest first, and where there are none."""
-    rungs, start = cycle.rungs(), cycle.start
-    lines = _table([_HEAD, *map(_row, rungs)]) if rungs else []
+    snapshot_rows, start = cycle.snapshot_rows(), cycle.start
+    lines = _table([_HEAD, *map(_row, snapshot_rows)]) if snapshot_rows else []
     lines += [f"    no copy at {each.place or 'the start'}: {each.why}" for each in start.missing]
-    if not rungs and not start.missing:
+    if not snapshot_rows and not start.missing:
         lines.append(f"    no copies: {start.halted or _NOTHING}")
     return lines
 
@@ -24,21 +24,21 @@ def ladder_lines(cycle: Cycle) -> list[str]:
 def ladder_json(cycle: Cycle) -> dict[str, object]:
     """Return the copies as JSON data."""
     return {
-        "ladder": [rung.to_json() for rung in cycle.rungs()],
+        "ladder": [row.to_json() for row in cycle.snapshot_rows()],
         "missing": [{"place": each.place, "why": each.why} for each in cycle.start.missing],
         "effects": list(cycle.start.effects),
     }
 
 
-def _row(rung: Rung) -> tuple[str, ...]:
+def _row(row: SnapshotRow) -> tuple[str, ...]:
     return (
-        ">" if rung.is_start else "",
-        rung.place,
-        shown_seconds(rung.saves_seconds),
-        shown_seconds(rung.age_seconds),
-        shown_bytes(rung.own_bytes),
-        shown_count(rung.looks, "file"),
-        f"not used: {rung.refused}" if rung.refused else "",
+        ">" if row.is_start else "",
+        row.place,
+        shown_seconds(row.saves_seconds),
+        shown_seconds(row.age_seconds),
+        shown_bytes(row.own_bytes),
+        shown_count(row.looks, "file"),
+        f"not used: {row.refused}" if row.refused else "",
     )
 
 

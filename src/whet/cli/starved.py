@@ -5,7 +5,7 @@ from itertools import groupby
 
 from whet.cli.console import verdict_word
 from whet.core.text.quantity import shown_count, shown_seconds
-from whet.workbench.starve.starve import LeastAmount, Rung
+from whet.workbench.starve.starve import LeastAmount, TriedAmount
 
 _BAR = 30
 _WIDEST = 100
@@ -41,7 +41,7 @@ def least_json(found: LeastAmount) -> dict[str, object]:
         "least_good": found.least_good,
         "most_bad": found.most_bad,
         "free_wall_seconds": found.free,
-        "tried": [rung.to_json() for rung in found.rungs],
+        "tried": [tried.to_json() for tried in found.amounts],
         "limited_by": list(found.limited_by),
         "stopped": found.stopped.name.lower(),
         "reason": found.stopped.value,
@@ -52,23 +52,23 @@ def least_json(found: LeastAmount) -> dict[str, object]:
 
 def _pictured(found: LeastAmount) -> list[str]:
     """Return a row for each amount, with a bar as long as it ran."""
-    longest = max((rung.wall_seconds for rung in found.rungs), default=0.0) or 1.0
-    width = max((len(rung.shown) for rung in found.rungs), default=0)
+    longest = max((tried.wall_seconds for tried in found.amounts), default=0.0) or 1.0
+    width = max((len(tried.shown) for tried in found.amounts), default=0)
     return [
-        f"  {rung.shown:>{width}}  {verdict_word(rung.verdict, sys.stdout):4}  "
-        f"{'▇' * max(1, round(_BAR * rung.wall_seconds / longest)):{_BAR}}  "
-        f"{shown_seconds(rung.wall_seconds):>8}  trial {rung.trial}"
-        for rung in reversed(found.rungs)
+        f"  {tried.shown:>{width}}  {verdict_word(tried.verdict, sys.stdout):4}  "
+        f"{'▇' * max(1, round(_BAR * tried.wall_seconds / longest)):{_BAR}}  "
+        f"{shown_seconds(tried.wall_seconds):>8}  trial {tried.trial}"
+        for tried in reversed(found.amounts)
     ]
 
 
 def _failures(found: LeastAmount) -> list[str]:
-    failed = [rung for rung in found.rungs if rung.failure]
+    failed = [tried for tried in found.amounts if tried.failure]
     if not failed:
         return []
     lines = ["", "with less it fails so:"]
-    for words, rungs in groupby(reversed(failed), key=_alike):
-        amounts: list[Rung] = list(rungs)
+    for words, alike in groupby(reversed(failed), key=_alike):
+        amounts: list[TriedAmount] = list(alike)
         span = amounts[0].shown
         if len(amounts) > 1:
             span = f"{amounts[-1].shown} to {span}"
@@ -76,9 +76,9 @@ def _failures(found: LeastAmount) -> list[str]:
     return lines
 
 
-def _alike(rung: Rung) -> str:
+def _alike(tried: TriedAmount) -> str:
     """Return a failure's words without the amounts and numbers of the moment."""
-    words = rung.failure.partition("; met the limit")[0]
+    words = tried.failure.partition("; met the limit")[0]
     if words.startswith("killed by the memory limit"):
         _, line, place = words.rpartition(", last Python line ")
         words = f"killed by the memory limit{f', at {place}' if line else ''}"

@@ -74,7 +74,7 @@ class Comparison:
         value = _number_of(self.name, outcome)
         return None if value is None else _NUMERIC_OPERATORS[self.operator](value, self.number)
 
-    def told(self, outcome: Outcome) -> str:
+    def measured(self, outcome: Outcome) -> str:
         """Say what was measured, or whether its pattern was found."""
         if self.pattern is not None:
             is_found = self.holds(outcome) is (self.operator == "~")
@@ -136,9 +136,9 @@ class Condition:
             any_unknown = any_unknown or (False not in values)
         return None if any_unknown else False
 
-    def told(self, outcome: Outcome) -> str:
+    def measured(self, outcome: Outcome) -> str:
         """Say what it was decided by, such as ``seconds = 2.31, bad if seconds > 2``."""
-        terms = [term.told(outcome) for terms in self.alternatives for term in terms]
+        terms = [term.measured(outcome) for terms in self.alternatives for term in terms]
         return ", ".join([*dict.fromkeys(terms), f"bad if {self.text}"])
 
     @property

@@ -83,7 +83,7 @@ class Outcome(Record):
         notes: what could not be observed, in sentences.
         resumed_from: place of the frozen copy that the command ran on from, such as
             ``train.py:31``; empty if it ran from its start. Times count from there.
-        looks: digest of what it looked at in its checkout (`whet.core.observations.looks`); empty: not noted.
+        looks: digest of what it looked at in its checkout (`whet.core.observations.file_accesses`); empty: not noted.
         limits_met: limits that stood in its way.
         limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
         failure: the classified symptom, or None.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
 from whet.core.limits import FULL_GROUP
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.text.quantity import shown_bytes
@@ -289,7 +289,7 @@ class ColdExecutor:
         if self._keep_looks is None or not looked:
             return outcome
         gap, paths, folders, moved, calls, held_seconds = as_looked(looked[-1])
-        looks = Looks(
+        looks = FileAccesses(
             gap=gap,
             paths=tuple(paths),
             folders=tuple(folders),

@@ -18,7 +18,7 @@ _LATEST = 3  # of many snapshots are kept in any case
 
 
 @value_class(kw_only=True)
-class Rung(Record):
+class SnapshotRow(Record):
     """A snapshot as it is shown.
 
     Attributes:
@@ -111,11 +111,11 @@ class SnapshotPool:
         deepest = self.deepest_first()
         return next((each for each in deepest if not self.is_refused(each)), None)
 
-    def rungs(self, start: Snapshot | None) -> tuple[Rung, ...]:
+    def snapshot_rows(self, start: Snapshot | None) -> tuple[SnapshotRow, ...]:
         """Return the snapshots as they are shown, the deepest first."""
         now = time.monotonic()
         return tuple(
-            Rung(
+            SnapshotRow(
                 place=each.place,
                 age_seconds=now - each.taken_at,
                 saves_seconds=each.seconds,

@@ -12,7 +12,7 @@ from whet.core.failure import Failure
 from whet.core.outcome import Outcome
 from whet.core.value_class import value_class
 from whet.execution.installed_packages_check import InstalledPackagesCheck
-from whet.execution.snapshot_pool import MOST_SNAPSHOTS, Rung, SnapshotPool
+from whet.execution.snapshot_pool import MOST_SNAPSHOTS, SnapshotPool, SnapshotRow
 from whet.execution.worth import Worth, first_difference
 from whet.host.limits.program import Program
 from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED
@@ -111,10 +111,10 @@ class WarmRuns:
         self._debugging = debugging
         self._failure: Failure | None = None
 
-    def rungs(self) -> tuple[Rung, ...]:
+    def snapshot_rows(self) -> tuple[SnapshotRow, ...]:
         """Return the snapshots as they are shown, between two runs."""
         start = None if self._last is None else self._last.since
-        return () if self._snapshot_pool is None else self._snapshot_pool.rungs(start)
+        return () if self._snapshot_pool is None else self._snapshot_pool.snapshot_rows(start)
 
     def has_found(self, path: str) -> bool:
         """Whether there was a file when the program looked, or one in a folder of that name.

@@ -58,7 +58,6 @@ from whet.reduction.formats.text.coarse import BRACKETS as NESTED_BRACKETS
 from whet.reduction.formats.text.coarse import TAGS, Nesting, cutting_coarsely
 from whet.reduction.formats.text.encoded import ENCODED
 from whet.reduction.formats.text.inlining import ANCHOR, ENTITY, inlining
-from whet.reduction.formats.text.looks import LOOKS_PASSES
 from whet.reduction.formats.text.names import NAME_PASSES
 from whet.reduction.formats.text.pieces import (
     BYTES,
@@ -74,6 +73,7 @@ from whet.reduction.formats.text.pieces import (
     TOKENS,
     WORDS,
 )
+from whet.reduction.formats.text.plainer_text import PLAINER_PASSES
 from whet.reduction.formats.text.values import VALUE_PASSES
 from whet.reduction.payload_kind import Kind, lifted
 from whet.reduction.reduction_pass import ReductionPass, Stage
@@ -211,7 +211,7 @@ PLAIN = (
     Kind(name="brackets", claims=_always, passes=lifted(BRACKETS, BRACKET_PASSES)),
     Kind(name="tokens", claims=_always, passes=lifted(TOKENS, (*VALUE_PASSES, DELETE_TOKENS))),
     Kind(name="words", claims=_always, passes=lifted(WORDS, (*NAME_PASSES, DELETE_WORDS))),
-    Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *LOOKS_PASSES))),
+    Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *PLAINER_PASSES))),
 )
 """What all text gets beside, in this order; within a stage passes start in this order too."""
 

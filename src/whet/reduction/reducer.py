@@ -272,7 +272,7 @@ class Reducer:
         turns = self._turns[reduction_pass.name]
         tested, best = turns.candidates, self.problem.best
         turns.judged = 0
-        yield from self._told(reduction_pass.search(best), reduction_pass.name, turns)
+        yield from self._driven(reduction_pass.search(best), reduction_pass.name, turns)
         saved = 0
         if self.problem.best != best:
             saved = self.size_of(best) - self.size_of(self.problem.best)
@@ -281,7 +281,7 @@ class Reducer:
         if self.problem.best == best:
             turns.settled_on = best
 
-    def _told(self, search: PassSearch, name: str, turns: Turns) -> Search[Reduced, None]:
+    def _driven(self, search: PassSearch, name: str, turns: Turns) -> Search[Reduced, None]:
         """Drive a pass: what it proposes in vain is answered here, the rest by the driver."""
         try:
             wanted = next(search)

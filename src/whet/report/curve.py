@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from whet.core.observations.resources import ResourceUse
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.verdict import Verdict
-from whet.workbench.starve.starve import LeastAmount, Rung
+from whet.workbench.starve.starve import LeastAmount, TriedAmount
 from whet.workbench.trials.investigation import Size
 
 _WIDTH, _HEIGHT = 640, 240
@@ -90,8 +90,8 @@ def amount_curve(found: LeastAmount) -> str:
 
     Amounts that were enough are full circles, the others are hollow.
     """
-    longest = max((rung.wall_seconds for rung in found.rungs), default=0.0) or 1.0
-    most = max((rung.amount for rung in found.rungs), default=1.0)
+    longest = max((tried.wall_seconds for tried in found.amounts), default=0.0) or 1.0
+    most = max((tried.amount for tried in found.amounts), default=1.0)
 
     def x(amount: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * amount / most
@@ -110,13 +110,13 @@ def amount_curve(found: LeastAmount) -> str:
             f' stroke="{_GRID}"/>'
         )
         parts.append(_text(_LEFT - 8, at + 4, shown_seconds(longest * share), "end"))
-    for rung in found.rungs:
-        fill = _COLOUR if rung.verdict is Verdict.GOOD else "none"
+    for tried in found.amounts:
+        fill = _COLOUR if tried.verdict is Verdict.GOOD else "none"
         parts.append(
-            f'<circle cx="{x(rung.amount):.1f}" cy="{y(rung.wall_seconds):.1f}" r="4"'
-            f' fill="{fill}" stroke="{_COLOUR}"><title>{rung.shown}</title></circle>'
+            f'<circle cx="{x(tried.amount):.1f}" cy="{y(tried.wall_seconds):.1f}" r="4"'
+            f' fill="{fill}" stroke="{_COLOUR}"><title>{tried.shown}</title></circle>'
         )
-    least = next((rung for rung in found.rungs if rung.verdict is Verdict.GOOD), None)
+    least = next((tried for tried in found.amounts if tried.verdict is Verdict.GOOD), None)
     if least is not None:
         at = x(least.amount)
         parts.append(
@@ -126,15 +126,15 @@ def amount_curve(found: LeastAmount) -> str:
         parts.append(_text(at, _HEIGHT - 12, least.shown, "middle"))
     parts.append(_text(_LEFT, _TOP - 5, f"{found.name}: ● enough, ○ too little", "start"))
     taken = x(least.amount) if least is not None else -_LABEL
-    largest = max(found.rungs, key=_amount, default=None)
+    largest = max(found.amounts, key=_amount, default=None)
     for at, words in ((_LEFT, "0"), (_WIDTH - _RIGHT, largest.shown if largest else "")):
         if abs(at - taken) >= _LABEL:  # the answer's own label stands there
             parts.append(_text(at, _HEIGHT - 12, words, "middle" if at == _LEFT else "end"))
     return "\n".join([*parts, "</svg>"])
 
 
-def _amount(rung: Rung) -> float:
-    return rung.amount
+def _amount(tried: TriedAmount) -> float:
+    return tried.amount
 
 
 def _text(x: float, y: float, words: str, anchor: str) -> str:

@@ -57,6 +57,6 @@ class Round(Sequence[AskedT], Generic[AskedT]):
         needless = self.needless({self[place]: verdict for place, verdict in known.items()})
         return [place for place in places if self[place] not in needless]
 
-    def told(self, known: Mapping[int, Verdict]) -> list[Verdict]:
+    def in_order(self, known: Mapping[int, Verdict]) -> list[Verdict]:
         """Return what the search is sent once all that can tell anything is known, by place."""
         return [known.get(place, Verdict.SKIP) for place in range(len(self))]

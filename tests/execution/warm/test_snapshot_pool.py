@@ -174,7 +174,7 @@ def test_a_long_program_never_keeps_more_copies_than_it_may(workshop: Workshop) 
             assert time.monotonic() < deadline, found
     future.result()
 
-    assert len(workshop.runs.rungs()) == 2
+    assert len(workshop.runs.snapshot_rows()) == 2
 
 
 @pytest.mark.slow
@@ -183,13 +183,13 @@ def test_the_ladder_shows_what_each_rung_costs_and_saves(workshop: Workshop) -> 
     for _ in range(2):
         workshop.warm.submit(workshop.trial()).result()
 
-    deep, early, *_ = workshop.runs.rungs()
+    deep, early, *_ = workshop.runs.snapshot_rows()
     assert (deep.is_start, early.is_start) == (True, False)
     assert deep.saves_seconds > early.saves_seconds > 0.06
     assert deep.age_seconds > 0
     assert deep.looks > 0
     assert 1 << 20 < deep.own_bytes < 1 << 28
-    assert workshop.runs.last.snapshots == len(workshop.runs.rungs())
+    assert workshop.runs.last.snapshots == len(workshop.runs.snapshot_rows())
 
 
 @pytest.mark.slow
@@ -217,7 +217,7 @@ def test_after_a_doubt_the_next_run_is_cold(workshop: Workshop) -> None:
 
 
 def test_a_ladder_is_empty_before_the_first_run(workshop: Workshop) -> None:
-    assert WarmRuns(workshop.laboratory.cleanup_journal).rungs() == ()
+    assert WarmRuns(workshop.laboratory.cleanup_journal).snapshot_rows() == ()
 
 
 def until(condition: Callable[[], bool]) -> None:

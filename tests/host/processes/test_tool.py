@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from whet.host.process.ending import ToldToEndError, orderly_end
+from whet.host.process.ending import EndSignalError, orderly_end
 from whet.host.process.tool import call_tool
 
 
@@ -36,7 +36,7 @@ def test_no_tool_outlives_a_signal_that_comes_while_it_is_started(number: signal
         thread = threading.Thread(target=interrupt)
         is_ready.clear()
         thread.start()
-        with orderly_end(), pytest.raises((KeyboardInterrupt, ToldToEndError)):
+        with orderly_end(), pytest.raises((KeyboardInterrupt, EndSignalError)):
             _ready_then(is_ready, lambda: call_tool(["sleep", "60"]))
         thread.join()
         assert children() == before

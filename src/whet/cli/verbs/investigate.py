@@ -159,7 +159,7 @@ def show(found: Investigation) -> None:
 def _show_answer(found: Answer) -> None:
     import sys
 
-    def told(list_of: tuple[Evidence, ...]) -> None:
+    def print_evidence(list_of: tuple[Evidence, ...]) -> None:
         for each in list_of:
             rests = f" ({shown_trials(each.trials)})" if each.trials else ""
             _paragraph(f"- {unbroken(each.says)}{rests}", "    ")
@@ -169,15 +169,15 @@ def _show_answer(found: Answer) -> None:
     if found.cause is not None:
         _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")
         _paragraph(f"how sure: {found.sure}", "  ")
-        told(found.evidence)
+        print_evidence(found.evidence)
     else:
         _paragraph(f"{NOT_FOUND}.", "  ", style="bold")
     if found.possible:
         _paragraph("possible, not shown to be the cause:", "  ")
-        told(found.possible)
+        print_evidence(found.possible)
     if found.ruled_out:
         _paragraph("ruled out:", "  ")
-        told(found.ruled_out)
+        print_evidence(found.ruled_out)
     if found.source is not None:
         _paragraph(one_line(found.source_title), "  ")
         for line, (_, _, is_it) in zip(

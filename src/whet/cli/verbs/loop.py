@@ -28,9 +28,9 @@ from whet.workbench.loop.loop import (
     BACK,
     Cycle,
     LoopOptions,
+    LoopReport,
     Overtaken,
     Recurring,
-    Told,
     Unheard,
     loop,
 )
@@ -154,7 +154,7 @@ class _Show:
     _halted: str = ""
     _has_said_how: bool = False
 
-    def __call__(self, told: Told) -> None:
+    def __call__(self, told: LoopReport) -> None:
         if self.as_json:
             self._answer(told)
         elif isinstance(told, WhetError):
@@ -170,7 +170,7 @@ class _Show:
         else:
             self._say_verification(told)
 
-    def _answer(self, told: Told) -> None:
+    def _answer(self, told: LoopReport) -> None:
         if isinstance(told, Overtaken):
             return  # nobody has seen anything of it
         if isinstance(told, Cycle):

@@ -66,17 +66,17 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
         return outcome.shell_exit_code
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
-    told = "" if condition is None else condition.told(outcome)
+    told = "" if condition is None else condition.measured(outcome)
     say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure, told=told))
     number = result.entry.number
-    for line in _seen(result):
+    for line in _stack_lines(result):
         say(line)
     if any(each.kind == FAILURES for each in result.evidence):
         say(f"whet: its variables: `whet show {number}`; in pdb: `whet post-mortem {number}`")
     return outcome.shell_exit_code
 
 
-def _seen(result: RunResult) -> list[str]:
+def _stack_lines(result: RunResult) -> list[str]:
     """Return lines on the stacks of a trial that hung: who waits where."""
     if not any(each.kind == STACKS for each in result.evidence):
         return []

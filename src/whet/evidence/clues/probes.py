@@ -32,7 +32,7 @@ _MOST_PROCESSES = 8
 
 
 @value_class(kw_only=True)
-class Seen:
+class PlaceReport:
     """What was seen of one place.
 
     Attributes:
@@ -133,7 +133,7 @@ class ProbeReport:
         calls: the calls that were followed, in the order in which they began.
     """
 
-    places: tuple[Seen, ...]
+    places: tuple[PlaceReport, ...]
     hits: tuple[Hit, ...]
     calls: tuple[Call, ...]
 
@@ -165,13 +165,13 @@ def _pid(name: str) -> int:
 
 def _place(
     position: int, place: JsonObject, told: Sequence[JsonObject], counts: dict[int, list[int]]
-) -> Seen:
+) -> PlaceReport:
     loaded = [
         text(each, "loaded")
         for each in told
         if "loaded" in each and position in items_of(each.get("probes"))
     ]
-    return Seen(
+    return PlaceReport(
         title=text(place, "title"),
         kind=text(place, "kind"),
         path=text(place, "path"),
@@ -233,7 +233,7 @@ def _pairs(value: object) -> tuple[tuple[str, object], ...]:
 # ---- in words ----
 
 
-def place_line(place: Seen) -> str:
+def place_line(place: PlaceReport) -> str:
     """Return how often a place was reached, or why it was not."""
     if place.count:
         times = shown_count(place.count, "time")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, Call, Recording, Seen, Step, Value
+from whet.evidence.provenance.recording import CONTAINER, Call, ObjectState, Recording, Step, Value
 from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.walk import Walk
@@ -24,7 +24,7 @@ class Resized:
     """
 
     before: Value
-    after: Seen
+    after: ObjectState
 
 
 def resized_in_loop(

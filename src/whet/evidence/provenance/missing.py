@@ -9,9 +9,9 @@ from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import (
     SCALAR,
     Call,
+    ObjectState,
     Raised,
     Recording,
-    Seen,
     Step,
     Value,
 )
@@ -88,7 +88,7 @@ class Missing:
     def removed(self, holder: Value, key: str, step: Step) -> Removed | None:
         """Return the step that took a key or an attribute out; None: it was not seen there."""
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
-        later: Seen | None = None
+        later: ObjectState | None = None
         for each in reversed(seen):
             if each.value.type != holder.type:
                 return None

@@ -181,7 +181,7 @@ class Event:
 
 
 @value_class
-class Seen:
+class ObjectState:
     """What an object held at a moment, and what was run by then."""
 
     moment: int
@@ -238,11 +238,11 @@ class Recording:
         """The numbers of all objects of which something was seen."""
         yield from self._histories
 
-    def history(self, number: int) -> Sequence[Seen]:
+    def history(self, number: int) -> Sequence[ObjectState]:
         """Return what an object held, whenever it was seen to hold something else."""
         return self._histories.get(number, ())
 
-    def first_with(self, holder: Value, key: str, moment: int) -> Seen | None:
+    def first_with(self, holder: Value, key: str, moment: int) -> ObjectState | None:
         """Return when something was first seen to hold what it holds under a key at a moment."""
         seen = [each for each in self.history(holder.number) if each.moment <= moment]
         part = self.part(seen[-1].value, key) if seen else None
@@ -257,8 +257,8 @@ class Recording:
         return seen[-1]
 
     @cached_property
-    def _histories(self) -> dict[int, list[Seen]]:
-        found: dict[int, list[Seen]] = {}
+    def _histories(self) -> dict[int, list[ObjectState]]:
+        found: dict[int, list[ObjectState]] = {}
         inside: dict[int, tuple[Value, ...]] = {}
         for moment, value, step, has_changed in self.captures:
             key = id(value)
@@ -269,7 +269,7 @@ class Recording:
                     continue  # too deep to be looked into
                 known = found.setdefault(each.number, [])
                 if not known or known[-1].value is not each:
-                    known.append(Seen(moment, each, step, has_changed))
+                    known.append(ObjectState(moment, each, step, has_changed))
         return found
 
     def _with_parts(self, value: Value, met: set[int]) -> Iterator[Value]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, Recording, Seen, Value
+from whet.evidence.provenance.recording import CONTAINER, ObjectState, Recording, Value
 from whet.evidence.provenance.suspects import Failing
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
@@ -24,8 +24,8 @@ class Twins:
     holder: Value
     first: str
     second: str
-    before: Seen
-    after: Seen
+    before: ObjectState
+    after: ObjectState
 
 
 def twin_keys(failing: Failing, recording: Recording) -> Twins | None:
@@ -47,7 +47,7 @@ def twin_keys(failing: Failing, recording: Recording) -> Twins | None:
     return None
 
 
-def _first_with(recording: Recording, holder: Value, key: str, moment: int) -> Seen | None:
+def _first_with(recording: Recording, holder: Value, key: str, moment: int) -> ObjectState | None:
     """Return when a dict was first seen to have a key, whatever was under it."""
     for seen in recording.history(holder.number):
         if seen.moment <= moment and seen.value.type == holder.type and key in seen.value.parts:

@@ -14,7 +14,7 @@ _SHELL_ADDS = 128
 _NUDGE_SECONDS = (0.0, 0.01, 0.05, 0.2, 1.0)
 
 
-class ToldToEndError(SystemExit):
+class EndSignalError(SystemExit):
     """SIGTERM or SIGHUP told whet to end; the code is a shell's."""
 
 
@@ -34,7 +34,7 @@ _ending = _Ending()
 
 @contextmanager
 def orderly_end() -> Generator[None, None, None]:
-    """Turn SIGTERM and SIGHUP into `ToldToEndError` with a shell's exit code, 143 or 129.
+    """Turn SIGTERM and SIGHUP into `EndSignalError` with a shell's exit code, 143 or 129.
 
     Ctrl-C stays a `KeyboardInterrupt`, which ends a search with the best so far. Once whet is
     told to end, and while it cleans up, nothing disturbs it any more. A signal that was ignored
@@ -96,14 +96,14 @@ def be_told(number: int) -> None:
     _on_signal(number, None)
 
 
-def interruption_behind(error: BaseException) -> "KeyboardInterrupt | ToldToEndError | None":
+def interruption_behind(error: BaseException) -> "KeyboardInterrupt | EndSignalError | None":
     """Return the interruption that Python has made this error of; None: it is an error of its own.
 
     Up to Python 3.11 whatever interrupts the making of a class there becomes a `RuntimeError`.
     """
     cause = error.__cause__
     while cause is not None:
-        if isinstance(cause, KeyboardInterrupt | ToldToEndError):
+        if isinstance(cause, KeyboardInterrupt | EndSignalError):
             return cause
         cause = cause.__cause__
     return None
@@ -177,5 +177,5 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
 
 def _raise(number: int) -> None:
     if number in _ENDS:
-        raise ToldToEndError(_SHELL_ADDS + number)
+        raise EndSignalError(_SHELL_ADDS + number)
     raise KeyboardInterrupt

@@ -229,7 +229,7 @@ class PackageEnvironments:
         return find_uv(self.environment) if self.uv is None else self.uv
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _tool_environment(self) -> dict[str, str]:
         """What the installing tools get."""
         inherited = {k: v for k, v in self.environment.items() if k not in _MISLEADING}
         if self._uv:
@@ -237,7 +237,7 @@ class PackageEnvironments:
         return {**inherited, **self.settings.for_pip()}
 
     def _make_empty(self, attempt: Path) -> ToolResult:
-        return make_environment(attempt, self.python.path, self._told, uv=self._uv)
+        return make_environment(attempt, self.python.path, self._tool_environment, uv=self._uv)
 
     def _install(
         self, attempt: Path, specifiers: Sequence[str], as_of: str, *options: str
@@ -252,7 +252,9 @@ class PackageEnvironments:
             install = [str(attempt / "bin" / "python"), "-I", "-m", "pip", "install",
                        "--disable-pip-version-check", "--no-input", "--quiet", *limit]  # fmt: skip
         built = [] if self.compiles else ["--only-binary", ":all:"]
-        return _call([*install, *built, *options, "--", *specifiers], self._told, Path("/"))
+        return _call(
+            [*install, *built, *options, "--", *specifiers], self._tool_environment, Path("/")
+        )
 
     def _install_beside(
         self, attempt: Path, specifiers: Sequence[str], as_of: str, beside: Beside

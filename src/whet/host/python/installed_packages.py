@@ -82,13 +82,13 @@ def package_of(file: str, folders: Iterable[str]) -> tuple[str, str]:
         if below == file:
             continue
         for each in distributions(path=[folder]):
-            listed = _told(each, "RECORD") or _told(each, "installed-files.txt")
+            listed = _text_of(each, "RECORD") or _text_of(each, "installed-files.txt")
             if below in listed and below in _first_cells(listed):
                 return named_by(each)
     return "", ""
 
 
-def _told(distribution: "Distribution", name: str) -> str:
+def _text_of(distribution: "Distribution", name: str) -> str:
     """Return what a file of a package says of it; empty: nothing that can be read."""
     with suppress(OSError, ValueError):
         return distribution.read_text(name) or ""
@@ -116,7 +116,7 @@ def is_pure(name: str, folders: Iterable[str]) -> bool:
     from importlib.metadata import distributions
 
     for each in distributions(name=name, path=list(folders)):
-        wheel = _told(each, "WHEEL")
+        wheel = _text_of(each, "WHEEL")
         return (
             re.search(r"^Root-Is-Purelib: *true\b", wheel, re.MULTILINE | re.IGNORECASE) is not None
         )

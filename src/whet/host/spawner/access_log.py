@@ -39,7 +39,7 @@ _MADE_UP = ("/proc/", "/sys/", "/dev/")
 _REAL = tuple(f"/dev/{name}/" for name in ("shm", "mqueue"))
 
 
-class Seen:
+class AccessLog:
     """Paths that were looked up, opened or listed."""
 
     def __init__(self, deeds: FileEffects) -> None:

@@ -7,7 +7,7 @@ before a timeout's kill (`whet.host.inspect.stacks`).
 
 import os
 
-from whet.host.spawner.access_log import Seen
+from whet.host.spawner.access_log import AccessLog
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _AGENT_SIGNAL = 62  # as of `whet.host.inspect.stacks`
 class FirstAccess:
     """Waits for the first sight of some paths in one run."""
 
-    def __init__(self, seen: Seen, status: "Callable[[int, bytes, int], int]") -> None:
+    def __init__(self, seen: AccessLog, status: "Callable[[int, bytes, int], int]") -> None:
         self._seen = seen
         self._status = status
         self._paths: list[str] = []

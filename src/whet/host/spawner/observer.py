@@ -89,7 +89,7 @@ def _serve(channel: Channel) -> None:
             looks.begin(top, repository)
             looks.look(cwd)
         elif kind == "looks":
-            channel.send("looks", looks.told())
+            channel.send("looks", looks.summary())
         elif kind == "listener":
             _thread.start_new_thread(_answer_all, (descriptors[0], attending))
         elif kind == "facts":

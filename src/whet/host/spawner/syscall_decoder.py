@@ -7,7 +7,7 @@ import os
 import stat
 
 from whet.host.kernel.syscalls import AT_FDCWD, NO_LINKS, calls
-from whet.host.spawner.access_log import Seen, is_byte_code
+from whet.host.spawner.access_log import AccessLog, is_byte_code
 from whet.host.spawner.file_effects import CannotPutBackError, FileEffects, is_plain, key_of
 from whet.host.spawner.first_access import FirstAccess
 from whet.host.spawner.memory_reader import MemoryReader, UnreadableError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whet.host.kernel.syscalls import Call
     from whet.host.process.channel import Done
 
-    # the first effect that cannot be put back, and what `Seen.take` returns
+    # the first effect that cannot be put back, and what `AccessLog.take` returns
     Observed: TypeAlias = tuple[
         str,
         "dict[str, Mark]",
@@ -60,7 +60,7 @@ class SyscallDecoder:
         self._ended = ""
         self._changed: set[str] | None = set()
         self._file_effects = FileEffects()
-        self._seen = Seen(self._file_effects)
+        self._seen = AccessLog(self._file_effects)
         self._first_sight = FirstAccess(self._seen, _status)
 
     def begin(self, own_socket: str, cache: str, cwd: str, varied: list[str]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from whet.host.kernel.syscalls import Call
 
-READS_GIT = "reads git's own metadata"  # as of `whet.core.observations.looks`
+READS_GIT = "reads git's own metadata"  # as of `whet.core.observations.file_accesses`
 _AF_UNIX, _AF_NETLINK = 1, 16
 _INT = 1 << 32
 _MOST_LINKS = 40  # as the kernel
@@ -63,7 +63,7 @@ class TreeAccesses:
         self.count = 0
         self.held_seconds = 0.0
 
-    def told(self) -> "tuple[str, list[str], list[str], list[str], int, float]":
+    def summary(self) -> "tuple[str, list[str], list[str], list[str], int, float]":
         """Return the gap, paths named, folders opened and moved, calls and seconds held."""
         return (
             self._gap,

@@ -224,7 +224,7 @@ class _MemoryV2(_Quiet):
         return oom if self._felling is not None else events.get("oom_group_kill", oom)
 
 
-class _MemorySeen(_Quiet):
+class _MemorySum(_Quiet):
     """Adds up what the processes hold, more often the nearer the limit comes."""
 
     def __init__(self, most: int, most_swap: int, spares_command: int = 0) -> None:
@@ -346,7 +346,7 @@ class _Members(_Quiet):
 _WATCHES: "dict[str, Callable[..., Watch]]" = {
     "memory v1": _MemoryV1,
     "memory v2": _MemoryV2,
-    "memory seen": _MemorySeen,
+    "memory seen": _MemorySum,
     "processes": _Processes,
     "members": _Members,
 }

@@ -45,14 +45,14 @@ def capacity(bad: float, good: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         one, two = low + (high - low) / 3, high - (high - low) / 3
-        if _told(one, bad, good) < _told(two, bad, good):
+        if _information(one, bad, good) < _information(two, bad, good):
             low = one
         else:
             high = two
-    return _told((low + high) / 2, bad, good)
+    return _information((low + high) / 2, bad, good)
 
 
-def _told(share: float, bad: float, good: float) -> float:
+def _information(share: float, bad: float, good: float) -> float:
     fails = share * bad + (1 - share) * good
     return _entropy(fails) - share * _entropy(bad) - (1 - share) * _entropy(good)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import NotARepository
-from whet.core.observations.looks import Looks
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -50,7 +50,7 @@ def opened_files(
     bench, outcome = session.bench, ran.outcome
     if not outcome.looks or ran.verdict is not Verdict.BAD or began.is_doubtful:
         return {}
-    looks = Looks.from_bytes(bench.notebook.blobs.read(outcome.looks))
+    looks = FileAccesses.from_bytes(bench.notebook.blobs.read(outcome.looks))
     own = tuple(
         f"{os.path.realpath(each)}/"
         for each in (left_out, bench.project.state, own_folder())

@@ -106,7 +106,7 @@ def probe(
 
 def wish_of(looking: Looking) -> str:
     """Return what is looked out for, as the agents read it."""
-    told = [_told(number, place, wish) for number, (place, wish) in enumerate(looking.places)]
+    told = [_as_record(number, place, wish) for number, (place, wish) in enumerate(looking.places)]
     wish = {"probes": told, "ranks": list(looking.ranks), "most_calls": looking.most_calls}
     return json.dumps({**wish, "words": list(looking.words)})
 
@@ -136,7 +136,7 @@ def notes_on(places: Sequence[tuple[Place, Wish]]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _told(number: int, place: Place, wish: Wish) -> dict[str, object]:
+def _as_record(number: int, place: Place, wish: Wish) -> dict[str, object]:
     return {
         "number": number,
         "title": place.title + (":return" if place.kind is TargetKind.RETURN else ""),

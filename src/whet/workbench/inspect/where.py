@@ -262,7 +262,7 @@ def run_counted(
     loads: list[tuple[float, Load]] = []
     calls: list[tuple[float, Calls]] = []
     reason = definition.reason
-    for line in _told(result):
+    for line in _count_records(result):
         at = float(str(line["at"]))
         if "early" in line or "unwoven" in line:
             reason = reason or (_EARLY if "early" in line else _UNWOVEN)
@@ -288,7 +288,7 @@ def run_counted(
     )
 
 
-def _told(result: RunResult) -> list[JsonObject]:
+def _count_records(result: RunResult) -> list[JsonObject]:
     found: list[JsonObject] = []
     for each in result.evidence:
         if each.kind == COUNTS:

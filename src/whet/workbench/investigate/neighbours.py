@@ -92,7 +92,7 @@ class Neighbours:
         alike: list[Neighbour] = []
         for found in self._neighbours(failing.error):
             if found.parted:
-                return [self._told(found)]
+                return [self._clue_of(found)]
             alike.append(found)
         for found in alike:
             if found.odd:
@@ -219,7 +219,7 @@ class Neighbours:
 
     # ---- what is told ----
 
-    def _told(self, found: Neighbour) -> Clue:
+    def _clue_of(self, found: Neighbour) -> Clue:
         """Return the clue: of the place with whose test turned the command passes, else the first."""
         telling = self._telling
         for parted in found.parted[:_MOST_SWITCHED]:

@@ -19,7 +19,7 @@ from whet.core.value_class import value_class
 from whet.execution.futures import TrialFuture
 from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.recording import RecordingExecutor
-from whet.execution.snapshot_pool import MOST_SNAPSHOTS, Rung
+from whet.execution.snapshot_pool import MOST_SNAPSHOTS, SnapshotRow
 from whet.execution.warm import Start, WarmRuns
 from whet.host.code.saves import Saves, changed_at, is_later, wait_until_settled, wait_until_written
 from whet.host.files.file_times import SLACK_NS, Moment, whole_seconds_ns
@@ -73,7 +73,7 @@ class Cycle:
         wall_seconds: from the moment its save was noticed to its verdict.
         cold_seconds: how long the program takes from its start, as last measured.
         saved: the files whose save brought it; empty for the first.
-        rungs: returns the frozen copies that there are now, the deepest first.
+        snapshot_rows: returns the frozen copies that there are now, the deepest first.
         back: the last place before the failing function was entered; empty: the start; None: the
             run has not failed, or is of no program that could be stepped through.
     """
@@ -84,7 +84,7 @@ class Cycle:
     wall_seconds: float
     cold_seconds: float
     saved: tuple[str, ...] = ()
-    rungs: Callable[[], tuple[Rung, ...]]
+    snapshot_rows: Callable[[], tuple[SnapshotRow, ...]]
     back: str | None = None
 
     @property
@@ -129,7 +129,7 @@ class Unheard:
     helps: str
 
 
-Told = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
+LoopReport = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
 """What a loop tells."""
 
 
@@ -166,7 +166,7 @@ def loop(
     session: Session,
     options: LoopOptions,
     console: Console | None,
-    tell: Callable[[Told], None],
+    tell: Callable[[LoopReport], None],
     offer: Callable[[Cycle | None, str], None],
 ) -> None:
     """Run the command now and after each save, until Ctrl-C while nothing runs.
@@ -530,6 +530,6 @@ def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cyc
         wall_seconds=time.monotonic() - noticed,
         cold_seconds=state.cold_seconds,
         saved=state.saved,
-        rungs=state.runs.rungs,
+        snapshot_rows=state.runs.snapshot_rows,
         back=_back(state, outcome.failure),
     )

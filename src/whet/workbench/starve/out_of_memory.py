@@ -39,7 +39,7 @@ def enough_memory(
     )
     found = rationing.from_too_little(round(most / rationed.step))
     if found.least_good is None:
-        tried = found.rungs[-1].shown if found.rungs else shown_size(limit)
+        tried = found.amounts[-1].shown if found.amounts else shown_size(limit)
         return f"{tried} of memory is not enough either: does it grow without an end?"
     below = found.most_bad or shown_size(limit)
     return f"{found.least_good} of memory is enough, {below} is too little"

@@ -164,7 +164,7 @@ RATIONED: Mapping[str, Rationed] = {
 
 
 @value_class(kw_only=True)
-class Rung(Record):
+class TriedAmount(Record):
     """One amount that was tried.
 
     Attributes:
@@ -192,7 +192,7 @@ class LeastAmount:
         name: of what.
         least_good: the least that was enough, in words; None: nothing was.
         most_bad: the most that was not; None: nothing was too little.
-        rungs: all that was tried, the least first.
+        amounts: all that was tried, the least first.
         free: how long it took without the limit, in seconds; 0: it was not run so.
         limited_by: how it was enforced.
         stopped: why the search ended.
@@ -203,7 +203,7 @@ class LeastAmount:
     name: str
     least_good: str | None
     most_bad: str | None
-    rungs: tuple[Rung, ...]
+    amounts: tuple[TriedAmount, ...]
     free: float
     limited_by: tuple[str, ...]
     stopped: StopReason
@@ -362,7 +362,7 @@ class Rationing:
             name=self.rationed.name,
             least_good=None if found.least_good is None else shown(found.least_good),
             most_bad=None if found.most_bad is None else shown(found.most_bad),
-            rungs=tried.rungs(),
+            amounts=tried.amounts(),
             free=0.0,
             limited_by=tried.limited_by,
             stopped=reason,
@@ -393,15 +393,15 @@ class _Amounts:
             self._tried.setdefault(ran.candidate, []).append(ran)
             self.limited_by = ran.outcome.limited_by
 
-    def rungs(self) -> tuple[Rung, ...]:
+    def amounts(self) -> tuple[TriedAmount, ...]:
         """Return what was tried, the least amount first."""
-        return tuple(self._rung(steps, self._tried[steps]) for steps in sorted(self._tried))
+        return tuple(self._tried_amount(steps, self._tried[steps]) for steps in sorted(self._tried))
 
-    def _rung(self, steps: int, runs: list[Tested[int]]) -> Rung:
+    def _tried_amount(self, steps: int, runs: list[Tested[int]]) -> TriedAmount:
         failed = [each for each in runs if each.verdict is not Verdict.GOOD]
         last = (failed or runs)[-1]
         seconds = sorted(each.outcome.wall_seconds for each in runs)
-        return Rung(
+        return TriedAmount(
             amount=self._rationed.amount(steps),
             shown=self._rationed.shown(steps),
             verdict=last.verdict,
@@ -412,7 +412,9 @@ class _Amounts:
 
     def threshold(self) -> Threshold:
         """Return what is known when the search was stopped before its end."""
-        verdicts = {round(each.amount / self._rationed.step): each.verdict for each in self.rungs()}
+        verdicts = {
+            round(each.amount / self._rationed.step): each.verdict for each in self.amounts()
+        }
         good = [steps for steps, verdict in verdicts.items() if verdict is Verdict.GOOD]
         bad = [steps for steps, verdict in verdicts.items() if verdict is not Verdict.GOOD]
         return Threshold(

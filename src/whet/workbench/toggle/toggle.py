@@ -386,11 +386,11 @@ def _changed(verdict: Verdict) -> Verdict:
 
 def took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
     """Return whether a program has read a switch in one of the runs; None: that is not known."""
-    told = [_told(each, outcome) for outcome in outcomes]
+    told = [_was_reached(each, outcome) for outcome in outcomes]
     return True if True in told else (None if None in told else False)
 
 
-def _told(each: Toggle, outcome: Outcome) -> bool | None:
+def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
     seen = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
     if seen is None:
         return None

@@ -222,7 +222,7 @@ class Driver:
                     if place not in running and len(running) < self.jobs:
                         running[place] = begin(batch[place])
                 if not running:
-                    return batch.told(known)
+                    return batch.in_order(known)
                 ended = _first_ended(running)
                 known[ended] = self.told(running[ended].verdict())
                 del running[ended]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.bisection.equal_trees import EqualTrees
-from whet.core.observations.looks import READS_GIT, Looks
+from whet.core.observations.file_accesses import READS_GIT, FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -39,8 +39,8 @@ class EquivalentVersions:
     told: Callable[[Verdict], Verdict]
     observed_at: Observe
     concluded: dict[str, str] = field(default_factory=dict[str, str])
-    _new: list[tuple[str, Verdict, Looks | None]] = field(
-        default_factory=list[tuple[str, Verdict, "Looks | None"]]
+    _new: list[tuple[str, Verdict, FileAccesses | None]] = field(
+        default_factory=list[tuple[str, Verdict, "FileAccesses | None"]]
     )
     _run_seconds: float = 0.0
     _share: float = 0.0
@@ -54,7 +54,7 @@ class EquivalentVersions:
 
     def note(self, version: str, outcome: Outcome, verdict: Verdict) -> None:
         """Take in what a run has shown."""
-        looks = Looks.from_bytes(self.read(outcome.looks)) if outcome.looks else None
+        looks = FileAccesses.from_bytes(self.read(outcome.looks)) if outcome.looks else None
         if outcome.interrupted or outcome.timed_out:
             return
         self._run_seconds = max(self._run_seconds, outcome.wall_seconds)

@@ -209,13 +209,13 @@ class VersionHunt:
         if self.versions.equal is None or self.versions.observe is None or not is_seen:
             return None
 
-        def told(verdict: Verdict) -> Verdict:
+        def for_search(verdict: Verdict) -> Verdict:
             return self.terms.for_search(verdict)  # the terms may be settled by the ends
 
         return EquivalentVersions(
             trees=self.versions.equal,
             read=self.session.bench.notebook.blobs.read,
-            told=told,
+            told=for_search,
             observed_at=self.versions.observe,
         )
 

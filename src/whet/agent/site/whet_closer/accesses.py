@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from .locks import Locks
-    from .report_file import Told
+    from .report_file import ReportLines
 
     Access: TypeAlias = tuple[tuple[str, ...], bool]
 
@@ -42,7 +42,7 @@ class Accesses:
     time into the function that has it.
     """
 
-    def __init__(self, told: Told, locks: Locks, asked: str) -> None:
+    def __init__(self, told: ReportLines, locks: Locks, asked: str) -> None:
         self.is_on = False
         self._told = told
         self._locks = locks

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .report_file import Told
+    from .report_file import ReportLines
 
 _MOST_PLACES = 6
 _MOST_DESCRIPTORS = 70_000
@@ -21,7 +21,7 @@ _above = vars(sys)["_getframe"]
 class Descriptors:
     """Remembers which line of the user's has opened which file, and made how many sockets."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: ReportLines) -> None:
         self._told = told
         self._by_path: dict[str, list[Any]] = {}
         self._sockets: list[tuple[Any, list[Any]]] = []

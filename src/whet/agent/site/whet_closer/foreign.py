@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .report_file import Told
+    from .report_file import ReportLines
 
 _FUNCTION = "_FuncPtr"
 _SLOTS, _SLOT_BYTES = 64, 1024
@@ -21,7 +21,7 @@ _above = vars(sys)["_getframe"]
 class ForeignCalls:
     """Notes each call before it is made, in a file that is mapped into memory."""
 
-    def __init__(self, told: Told, folder: str) -> None:
+    def __init__(self, told: ReportLines, folder: str) -> None:
         self._told = told
         self._folder = folder
         self._memory: Any = None

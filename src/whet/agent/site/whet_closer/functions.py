@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from .report_file import Told
+    from .report_file import ReportLines
 
 ASKED = "functions:"
 
@@ -17,7 +17,7 @@ ASKED = "functions:"
 class Functions:
     """Tells each function of the files below a folder when it is called for the first time."""
 
-    def __init__(self, told: Told, folder: str) -> None:
+    def __init__(self, told: ReportLines, folder: str) -> None:
         self._told = told
         self._folder = folder
         self._seen: set[CodeType] = set()

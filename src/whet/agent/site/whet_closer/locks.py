@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .report_file import Told
+    from .report_file import ReportLines
 
 _PATIENCE_SECONDS = 0.5
 _SAVE, _RESTORE = "_release_save", "_acquire_restore"
@@ -21,7 +21,7 @@ _above = vars(sys)["_getframe"]
 class Locks:
     """Stands in for what `threading` makes its locks of."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: ReportLines) -> None:
         self.held: dict[int, list[Any]] = {}
         """Locks that each thread holds, the last one last."""
         self._told = told

@@ -10,7 +10,7 @@ from .functions import ASKED as FUNCTIONS
 from .functions import Functions
 from .locks import Locks
 from .raised import Raised
-from .report_file import Told
+from .report_file import ReportLines
 from .taken import Taken
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ class Look:
     """A closer look at this process."""
 
     def __init__(self, folder: str, asked: str) -> None:
-        told = Told(folder)
+        told = ReportLines(folder)
         self._descriptors = Descriptors(told)
         self._locks = Locks(told)
         self._taken = Taken(told)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
-    from .report_file import Told
+    from .report_file import ReportLines
 
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 _WRITTEN = re.compile(r"\bnan\b|\binf(?:inity)?\b", re.IGNORECASE)
@@ -32,7 +32,7 @@ _ANYTHING = (Exception,)
 class Numbers:
     """Follows the lines of the user's functions, and looks at what they change."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: ReportLines) -> None:
         self._told = told
         self._count = {NAN: 0, INFINITE: 0}
         self._returned = 0  # so many calls of the user's functions have returned one
@@ -66,7 +66,7 @@ class Numbers:
                 line = frame.f_lineno
                 before = None
                 if event == "line" and line in names:
-                    before = (line, self._spoilt(frame, names[line]), self._seen)
+                    before = (line, self._spoilt(frame, names[line]), self._event_count)
             except _ANYTHING:
                 before = None  # the program is what matters
             self._left_seconds -= self._clock() - started
@@ -77,7 +77,7 @@ class Numbers:
         return follow
 
     @property
-    def _seen(self) -> int:
+    def _event_count(self) -> int:
         return sum(self._count.values()) + self._returned
 
     def _is_over(self, code: CodeType) -> bool:
@@ -107,7 +107,7 @@ class Numbers:
         line, old, seen = before
         new = self._spoilt(frame, names[line])
         result = spoilt(returned)
-        came = self._seen > seen  # out of a function that the line has called
+        came = self._event_count > seen  # out of a function that the line has called
         if result:
             new.setdefault("", result)
             self._returned += 1

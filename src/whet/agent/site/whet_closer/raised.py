@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .descriptors import Descriptors
     from .locks import Locks
-    from .report_file import Told
+    from .report_file import ReportLines
 
 _CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _NO_DESCRIPTORS = (23, 24)  # ENFILE, EMFILE
@@ -26,7 +26,9 @@ _ANYTHING = (Exception,)
 class Raised:
     """Traces the user's own functions: their errors, and with threads what they read and write."""
 
-    def __init__(self, told: Told, descriptors: Descriptors, locks: Locks, asked: str) -> None:
+    def __init__(
+        self, told: ReportLines, descriptors: Descriptors, locks: Locks, asked: str
+    ) -> None:
         self._told = told
         self._descriptors = descriptors
         self._own: dict[str, bool] = {}

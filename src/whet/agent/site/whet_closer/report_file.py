@@ -18,7 +18,7 @@ _RESERVED_BYTES = 1 << 16
 _HIGH = (1002, 502, 252, 122, 62)
 
 
-class Told:
+class ReportLines:
     """Lines of JSON, each written when it is told; the file is open before files run out."""
 
     def __init__(self, folder: str) -> None:

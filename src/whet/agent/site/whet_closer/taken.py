@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from whet.agent.site.whet_state.secret_rule import masked
 
-    from .report_file import Told
+    from .report_file import ReportLines
 else:
     from whet_state.secret_rule import masked
 
@@ -36,7 +36,7 @@ class _Place:
 class Taken:
     """Keeps, for each semaphore and queue, what was taken and not given back."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: ReportLines) -> None:
         self._told = told
         self._out: dict[int, list[_Place]] = {}
         self._owners: dict[int, Any] = {}

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from whet.agent.site.whet_stage.forking.exit import OWN_FILES, flush, run_and_exit
-    from whet.agent.site.whet_stage.hiding.hidden_frames import CAN_TRACE, hidden_frame, seen
+    from whet.agent.site.whet_stage.hiding.hidden_frames import CAN_TRACE, call_traced, hidden_frame
     from whet.agent.site.whet_stage.rewriting.debugger import open_in
     from whet.agent.site.whet_state.raised import RANKS, as_json
     from whet.agent.site.whet_state.shown import value_line
     from whet.agent.site.whet_state.values import Reader
 else:
     from whet_stage.forking.exit import OWN_FILES, flush, run_and_exit
-    from whet_stage.hiding.hidden_frames import CAN_TRACE, hidden_frame, seen
+    from whet_stage.hiding.hidden_frames import CAN_TRACE, call_traced, hidden_frame
     from whet_stage.rewriting.debugger import open_in
     from whet_state.raised import RANKS, as_json
     from whet_state.shown import value_line
@@ -39,12 +39,12 @@ __all__ = [
     "RANKS",
     "Reader",
     "as_json",
+    "call_traced",
     "evaluate",
     "execute",
     "flush",
     "hidden_frame",
     "open_in",
     "run_and_exit",
-    "seen",
     "value_line",
 ]

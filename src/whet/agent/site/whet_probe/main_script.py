@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from _frozen_importlib_external import SourceFileLoader
 
-from .beside import CAN_TRACE, OWN_FILES, execute, flush, hidden_frame, run_and_exit, seen
+from .beside import CAN_TRACE, OWN_FILES, call_traced, execute, flush, hidden_frame, run_and_exit
 from .instrument import Mark
 
 TYPE_CHECKING = False
@@ -71,7 +71,7 @@ class MainScript:
     @hidden_frame
     def _run(self, code: CodeType, module: dict[str, Any]) -> None:
         try:
-            seen(execute, code, module)
+            call_traced(execute, code, module)
         finally:
             flush()
 

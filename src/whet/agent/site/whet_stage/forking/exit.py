@@ -11,7 +11,7 @@ import os
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 
-from ..hiding.hidden_frames import AS_IMPORTER, caller, hidden_frame, seen
+from ..hiding.hidden_frames import AS_IMPORTER, call_traced, caller, hidden_frame
 from .descriptors import are_any_written
 
 TYPE_CHECKING = False
@@ -137,7 +137,7 @@ def _call_out_of_sight(call: Callable[[], object]) -> None:
     """
     hook = sys.unraisablehook
 
-    def told(error: sys.UnraisableHookArgs) -> None:
+    def tell(error: sys.UnraisableHookArgs) -> None:
         trace, value = error.exc_traceback, error.exc_value
         is_own = trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES
         if value is not None and is_own:
@@ -146,11 +146,11 @@ def _call_out_of_sight(call: Callable[[], object]) -> None:
             error = _made(type(error), facts)
         hook(error)
 
-    sys.unraisablehook = told
+    sys.unraisablehook = tell
     try:
         call()
     finally:
-        if sys.unraisablehook is told:
+        if sys.unraisablehook is tell:
             sys.unraisablehook = hook
 
 
@@ -342,7 +342,7 @@ def _show(error: BaseException) -> None:
             return  # PEP 578: a listener has shown it
         is_called = hook is not _MISSING
         if is_called:
-            seen(hook, type(error), error, trace)
+            call_traced(hook, type(error), error, trace)
             return
         _say("sys.excepthook is missing\n")
     except SystemExit:

@@ -54,10 +54,10 @@ def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Taken]:
 
 def _hindrance(python: Threads) -> tuple[str, Taken]:
     if not is_first():  # a copy goes on with this thread, and the first one sleeps
-        return python.told() or "another Python thread runs", Taken()
+        return python.description() or "another Python thread runs", Taken()
     is_plain = is_alone()
     unable = "" if is_plain else sleepers.why_not()
-    why = (python.told() if unable else "") or process.hindering_state()
+    why = (python.description() if unable else "") or process.hindering_state()
     if why:
         return why, Taken()
     memory = Memory()
@@ -102,7 +102,7 @@ def _sleeping(
         if not awake:
             break
         time.sleep(_STEP_SECONDS)
-    why = python.told(awake) if awake else python.told_of_own()
+    why = python.description(awake) if awake else python.own_description()
     if not why and (awake or sleepers.why_not()):
         why = str(NativeThread(str((awake or list(sleeps))[0]), memory))
     if why:

@@ -34,7 +34,7 @@ class Threads:
         """
         self._is_followed = is_followed
 
-    def told(self, among: Collection[int] | None = None) -> str:
+    def description(self, among: Collection[int] | None = None) -> str:
         """Return what is to be said of one of them; empty if there is none.
 
         Args:
@@ -47,7 +47,7 @@ class Threads:
         count: Callable[[], int] = vars(_thread)["_count"]
         return "another Python thread runs" if count() > len(active) else ""
 
-    def told_of_own(self) -> str:
+    def own_description(self) -> str:
         """Return the same of one that is in a function of the program's own."""
         for thread in self._active():
             line = self._line_of(thread.ident)

@@ -83,7 +83,7 @@ hook is not traced, and `seen` lets go on what is.
 
 
 @hidden_frame
-def seen(function: Callable[..., object], *arguments: object) -> object:
+def call_traced(function: Callable[..., object], *arguments: object) -> object:
     """Call what is the program's from an audit hook, where nothing is traced."""
     if CAN_TRACE:
         return function(*arguments)

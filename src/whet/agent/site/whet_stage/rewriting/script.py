@@ -15,7 +15,7 @@ import time
 import types
 from _frozen_importlib_external import SourceFileLoader
 
-from ..hiding.hidden_frames import begin_work, caller, end_work, hidden_frame, seen
+from ..hiding.hidden_frames import begin_work, call_traced, caller, end_work, hidden_frame
 from ..hiding.private import (
     collect_again,
     hide_own,
@@ -199,7 +199,7 @@ class Script:
                 begins()
                 if self.collecting is not None:  # what is left of the frames before has gone by now
                     collect_again(self.collecting)
-                seen(exec, code, module)
+                call_traced(exec, code, module)
             except Resumed as resumed:
                 resumed.__traceback__ = None
                 code = self._made_anew()

@@ -17,7 +17,7 @@ from ..hiding.importer import Importer
 from ..hiding.typed import cast
 from ..rewriting.instrument import CHECKPOINT
 from ..rewriting.lines import ShownLines
-from .source_lookups import Looks
+from .source_lookups import SourceLookups
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class AuditListener:
         self._listener = listener
         self._first = first
         self._importer = Importer()
-        self._looks = Looks(listener.has_source)
+        self._looks = SourceLookups(listener.has_source)
         self._own_reads: dict[str, int] = {}
         self._rewritten: dict[str, int] = {}
         self._forgotten: list[tuple[object, ...]] = []

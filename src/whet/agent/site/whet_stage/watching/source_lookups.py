@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-class Looks:
+class SourceLookups:
     """How often each source has been looked up so.
 
     Attributes:

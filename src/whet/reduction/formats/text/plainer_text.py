@@ -123,7 +123,7 @@ def _lower_words(pieces: Pieces) -> PassSearch:
     return make_changes(pieces.payload, changes)
 
 
-LOOKS_PASSES = (
+PLAINER_PASSES = (
     ReductionPass(name="lower words", stage=Stage.LOOKS, search=_lower_words),
     ReductionPass(name="put a for letters", stage=Stage.LOOKS, search=_put_letters),
     ReductionPass(name="put b for names", stage=Stage.LOOKS, search=_put_second_name),

@@ -11,7 +11,7 @@ READS_GIT = "reads git's own metadata"
 
 
 @value_class(kw_only=True)
-class Looks(Record):
+class FileAccesses(Record):
     """All paths that a run and its reset steps named, and more than they saw.
 
     Attributes:
@@ -36,7 +36,7 @@ class Looks(Record):
         return json.dumps(self.to_json()).encode("ascii")
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> "Looks":
+    def from_bytes(cls, data: bytes) -> "FileAccesses":
         """Return what ``to_bytes`` wrote.
 
         Raises:
