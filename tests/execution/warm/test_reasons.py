@@ -240,7 +240,7 @@ def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> 
     )
     workshop.write({"main.py": f"{SLOW}x = 1\n{reads}{SLOW}print(x, y)\n"})
     workshop.run()
-    places = [rung.place for rung in workshop.runs.rungs()]
+    places = [rung.place for rung in workshop.runs.snapshot_rows()]
     (other / "settings").write_text("2")
     workshop.run()
 
