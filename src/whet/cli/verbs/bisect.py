@@ -172,7 +172,7 @@ def command(
     """
     request = trial_request(ctx)
     if packages and not pythons:
-        from whet.cli.verbs.bisect_packages import search_packages
+        from whet.cli.package_search import search_packages
 
         return search_packages(ctx, ends, request)
     if working_tree:
