@@ -4,7 +4,7 @@ import click
 
 from whet.cli.console import answer, answer_json, answer_lines
 from whet.cli.progress import Progress
-from whet.cli.verbs.delta import delta_json, show_delta
+from whet.cli.shown_delta import delta_json, show_delta
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.report.facts import history_facts
