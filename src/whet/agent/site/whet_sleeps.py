@@ -65,6 +65,8 @@ class Sleeps:
 
     def begin(self) -> None:
         """Sleep from now on, in this thread and in those that are started."""
+        # Python 3.12 asks for this before it begins to trace: later it is too late for operations.
+        vars(sys)["_getframe"]().f_trace_opcodes = True
         sys.settrace(self._enter)
         threading = sys.modules.get("threading") or __import__("threading")
         threading.settrace(self._enter)
