@@ -1,11 +1,8 @@
 """The noisy search alone, on simulated histories: mean runs, and how often it is right.
 
 Each search is for a culprit drawn among N versions on a line; a bad version fails with one rate, a
-good one with another. `runs` are those until one version is as likely as was asked for, `right` how
-often it is the culprit then; `with edge` is the same at the end, once both sides of the edge were
-run again. Where the rates are not known to the search, both ends were run ten times before, as
-`whet bisect` does; these runs are not counted (nor is the check of the ends elsewhere). Beside it:
-so many runs for each step of a plain bisection, at the best such number that is right often enough,
+good one with another. `runs` are all of a search, those of the bad end until it has failed and of
+the good end, which is a suspect, included; `right` is how often it names the culprit. Beside it: so many runs for each step of a plain bisection, at the best such number that is right often enough,
 which must know the rates (worked out exactly); and `git_bayesect`, which never knows the rates.
 
     python -m benchmarks.histories.noisy [--searches 2000] [--peer-searches 200] [--versions 1000] [--case WORD]
@@ -24,8 +21,8 @@ from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import FailureRates, Runs
 from whet.search.flaky.noisy_bisection import NoisyBisection
 from whet.search.history.version_graph import line_of
+from whet.search.proposal import run_search
 
-END_RUNS = 10
 _SIGMAS = 2.326  # one-sided, 99 %
 _CHUNK = 50
 
@@ -39,45 +36,38 @@ class Case:
         are_known: the search is told.
         confidence: how likely the answer must be.
         wanted: mean runs at the most; None: no figure is asked.
-        end_runs: runs of each end before the search.
     """
 
     rates: tuple[float, float]
     are_known: bool
     confidence: float
     wanted: float | None = None
-    end_runs: int = 0
 
     @property
     def name(self) -> str:
         """It in words."""
         known = "known" if self.are_known else "unknown"
-        ends = "" if self.are_known or self.end_runs else ", ends not run"
-        return f"{self.rates[0]:g}/{self.rates[1]:g} {known}{ends}, {self.confidence:.0%}"
+        return f"{self.rates[0]:g}/{self.rates[1]:g} {known}, {self.confidence:.0%}"
 
 
 CASES = (
     Case(rates=(0.5, 0.0), are_known=True, confidence=0.95, wanted=33),
     Case(rates=(0.5, 0.0), are_known=True, confidence=0.99, wanted=35),
-    Case(rates=(0.5, 0.0), are_known=False, confidence=0.95, wanted=47, end_runs=END_RUNS),
-    Case(rates=(0.5, 0.0), are_known=False, confidence=0.99, wanted=60, end_runs=END_RUNS),
     Case(rates=(0.5, 0.0), are_known=False, confidence=0.95, wanted=47),
     Case(rates=(0.5, 0.0), are_known=False, confidence=0.99, wanted=60),
     Case(rates=(0.5, 0.05), are_known=True, confidence=0.95, wanted=51),
     Case(rates=(0.5, 0.05), are_known=True, confidence=0.99, wanted=58),
-    Case(rates=(0.5, 0.05), are_known=False, confidence=0.95, end_runs=END_RUNS),
+    Case(rates=(0.5, 0.05), are_known=False, confidence=0.95),
     Case(rates=(0.1, 0.0), are_known=True, confidence=0.95, wanted=185),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a search took, to the confidence and to the end."""
+    """What a search took."""
 
     runs: int
     is_right: bool
-    all_runs: int
-    is_right_at_end: bool
 
 
 def main() -> None:
@@ -100,7 +90,7 @@ def main() -> None:
     print_table(
         f"{options.searches:,} searches among {options.versions:,} versions",
         (
-            "fails if bad/good", "asked", "runs", "/ asked", "right", "at least", "with edge", "right",
+            "fails if bad/good", "asked", "runs", "/ asked", "right", "at least",
             "k a step", "runs", "git_bayesect", "right", "decisions/s",
         ),
         rows,
@@ -118,7 +108,7 @@ def _row(case: Case, versions: int, searches: int, peer_searches: int) -> list[s
     scores = [score for chunk, _ in done for score in chunk]
     cpu_seconds = sum(seconds for _, seconds in done)
     runs = sum(score.runs for score in scores) / searches
-    decisions = sum(score.all_runs for score in scores) / cpu_seconds
+    decisions = sum(score.runs for score in scores) / cpu_seconds
     error = _SIGMAS * math.sqrt(case.confidence * (1 - case.confidence) / searches)
     rule = best_rule(versions, case.rates, case.confidence)
     peer = bayesect(versions, case.rates, case.confidence, peer_searches) if peer_searches else None
@@ -129,8 +119,6 @@ def _row(case: Case, versions: int, searches: int, peer_searches: int) -> list[s
         "" if case.wanted is None else f"{runs / case.wanted:.2f}",
         f"{sum(score.is_right for score in scores) / searches:.2%}",
         f"{case.confidence - error:.2%}",
-        f"{sum(score.all_runs for score in scores) / searches:.1f}",
-        f"{sum(score.is_right_at_end for score in scores) / searches:.2%}",
         "-" if rule is None else f"{rule.failures} of {rule.runs}",
         "-" if rule is None else f"{rule.mean_runs:.1f}",
         "-" if peer is None else f"{peer[0]:.1f}",
@@ -149,37 +137,22 @@ def _searches(case: Case, versions: int, first: int, end: int) -> tuple[list[Sco
 
 def _search(case: Case, versions: int, rates: FailureRates, chance: random.Random) -> Score:
     culprit = chance.randint(1, versions)
-    ends = [_runs(case.end_runs, rate, chance) for rate in case.rates]
-    bisection = NoisyBisection(
-        line_of(range(1, versions + 1)),
+    told = [_verdict(case.rates[0], chance)]
+    while told[-1] is Verdict.GOOD:
+        told.append(_verdict(case.rates[0], chance))
+    search = NoisyBisection(
+        line_of(range(versions + 1)),  # the first one is the good end
         rates=rates,
-        ends=(ends[0], ends[1]),
+        ends=(Runs(1, len(told) - 1), Runs()),
         confidence=case.confidence,
     )
-    search = bisection.search()
-    runs, at_confidence, is_right = 0, None, False
-    try:
-        batch = next(search)
-        while True:
-            suspect, probability = bisection.likeliest()
-            if at_confidence is None and probability >= case.confidence:
-                at_confidence = runs, suspect == culprit
-            told = [_verdict(case.rates[version < culprit], chance) for version in batch]
-            runs += len(told)
-            batch = search.send(told)
-    except StopIteration as end:
-        is_right = end.value.first_bad == culprit
-    assert at_confidence is not None
-    return Score(*at_confidence, runs, is_right)
+    found = run_search(search.search(), lambda each: _verdict(case.rates[each < culprit], chance))
+    runs = len(told) + sum(each.total for each in found.runs.values())
+    return Score(runs, found.first_bad == culprit)
 
 
 def _verdict(rate: float, chance: random.Random) -> Verdict:
     return Verdict.BAD if chance.random() < rate else Verdict.GOOD
-
-
-def _runs(count: int, rate: float, chance: random.Random) -> Runs:
-    failed = sum(chance.random() < rate for _ in range(count))
-    return Runs(failed, count - failed)
 
 
 if __name__ == "__main__":
