@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from whet.cli.help_pages import WHOLE
 from whet.cli.main import cli
 from whet.core.errors import WhetError, error_classes
 from whet.notebook import schema
@@ -63,6 +64,7 @@ def _command_line_page() -> str:
         command = cli.get_command(context, name)
         assert command is not None, name
         verb = click.Context(command, info_name=name, parent=context, terminal_width=_COLUMNS)
+        verb.meta[WHOLE] = True
         parts += [f"\n(whet-{name})=\n", f"## whet {name}\n\n", _console(command.get_help(verb))]
     return "".join(parts)
 

@@ -27,6 +27,22 @@ R = TypeVar("R")
 _COMMAND, _ORDER = "whet.command", "whet.order"
 
 
+def _show_whole_help(ctx: click.Context, option: click.Parameter, is_asked: object) -> None:
+    from whet.cli.help_pages import show_whole
+
+    show_whole(ctx, option, is_asked)
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_whole_help,
+    help="Explain the options of all verbs that run trials too.",
+)
+
+
 class TrialCommand(click.Command):
     """A verb with a command behind ``--``; it alone sees what stands before.
 
@@ -45,6 +61,17 @@ class TrialCommand(click.Command):
         if not any(word in {"-h", "--help"} for word in own):
             ctx.meta[_ORDER] = self._order(ctx, own)
         return super().parse_args(ctx, own)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the verb's words and options, and that which explains them all."""
+        *others, own_help = super().get_params(ctx)
+        return [*others, own_help, _HELP_ALL]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write examples and the verb's own options first."""
+        from whet.cli.help_pages import write_options
+
+        write_options(self, ctx, formatter)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Return what a word may be: an option of the verb, or a word of the command."""

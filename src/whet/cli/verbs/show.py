@@ -7,14 +7,13 @@ import click
 
 from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, styled, verdict_word
 from whet.cli.options import json_option
-from whet.cli.resource_rows import resource_rows
 from whet.cli.summary import entry_json, expectation_words, failure_words, outcome_words
 from whet.cli.trial_name import TrialCommand, TrialName
 from whet.core.observations.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
-from whet.core.observations.resources import ResourceUse
+from whet.core.observations.resources import ResourceUse, sparkline
 from whet.core.outcome import Outcome
 from whet.core.output import Output
-from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.record import as_record, decoded, records
 from whet.core.text.shell_words import joined
 from whet.core.trial import Trial
@@ -26,6 +25,8 @@ from whet.workbench.trials.bench import open_workbench
 
 _SHOWN_BYTES = 8000
 _SHOWN_FAILURES = 3
+_CURVE_WIDTH = 40
+_MOST_PROCESSES = 3
 
 
 @click.command(cls=TrialCommand)
@@ -85,7 +86,7 @@ def _show(
         rows.append(("outcome", "none: whet could not start it, was killed, or still runs it"))
     else:
         rows += _came(entry, entry.outcome)
-        rows += [] if use is None else resource_rows(use)
+        rows += [] if use is None else _resource_rows(use)
     for name, value in rows:
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
     if entry.outcome is not None and entry.outcome.hung_seconds is not None:
@@ -213,3 +214,29 @@ def _write_whole(entry: Entry) -> None:
         return
     for stream, target in ((entry.outcome.stdout, sys.stdout), (entry.outcome.stderr, sys.stderr)):
         answer_bytes(stream.head(stream.size_bytes), target)
+
+
+def _resource_rows(use: ResourceUse) -> list[tuple[str, str]]:
+    """Return a row for each resource: how it went over time, and the most."""
+    rows = [
+        ("memory", use.memory_bytes, shown_bytes(max(use.memory_bytes))),
+        ("cpu", use.processors, f"{max(use.processors):.1f} processors"),
+        ("files", use.files, f"{max(use.files)} open"),
+    ]
+    if max(use.processes) > 1:
+        rows.append(("processes", use.processes, f"{max(use.processes)} at once"))
+    for name, column in (("read", use.read_bytes), ("written", use.written_bytes)):
+        if max(column):
+            rows.append((name, column, shown_bytes(max(column))))
+    shown = [
+        (name, f"{sparkline(column, _CURVE_WIDTH)}  at most {most}") for name, column, most in rows
+    ]
+    if len(use.largest) > 1:
+        largest = [
+            f"{each.name} (pid {each.pid}) {shown_bytes(each.peak_bytes)}"
+            for each in use.largest[:_MOST_PROCESSES]
+        ]
+        shown.append(("largest", ", ".join(largest)))
+    samples = shown_count(len(use.seconds), "look")
+    shown.append(("looked", f"{samples} in {shown_seconds(use.seconds[-1])}"))
+    return shown

@@ -1,0 +1,142 @@
+"""The help of a verb that runs trials: examples and its own options first, shared ones in groups."""
+
+import textwrap
+
+import click
+
+WHOLE = "whet.whole_help"
+"""In a context's meta: shared options are explained too."""
+
+_GROUP_WIDTH = 14
+
+GROUPS = {
+    "The command": ("like", "env", "cwd", "stdin", "reset", "reset_try"),
+    "Its end": ("timeout", "hang"),
+    "What is bad": ("measure", "bad_if", "oracle", "interesting"),
+    "Limits": ("limit_",),
+    "Surroundings": ("room_", "gpu_", "cpu_load"),
+    "Your notes": ("name", "note", "expect"),
+}
+"""Shared options by the beginning of their names."""
+
+EXAMPLES = {
+    "run": (
+        "whet run -- python train.py",
+        "whet run --hang 30 -- python server.py",
+        "whet run --bad-if 'seconds > 2' -- ./query.sh",
+    ),
+    "loop": (
+        "whet loop -- python analyse.py",
+        "whet loop -- pytest -x tests/test_load.py",
+        "whet loop --reset 'rm -rf out' -- python build.py",
+    ),
+    "repeat": (
+        "whet repeat -n 50 -- pytest tests/test_cache.py",
+        "whet repeat --jobs 4 -- python race.py",
+        "whet repeat --bad-if 'seconds > 2' -- ./query.sh",
+    ),
+    "investigate": (
+        "whet investigate -- python train.py data.csv",
+        "whet investigate --good v1.2 -- pytest tests/test_load.py",
+        "whet investigate --hang 30 -- python server.py",
+    ),
+    "shrink": (
+        "whet shrink data.csv -- python load.py data.csv",
+        "whet shrink conf/ -- ./start.sh conf/",
+        "whet shrink big.c --interesting ./test.sh",
+    ),
+    "bisect": (
+        "whet bisect v1.2 HEAD -- pytest tests/test_load.py",
+        "whet bisect --package numpy -- python use.py",
+        "whet bisect --setup 'make' -- ./program",
+    ),
+    "delta": (
+        "whet delta good.json bad.json -- python run.py {}",
+        "whet delta base last",
+        "whet delta --environment good.env bad.env -- ./start.sh",
+    ),
+    "toggle": (
+        "whet toggle -- python train.py",
+        "whet toggle --hang 30 -- python train.py",
+        "whet toggle one-process -- python load.py",
+    ),
+    "starve": (
+        "whet starve --memory 500M -- python load.py",
+        "whet starve --files 20 -- ./server",
+        "whet starve --disk 10M -- python save.py",
+    ),
+    "syscalls": (
+        "whet syscalls -- ./program",
+        "whet syscalls last",
+        "whet syscalls --pid 4711 --for 5",
+    ),
+    "where": (
+        "whet where numpy",
+        "whet where json.loads -- python main.py",
+        "whet where numpy --cwd src -- python main.py",
+    ),
+    "probe": (
+        "whet probe load.py:12 -- python main.py",
+        "whet probe load.py:12 print rows -- python main.py",
+        "whet probe load.py:12 stop -- python main.py",
+    ),
+    "trace": (
+        "whet trace load:parse -- python main.py",
+        "whet trace load -- python main.py",
+        "whet trace load:parse --timeout 30 -- python main.py",
+    ),
+}
+"""Three lines of each verb."""
+
+
+def write_options(
+    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """Write the examples and the options of a verb."""
+    with formatter.section("Examples"):
+        for line in EXAMPLES.get(ctx.info_name or "", ()):
+            formatter.write(f"{' ' * formatter.current_indent}{line}\n")
+    own: list[tuple[str, str]] = []
+    shared: dict[str, list[click.Parameter]] = {group: [] for group in GROUPS}
+    for each in command.get_params(ctx):
+        group = _group_of(each)
+        if group:
+            shared[group].append(each)
+        elif isinstance(each, click.Option):
+            own += filter(None, [each.get_help_record(ctx)])
+    with formatter.section("Options"):
+        formatter.write_dl(own)
+    if WHOLE in ctx.meta:
+        for group, options in shared.items():
+            with formatter.section(group):
+                records = [each.get_help_record(ctx) for each in options]
+                formatter.write_dl([each for each in records if each is not None])
+        return
+    with formatter.section("Options of all verbs that run trials, explained by --help-all"):
+        for group, options in shared.items():
+            words = textwrap.wrap(
+                " ".join(each.opts[0] for each in options),
+                formatter.width - _GROUP_WIDTH - formatter.current_indent,
+                break_on_hyphens=False,
+            )
+            for place, line in enumerate(words):
+                head = "" if place else group
+                indent = " " * formatter.current_indent
+                formatter.write(f"{indent}{head:{_GROUP_WIDTH}}{line}\n")
+
+
+def show_whole(ctx: click.Context, _option: click.Parameter, is_asked: object) -> None:
+    """Show the help with all options explained, and end."""
+    if is_asked and not ctx.resilient_parsing:
+        ctx.meta[WHOLE] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+def _group_of(option: click.Parameter) -> str:
+    """Return the group of a shared option; empty: it is the verb's own."""
+    name = option.name or ""
+    for group, beginnings in GROUPS.items():
+        if any(name == each or (each[-1] == "_" and name.startswith(each)) for each in beginnings):
+            return group
+    return ""

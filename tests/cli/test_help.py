@@ -1,0 +1,38 @@
+"""A verb's help: examples and its own options first; shared ones in groups, explained on request."""
+
+import shlex
+
+import click
+import pytest
+from whet_command import Whet
+
+from whet.cli.help_pages import EXAMPLES, GROUPS
+from whet.cli.main import cli
+
+
+def test_a_verbs_own_options_come_first_and_shared_ones_are_explained_on_request(
+    whet: Whet,
+) -> None:
+    brief, whole = whet("run", "--help").stdout, whet("run", "--help-all").stdout
+
+    assert len(brief.splitlines()) < 40
+    order = ("Examples:", "  whet run -- python train.py", "Options:", "--locals", "What is bad")
+    assert [brief.index(each) for each in order] == sorted(brief.index(each) for each in order)
+    assert "--cpu-seconds" in brief
+    assert "CPU time of each process" not in brief
+    for words in (*(f"\n{group}:\n" for group in GROUPS), "CPU time of each process", "--locals"):
+        assert words in whole
+
+
+@pytest.mark.parametrize(
+    ("verb", "line"), [(verb, line) for verb, lines in EXAMPLES.items() for line in lines]
+)
+def test_an_example_is_a_line_that_whet_takes(verb: str, line: str) -> None:
+    command = cli.get_command(click.Context(cli), verb)
+    assert command is not None
+
+    _, named, *words = shlex.split(line)
+    context = command.make_context(verb, words)
+
+    assert named == verb
+    assert context.params is not None
