@@ -252,7 +252,7 @@ class _Turning:
         return runs
 
     def _answer(self, each: Toggle, runs: Sequence[Tested[None]]) -> Turned:
-        verdicts = [each.verdict for each in runs]
+        verdicts = [self._verdict(each) for each in runs]
         outcomes = [each.outcome for each in runs]
         failures = verdicts.count(Verdict.BAD)
         shown = next((run for run in runs if run.verdict is not Verdict.GOOD), runs[-1])
@@ -268,6 +268,11 @@ class _Turning:
             trial=shown.own_number,
             summary=_words(shown.outcome),
         )
+
+    def _verdict(self, run: Tested[object]) -> Verdict:
+        """Return the verdict of a run; a switch may let Python say more of a crash that is the same."""
+        before, now = self._baseline.outcome.failure, run.outcome.failure
+        return Verdict.BAD if is_same_crash(before, now) else run.verdict
 
     def _effect(self, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> Effect:
         others = [
@@ -372,6 +377,14 @@ def tells_more(before: Failure | None, now: Failure) -> bool:
         and _own_place(before) != _own_place(now) != ""
     )
     return says_more or has_place or is_moved
+
+
+def is_same_crash(before: Failure | None, now: Failure | None) -> bool:
+    """Whether the same signal has ended both, at the same line of the user's."""
+    if before is None or now is None or not before.signature.signal:
+        return False
+    is_same_signal = before.signature.signal == now.signature.signal
+    return is_same_signal and _own_place(before) == _own_place(now) != ""
 
 
 def _own_place(failure: Failure) -> str:
