@@ -2,6 +2,7 @@
 
 import json
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_each_verb_says_it_in_its_first_line(whet: Whet) -> None:
     assert whet("stacks").stdout.splitlines()[0] == CIRCLE
     assert json.loads(whet("stacks", "--json").stdout)["deadlock"] == CIRCLE
     assert CIRCLE in whet("log").stdout
+
+
+def test_it_is_named_where_the_interpreter_imports_threading_before_the_program(whet: Whet) -> None:
+    made = whet.folder.parent / "made"
+    venv.create(made, symlinks=True)
+    minor = f"python3.{sys.version_info.minor}"
+    (made / "lib" / minor / "site-packages" / "early.pth").write_text("import threading\n")
+
+    done = whet(
+        "run", "--timeout", "2", "--", str(made / "bin" / minor), str(HANGS / "two_locks.py")
+    )
+
+    assert CIRCLE in done.stderr
 
 
 def test_an_investigation_calls_it_a_hang_and_names_the_circle(whet: Whet) -> None:

@@ -106,7 +106,11 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
     keeping: Guards = {}
     for wish, name, forgets_all, begin in jobs:
         if wish is not None:
-            keeping = _both(keeping, _begun(name, begin, wish, forgets_all=forgets_all))
+            guards = _begun(name, begin, wish, forgets_all=forgets_all)
+            for module, guard in guards.items():
+                if module in sys.modules:  # a `.pth` file has brought it in
+                    guard(vars(sys.modules[module]))
+            keeping = _both(keeping, guards)
     return keeping
 
 

@@ -55,9 +55,6 @@ class Watch:
         }
         if sys.version_info >= (3, 13):
             guards["traceback"] = self._watch_shown
-        for name, guard in guards.items():
-            if name in sys.modules:  # a `.pth` file has brought it in
-                guard(vars(sys.modules[name]))
         return guards
 
     def keep(self, error: BaseException | None, where: str, thread: str = "") -> None:

@@ -75,9 +75,6 @@ class Switches:
             if name in self._inside:
                 for module, guard in found.items():
                     guards[module] = _after(guards.get(module), guard)
-        for module, guard in guards.items():
-            if module in sys.modules:  # a `.pth` file has brought it in
-                guard(vars(sys.modules[module]))
         return guards
 
     def _tell(self, *signs: str) -> None:
