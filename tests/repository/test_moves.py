@@ -25,7 +25,7 @@ MOVES = {
         "endtoend/test_hidden_causes.py::test_the_line_of_a_hidden_cause_is_named",
     ),
     "a crash without a stack": (
-        "cli/repeat/test_toggle.py::test_a_crash_is_clearer_where_python_says_in_which_line",
+        "cli/evidence/test_stacks.py::test_a_crash_has_its_python_line_without_an_option",
         "cli/evidence/test_stacks.py::test_a_core_file_tells_the_native_stack_and_python_s_or_why_not",
     ),
     "a hang: attach to the process that hangs": (
