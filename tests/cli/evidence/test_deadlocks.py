@@ -113,6 +113,67 @@ def test_a_program_that_only_waits_when_its_time_is_up_says_for_whom(
     assert f" · {told}" in first
 
 
+CROSSED = """\
+import os, threading, time
+a, b, met = threading.Lock(), threading.Lock(), threading.Barrier(2)
+silence, _ = os.pipe()
+def first():
+    with a:
+        met.wait()
+        {one}
+def second():
+    with b:
+        met.wait()
+        {two}
+both = [threading.Thread(target=each, name=each.__name__) for each in (first, second)]
+for each in both: each.start()
+for each in both: each.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("b.acquire(timeout=9)", "a.acquire(True, 9)"),
+        ("os.read(silence, 1)", "time.sleep(9)"),
+        ("os.read(silence, 1)", "with a: pass"),
+        ("if b.acquire(): pass", "both[0].join(9)"),
+    ],
+)
+def test_who_may_go_on_or_waits_for_something_else_is_in_no_circle(
+    one: str, two: str, whet: Whet
+) -> None:
+    whet.write("main.py", CROSSED.format(one=one, two=two))
+
+    said = whet("run", "--hang", "0.5", "--", sys.executable, "main.py").stderr
+
+    assert "BAD hang" in said
+    assert "deadlock" not in said
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "told"),
+    [
+        (
+            "b.acquire()",
+            "with threading.Lock(), a: pass",
+            "first holds a, waits for b at main.py:7; second holds b, waits for a at main.py:11",
+        ),
+        (
+            "with b: pass",
+            "both[0].join()",
+            "first waits for b at main.py:7; second holds b, waits for the end of first at main.py:11",
+        ),
+    ],
+)
+def test_who_never_goes_on_is_in_one(one: str, two: str, told: str, whet: Whet) -> None:
+    whet.write("main.py", CROSSED.format(one=one, two=two))
+
+    said = whet("run", "--hang", "0.5", "--", sys.executable, "main.py").stderr
+
+    assert f"deadlock: {told}" in said
+
+
 def test_each_verb_says_it_in_its_first_line(whet: Whet) -> None:
     hanging = ("--hang", "1", "--", sys.executable, str(HANGS / "two_locks.py"))
 

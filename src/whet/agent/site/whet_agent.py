@@ -84,12 +84,15 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         probing.extend([] if loading is None else [loading])
         return {} if loading is None else loading.guards
 
+    def tell(suffix: str, text: str) -> None:
+        _append(os.path.join(folder, "{}{}".format(os.getpid(), suffix)), text)
+
     told = os.environ.get
     # What is asked for, None: nothing; whether all that a job imports is to be forgotten, or its
     # own module alone; what begins it.
     jobs: tuple[tuple[str | None, str, bool, Callable[[Any, str], Guards]], ...] = (
-        ("", "whet_tasks", False, lambda own, _: own.answering(folder)),
-        ("", "whet_locks", False, lambda own, _: own.answering(folder)),
+        ("", "whet_tasks", False, lambda own, _: own.answering(tell)),
+        ("", "whet_locks", False, lambda own, _: own.answering(tell)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_presence", False,
             lambda own, _: own.tell(folder)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_failures", False,
@@ -112,6 +115,21 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
                     guard(vars(sys.modules[module]))
             keeping = _both(keeping, guards)
     return keeping
+
+
+def _append(path: str, text: str) -> None:
+    """Write text at the end of a file of whet's own; where that can't be done, leave it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    data = text.encode("ascii", "backslashreplace")
+    try:
+        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+    except OSError:
+        pass
 
 
 def _begun(

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterator, Sequence
     from types import FrameType
-    from typing import Any
+    from typing import Any, Tuple
+
+    _Span = Tuple[Tuple[int, int], Tuple[int, int]]
 
 _SIGNAL = 60  # a real-time signal that nothing sends by itself; see `whet.host.inspect.lock_waits`
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".locks"
 _BLANKS = {9: " ", 10: " ", 11: " "}
 _TAKING = {"__enter__", "acquire", "_wait"}
@@ -33,15 +34,19 @@ _AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading"
 # The last two are those of a closer look.
 
 
-def answering(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
-    """Return what is to be called when `threading` has been imported."""
+def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
+    """Return what to call when `threading` has been imported.
+
+    Args:
+        tell: writes text into a file of this process, by the end of its name.
+    """
 
     def listen(module: dict[str, Any]) -> None:
         def answer(_number: int, frame: FrameType) -> None:
-            _tell(folder, module, frame)
+            tell(_SUFFIX, _told(module, frame))
 
         try:
-            # It interrupts a wait for a lock: one that is begun anew would never let Python get here.
+            # It must interrupt the wait for a lock: if the wait started again, Python would never get here.
             __import__("_signal").signal(_SIGNAL, answer)
         except (ValueError, OSError):
             pass  # imported in another thread
@@ -49,7 +54,7 @@ def answering(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
     return {"threading": listen}
 
 
-def _tell(folder: str, module: dict[str, Any], frame: FrameType) -> None:
+def _told(module: dict[str, Any], frame: FrameType) -> str:
     text = "end\n"
     before = set(sys.modules)
     try:
@@ -58,18 +63,7 @@ def _tell(folder: str, module: dict[str, Any], frame: FrameType) -> None:
         pass
     for name in set(sys.modules) - before:
         sys.modules.pop(name, None)
-    path = os.path.join(folder, "{}{}".format(os.getpid(), _SUFFIX))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    data = text.encode("ascii", "backslashreplace")
-    try:
-        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-        try:
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-    except OSError:
-        pass
+    return text
 
 
 class _Waits:
@@ -108,9 +102,11 @@ class _Waits:
             above.append(frame)
 
     def _wait(self, frame: FrameType, above: Sequence[FrameType]) -> tuple[str | None, int]:
-        """Return what a thread waits for, empty: another one's end, and who has that."""
+        """Return what a thread waits for without end, empty: another one's end, and who has that."""
         names = {each.f_code.co_name for each in above}
         if "join" in names and names <= _JOINING:
+            if above[-1].f_locals.get("timeout") is not None:
+                return None, 0
             thread = above[-1].f_locals.get("self")
             ident: int = getattr(thread, "_ident", None) or 0
             return ("", ident) if ident in self._frames else (None, 0)
@@ -188,18 +184,16 @@ class _Source:
                 held[id(lock)] = lock
 
     def awaited(self, frame: FrameType) -> Iterator[tuple[str, Any]]:
-        """Yield the locks that the line takes at which a frame stands, and which are not free."""
-        path = self._path(frame.f_lineno or 0)
-        if not path:
+        """Yield the locks that a frame is just taking, however long it waits, and that are not free."""
+        places = [_span(place) for place in _positions(frame) if None not in place]
+        around = [block[place] for block, place in self._path(frame.f_lineno or 0)]
+        if places:
+            around = [each for each in around if _is_within(places[-1], _span_of(each))]
+        if not around:
             return
-        around = [block[place] for block, place in path]
-        found = [item.context_expr for each in around for item in getattr(each, "items", ())]
-        found += [
-            node.func.value
-            for node in self._ast.walk(around[-1])
-            if getattr(getattr(node, "func", None), "attr", "") == "acquire"
-        ]
-        for expression in _reached(found, frame):
+        nodes: Iterator[Any] = self._ast.walk(around[-1])
+        calls = [each for each in nodes if hasattr(each, "func")]
+        for expression in _taken_now(around[-1], calls, places, frame):
             lock = _lock_in(self._value(expression, frame))
             if lock is not None and _is_held(lock):
                 yield self._ast.get_source_segment(self._text, expression) or "", lock
@@ -266,17 +260,59 @@ def _is_in_body(statement: Any, frame: FrameType) -> bool:
     return False
 
 
-def _reached(expressions: Sequence[Any], frame: FrameType) -> Sequence[Any]:
-    """Return those of some expressions of a statement that a frame is at: one, where that is known."""
-    for start, end, column, last in reversed(_positions(frame)):
-        if start is None or end is None or column is None:
-            continue
-        for each in expressions:
-            first = (each.lineno, each.col_offset)
-            if first <= (start, column) and (end, last) <= (each.end_lineno, each.end_col_offset):
-                return [each]
-    line = frame.f_lineno or 0
-    return [each for each in expressions if each.lineno <= line <= each.end_lineno]
+def _taken_now(
+    statement: Any, calls: Sequence[Any], places: Sequence[_Span], frame: FrameType
+) -> Sequence[Any]:
+    """Return what a frame is taking as a lock: by a call of `acquire`, or at the head of a `with`.
+
+    Args:
+        statement: the innermost one that the frame is at.
+        calls: all calls in it.
+        places: where the frame's instructions are, up to the one it is at; none: Python doesn't know.
+        frame: the frame.
+    """
+    heads = [item.context_expr for item in getattr(statement, "items", ())]
+    # With an argument it may give up.
+    acquires = [
+        each
+        for each in calls
+        if getattr(each.func, "attr", "") == "acquire" and not (each.args or each.keywords)
+    ]
+    if not places:  # by lines alone: only where nothing else can be meant
+        if heads:
+            is_plain = len(heads) == 1 and statement.body[0].lineno > statement.lineno
+            return heads if is_plain and not _is_in_body(statement, frame) else []
+        return [each.func.value for each in acquires] if len(calls) == 1 else []
+    now = places[-1]
+    if heads and now == _span_of(
+        statement
+    ):  # Python 3.11 and 3.12: the last one that was looked up
+        looked_up = (
+            each for at in reversed(places) for each in heads if _is_within(at, _span_of(each))
+        )
+        return [each for each in [next(looked_up, None)] if each is not None]
+    return [
+        *(each for each in heads if _span_of(each) == now),
+        # Of a chain over several lines the call begins where its last name does.
+        *(
+            each.func.value
+            for each in acquires
+            if _span_of(each)[1] == now[1] and _is_within(now, _span_of(each))
+        ),
+    ]
+
+
+def _span(place: Sequence[Any]) -> _Span:
+    first, last, column, end = place
+    return (first, column), (last, end)
+
+
+def _span_of(node: Any) -> _Span:
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def _is_within(inner: _Span, outer: _Span) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def _attribute(owner: Any, name: str) -> Any:
@@ -297,7 +333,7 @@ def _attribute(owner: Any, name: str) -> Any:
 
 
 def _lock_in(value: Any) -> Any:
-    """Return the lock of `_thread` that something is, or is made around; None: it is no lock."""
+    """Return the lock of `_thread` that a value is or wraps; None: it isn't a lock."""
     for _ in range(3):
         kind: type = value.__class__
         name = (kind.__module__, kind.__name__)

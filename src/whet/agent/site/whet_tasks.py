@@ -8,7 +8,6 @@ Standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
-import os
 import sys
 
 TYPE_CHECKING = False
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 _SIGNAL = (
     61  # a real-time signal that nothing sends by itself; see `whet.host.inspect.asyncio_tasks`
 )
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _SUFFIX = ".tasks"
 _MOST_TASKS = 2000
 _MOST_FRAMES = 60
@@ -33,11 +31,15 @@ _SIMPLE = (str, int, float)
 _OWN = ("asyncio", "_asyncio")
 
 
-def answering(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
-    """Return what is to be called when asyncio has been imported."""
+def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
+    """Return what to call when asyncio has been imported.
+
+    Args:
+        tell: writes text into a file of this process, by the end of its name.
+    """
 
     def answer(_number: int, _frame: object) -> None:
-        _tell(folder)
+        tell(_SUFFIX, _told())
 
     def listen(_module: dict[str, Any]) -> None:
         signals = __import__("_signal")
@@ -50,7 +52,7 @@ def answering(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
     return {"asyncio.tasks": listen}
 
 
-def _tell(folder: str) -> None:
+def _told() -> str:
     # Anything may be half made where a signal comes: what cannot be told is left out.
     lines: list[str] = []
     tasks = _tasks()
@@ -63,19 +65,7 @@ def _tell(folder: str) -> None:
                 lines += _lines_of_dead(task, live)
         except (AttributeError, TypeError, ValueError, RuntimeError):
             continue
-    path = os.path.join(folder, "{}{}".format(os.getpid(), _SUFFIX))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    text = "".join(line + "\n" for line in [*lines, "end"])
-    data = text.encode("ascii", "backslashreplace")
-    try:
-        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-        try:
-            while data:
-                data = data[os.write(descriptor, data) :]
-        finally:
-            os.close(descriptor)
-    except OSError:
-        pass
+    return "".join(line + "\n" for line in [*lines, "end"])
 
 
 def _tasks() -> list[Any]:
