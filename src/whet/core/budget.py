@@ -46,7 +46,7 @@ class StopReason(Enum):
 
     @property
     def is_answer(self) -> bool:
-        """Whether a search for one version has it: exit code 0, not 75."""
+        """Whether a search for one version has found it: exit code 0, not 75."""
         return self.is_complete and self not in {StopReason.AMBIGUOUS, StopReason.NO_GOOD_VERSION}
 
     @property

@@ -47,7 +47,7 @@ def value_class(
 
 
 def _lead_super_to(made: type, given: type) -> None:
-    """Let ``super()`` in the methods mean the class with slots, which is made anew (CPython #90562)."""
+    """Let ``super()`` in the methods mean the class with slots, which is another one (CPython #90562)."""
     for method in vars(given).values():
         for cell in getattr(getattr(method, "__func__", method), "__closure__", None) or ():
             if cell.cell_contents is given:

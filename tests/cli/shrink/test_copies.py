@@ -166,3 +166,18 @@ def test_a_shrink_holds_on_to_the_line_that_failed_without_a_word(whet: Whet) ->
     assert whet("shrink", "d.json", "--", PYTHON, "check.py", "d.json").code == 0
     shrunk = json.loads((whet.folder / "d.shrunk.json").read_text())
     assert shrunk == {"a": {"b": 5}}
+
+
+@pytest.mark.slow
+def test_an_investigation_leaves_the_program_of_a_launcher_as_it_is(whet: Whet) -> None:
+    launcher = whet.write("run.sh", f'#!/bin/sh\nexec {PYTHON} "$@"\n')
+    launcher.chmod(0o755)
+    whet.write("main.py", "import json, sys\nprint(json.load(open(sys.argv[1]))['b'])\n")
+    whet.write("data.json", '{"a": 1, "c": [1, 2, 3]}\n')
+
+    said = whet("investigate", "--", "./run.sh", "main.py", "data.json")
+
+    report = json.loads((whet.folder / "whet-report/report.json").read_text())
+    assert said.code == 0, said.stderr
+    assert "not made smaller: `main.py`: it is code that runs where it fails" in said.stderr
+    assert [each["original"].endswith("data.json") for each in report["payloads"]] == [True]

@@ -36,7 +36,7 @@ ALL_THREADS_SIGNAL = 63
 """At this one the agent tells of all threads."""
 
 _ANSWER_SECONDS = 0.25
-_TOLD_SECONDS = 1.0
+_TOLD_SECONDS = 2.0
 _CRASHED = "Fatal Python error: "
 _TOLD_END = b"\nend\n"
 _TOOL_SECONDS = 5.0

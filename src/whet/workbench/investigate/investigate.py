@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import (
@@ -361,7 +362,7 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
             return reproduce_on_copies(session, failing, files, place=place, attempts=attempts)
 
     try:
-        return payloads, tried(payloads)
+        copied = tried(payloads)
     except CopyFailsOtherwise as together:
         kept: list[Payload] = []
         for payload in payloads if len(payloads) > 1 else []:
@@ -371,6 +372,19 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
         left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
         work.bench.emit(Notice(text=f"not made smaller: {left or 'the files'}: {together}"))
         return kept, tried(kept)
+    run = _run_files(payloads, copied.baseline.outcome.failure)
+    if not run:
+        return payloads, copied
+    names = ", ".join(f"`{payload.shown}`" for payload in run)
+    work.bench.emit(Notice(text=f"not made smaller: {names}: it is code that runs where it fails"))
+    return _on_copies(work, [payload for payload in payloads if payload not in run])
+
+
+def _run_files(payloads: list[Payload], failure: Failure | None) -> list[Payload]:
+    """Return the files that are code of the failing stack: a launcher was given its program."""
+    frames = () if failure is None else failure.frames
+    running = {PurePath(frame.path).name for frame in frames}
+    return [payload for payload in payloads if payload.path.name in running]
 
 
 def _classify(work: Work, baseline: Baseline) -> None:

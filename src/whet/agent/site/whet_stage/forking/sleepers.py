@@ -1,12 +1,12 @@
 """Takes along threads that sleep: a copy has their stacks, and gets them back when it runs on.
 
-A fork leaves all threads but one behind, but not what they have in memory. A thread that sleeps in
-the kernel does nothing else: where it stands is in its registers, and those can be read as a
-debugger reads them. In a copy that runs on each of them is made anew, with its stack, its registers
-and its identity, and goes back to sleep in the same call. So it need not be known whose it is.
+A fork copies the memory of all threads but runs only one of them. A thread that sleeps in the kernel
+does nothing else: its registers say where it is, and can be read as a debugger reads them. A copy
+that continues creates each thread again with the same stack, registers and identity, and the thread
+goes back to sleep in the same call. So it doesn't matter which library started it.
 
-That it has slept all the time, from before the fork until it was looked at, is told by the kernel:
-by how often it has gone to sleep.
+The kernel counts how often a thread has gone to sleep. That count shows that the thread slept from
+before the fork until it was looked at.
 
 Linux with glibc on x86-64. Standard library only, Python 3.9 or later.
 """
@@ -143,7 +143,7 @@ class Machine:
         return description + self._offset
 
     def fork(self) -> int:
-        """Fork as the kernel does: nobody else is told, and other threads' stacks stay theirs."""
+        """Fork by the system call: the C library isn't told, and leaves other threads' stacks alone."""
         return self.calls.kernel(_CLONE, _FORK, 0, 0, self.number_at(self._me), 0)
 
 
@@ -203,7 +203,7 @@ class _Sleeper:
     def _let_call_again(self, calls: KernelCalls, thread: int, registers: bytes) -> None:
         """Let the original make a call again that has a deadline, as it was.
 
-        The kernel would have it go on with another call, of which nobody can see what it is.
+        The kernel would continue it by another call (`restart_syscall`), which hides what it was.
         """
         words = words_of(registers)
         result, call, at = (_NAMES.index(name) for name in ("rax", "call", "rip"))
@@ -258,7 +258,7 @@ class _Sleeper:
             write_at(self.until, _word(total // 10**9) + _word(total % 10**9))
 
     def wake(self, machine: Machine) -> int:
-        """Make it anew; return its number.
+        """Create it again; return its number.
 
         Raises:
             OSError: if there can be no other thread.

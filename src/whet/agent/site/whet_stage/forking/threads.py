@@ -159,7 +159,7 @@ def rests(thread: int, descriptors: Collection[int]) -> bool:
     if not until:
         return True
     if what & 0xFF != _WAIT_UNTIL:
-        return False  # it is told how long, not until when
+        return False  # it says how long, not until when
     seconds, nanoseconds = words_of(bytes_at(until, until + 16))
     now = _time_of(time.CLOCK_REALTIME if what & _REALTIME else time.CLOCK_MONOTONIC)
     return seconds + nanoseconds / 1e9 - now > max(_LEAST_SECONDS, 3 * sys.getswitchinterval())
