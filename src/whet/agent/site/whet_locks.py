@@ -43,7 +43,7 @@ def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str,
 
     def listen(module: dict[str, Any]) -> None:
         def answer(_number: int, frame: FrameType) -> None:
-            tell(_SUFFIX, _told(module, frame))
+            tell(_SUFFIX, _answer_text(module, frame))
 
         try:
             # It must interrupt the wait for a lock: if the wait started again, Python would never get here.
@@ -54,7 +54,7 @@ def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str,
     return {"threading": listen}
 
 
-def _told(module: dict[str, Any], frame: FrameType) -> str:
+def _answer_text(module: dict[str, Any], frame: FrameType) -> str:
     text = "end\n"
     before = set(sys.modules)
     try:

@@ -39,7 +39,7 @@ def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str,
     """
 
     def answer(_number: int, _frame: object) -> None:
-        tell(_SUFFIX, _told())
+        tell(_SUFFIX, _answer_text())
 
     def listen(_module: dict[str, Any]) -> None:
         signals = __import__("_signal")
@@ -52,7 +52,7 @@ def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str,
     return {"asyncio.tasks": listen}
 
 
-def _told() -> str:
+def _answer_text() -> str:
     # Anything may be half made where a signal comes: what cannot be told is left out.
     lines: list[str] = []
     tasks = _tasks()
