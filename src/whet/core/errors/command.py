@@ -1,0 +1,92 @@
+"""Errors about what stands on the command line, and whether it can be started."""
+
+from whet.core.errors.base import INCOMPLETE, NO_INPUT, NO_PERMISSION, USAGE, WhetError
+
+
+class BadUsage(WhetError):
+    """whet can't tell from the command line what to do.
+
+    whet reads `whet VERB [options] -- COMMAND ...`. The command follows `--`, word by word;
+    no shell interprets it. See `whet VERB --help`.
+    """
+
+    exit_code = USAGE
+
+
+class EmptyCommand(WhetError):
+    """There is no command to run, or its first word is empty.
+
+    Write the command after `--`, as in `whet run -- python train.py`. If the command comes
+    from a shell variable, the variable is probably empty: `echo "$VARIABLE"` shows it.
+    """
+
+    exit_code = USAGE
+
+
+class BadCondition(WhetError):
+    """whet can't parse the text after `--bad-if`.
+
+    A condition is `NAME OPERATOR VALUE`, joined by `and` or `or`:
+
+    - `seconds > 2`, `cpu_seconds >= 1.5`, `peak_memory > 500MB`, `exit == 3`
+    - `stdout ~ NaN`, `stderr !~ 'deprecated'`, `output ~ 'loss: (nan|inf)'`
+    - `loss > 10`, where `--measure 'loss=loss: ([0-9.]+)'` extracts `loss`
+    """
+
+    exit_code = USAGE
+
+
+class BadExpectation(WhetError):
+    """whet can't parse the text after `--expect`, so it can't score it after the run.
+
+    An expectation is one of:
+
+    - `exit 0`: the exit code as a shell shows it
+    - `good`, `bad`, `skip`: the verdict
+    - `KeyError`, `json.JSONDecodeError`: the exception, with or without its module
+    - `timeout`, `out of memory`, `test failure`, `SIGSEGV`: the kind of failure or the signal
+    - `seconds < 2`, `stdout ~ done`: a condition like those of `--bad-if`
+    """
+
+    exit_code = USAGE
+
+
+class CommandNotFound(WhetError):
+    """The program doesn't exist, neither as a path nor on `PATH`.
+
+    Check the spelling, the folder (`--cwd`) and whether its virtual environment is active.
+    Shell built-ins such as `cd`, aliases and functions need `sh -c '...'`.
+    """
+
+    exit_code = NO_INPUT
+
+
+class CommandNotExecutable(WhetError):
+    """The program exists, but you may not execute it.
+
+    `chmod +x FILE` makes a script executable; a script also needs a first line such as
+    `#!/usr/bin/env python3`. Or name the interpreter: `whet run -- python FILE`.
+    """
+
+    exit_code = NO_PERMISSION
+
+
+class FolderNotFound(WhetError):
+    """The folder in which to start the command doesn't exist or isn't a folder."""
+
+    exit_code = NO_INPUT
+
+
+class BudgetTooSmall(WhetError):
+    """The time budget ended before the command failed once.
+
+    Raise it with `--budget`, or make the command faster first.
+    """
+
+    exit_code = INCOMPLETE
+
+
+class UnknownPage(WhetError):
+    """There is no page with that name. `whet explain` lists them."""
+
+    exit_code = USAGE

@@ -1,0 +1,56 @@
+"""Errors about a look into a process or a failure."""
+
+from whet.core.errors.base import NO_INPUT, NO_PERMISSION, WhetError
+
+
+class NoFailureKept(WhetError):
+    """whet kept no frames of this trial.
+
+    `whet run --locals` and the first runs of `whet investigate` keep them when a Python error ends
+    the program, a thread, a test or a `multiprocessing` process. A program that catches its own
+    errors and calls `sys.exit`, or that a signal ends, leaves no frames.
+    """
+
+    exit_code = NO_INPUT
+
+
+class UnknownTarget(WhetError):
+    """There is no module, class or function of that name, as the command's own Python sees it.
+
+    A target is `package.module`, `package.module:Class.method`, or the path of a file. whet
+    looks for it as the command after `--` would, or `python` in this folder; `whet where` shows how.
+    """
+
+    exit_code = NO_INPUT
+
+
+class NoSuchProcess(WhetError):
+    """There is no process with that number or a matching command line, or it just ended.
+
+    `pgrep -af PATTERN` lists the processes whose command line matches. For a program that ends too
+    soon, `whet run --hang 10 -- COMMAND` keeps the stacks when it falls silent.
+    """
+
+    exit_code = NO_INPUT
+
+
+class NoStacksKept(WhetError):
+    """The trial has ended, and whet took no stacks while it ran.
+
+    `--hang SECONDS` keeps them when a trial writes nothing for that time. For a trial that
+    `--timeout` killed, `whet show` has the stack of its main thread.
+    """
+
+    exit_code = NO_INPUT
+
+
+class StackForbidden(WhetError):
+    """The system doesn't let whet look into the process (ptrace). There are three ways to allow it.
+
+    1. Start the program with `whet run` or `whet syscalls --`: a child process needs no permission.
+    2. Look as root: `sudo $(which whet) stacks PID`; a process of another user needs this.
+    3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
+       `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
+    """
+
+    exit_code = NO_PERMISSION
