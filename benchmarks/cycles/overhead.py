@@ -29,7 +29,7 @@ PARTS = {
         ("open", "previous_of", "save_environment", "begin", "finish", "judge", "trial"),
     ),
 }
-UNRECORDED_MODULES = ("whet.cli.options", "whet.cli.console", "whet.execution.cold")
+UNRECORDED_MODULES = ("whet.cli.options.trial", "whet.cli.console", "whet.execution.cold")
 RECORDING_MODULES = (
     "whet.notebook.notebook",
     "whet.host.code.code_snapshots",

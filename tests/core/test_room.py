@@ -97,7 +97,7 @@ def test_the_options_of_a_room_make_the_same_room(room: Room) -> None:
     """What is handed to somebody else as a command line is what was run."""
     import click
 
-    from whet.cli.rooms import ROOM_OPTIONS, room_of
+    from whet.cli.options.rooms import ROOM_OPTIONS, room_of
 
     @click.command()
     def command() -> None: ...

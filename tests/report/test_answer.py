@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_pages import BARE, FULL
 
-from whet.cli.verbs.investigate import show
+from whet.cli.verbs.searches.investigate import show
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.report.answer import answer_of

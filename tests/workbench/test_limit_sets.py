@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from whet.cli.limits import LIMIT_OPTIONS
+from whet.cli.options.limits import LIMIT_OPTIONS
 from whet.core.errors import BadSetting, LimitMakesNoSense
 from whet.core.limits import Limits
 from whet.workbench.trials.limit_sets import SETS, limits_asked

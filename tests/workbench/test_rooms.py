@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 import pytest
 
-from whet.cli.rooms import ROOM_OPTIONS, room_of
+from whet.cli.options.rooms import ROOM_OPTIONS, room_of
 from whet.core.errors import BadUsage, LimitMakesNoSense
 from whet.core.room import Disk, Room
 from whet.workbench.trials.rooms import settle_room

@@ -24,55 +24,69 @@ class Verb:
 
 
 VERBS = {
-    "run": Verb("whet.cli.verbs.run", "Run a command once, and record everything about it."),
+    "run": Verb("whet.cli.verbs.trials.run", "Run a command once, and record everything about it."),
     "again": Verb(
-        "whet.cli.verbs.again", "Run a recorded trial again, on today's code or on its own."
+        "whet.cli.verbs.trials.again", "Run a recorded trial again, on today's code or on its own."
     ),
     "loop": Verb(
-        "whet.cli.verbs.loop", "Run a command after each save, from as far on as possible."
+        "whet.cli.verbs.trials.loop", "Run a command after each save, from as far on as possible."
     ),
-    "log": Verb("whet.cli.verbs.log", "List the recorded trials."),
-    "show": Verb("whet.cli.verbs.show", "Show one recorded trial."),
+    "log": Verb("whet.cli.verbs.records.log", "List the recorded trials."),
+    "show": Verb("whet.cli.verbs.records.show", "Show one recorded trial."),
     "notebook": Verb(
-        "whet.cli.verbs.notebook", "Show where trials are kept; adopt those of another folder."
+        "whet.cli.verbs.records.notebook",
+        "Show where trials are kept; adopt those of another folder.",
     ),
-    "secrets": Verb("whet.cli.verbs.secrets", "List the secrets that whet masked, where and why."),
+    "secrets": Verb(
+        "whet.cli.verbs.records.secrets", "List the secrets that whet masked, where and why."
+    ),
     "settings": Verb(
-        "whet.cli.verbs.settings", "Show the settings here; agree to a project's switches."
+        "whet.cli.verbs.records.settings", "Show the settings here; agree to a project's switches."
     ),
-    "post-mortem": Verb("whet.cli.verbs.post_mortem", "Open pdb on the kept frames of a failure."),
-    "stacks": Verb("whet.cli.verbs.stacks", "Show where every process of a tree is."),
+    "post-mortem": Verb(
+        "whet.cli.verbs.inspection.post_mortem", "Open pdb on the kept frames of a failure."
+    ),
+    "stacks": Verb("whet.cli.verbs.inspection.stacks", "Show where every process of a tree is."),
     "syscalls": Verb(
-        "whet.cli.verbs.syscalls", "Show which system call failed, and on which file."
+        "whet.cli.verbs.inspection.syscalls", "Show which system call failed, and on which file."
     ),
-    "where": Verb("whet.cli.verbs.where", "Show the file that Python really loads for a name."),
+    "where": Verb(
+        "whet.cli.verbs.inspection.where", "Show the file that Python really loads for a name."
+    ),
     "probe": Verb(
-        "whet.cli.verbs.probe", "Print, stop or end at a line of a program, without an edit."
+        "whet.cli.verbs.inspection.probe",
+        "Print, stop or end at a line of a program, without an edit.",
     ),
-    "trace": Verb("whet.cli.verbs.trace", "Show the calls of functions as a tree."),
+    "trace": Verb("whet.cli.verbs.inspection.trace", "Show the calls of functions as a tree."),
     "toggle": Verb(
-        "whet.cli.verbs.toggle", "Turn switches (one thread, synchronous CUDA) and compare."
+        "whet.cli.verbs.searches.toggle",
+        "Turn switches (one thread, synchronous CUDA) and compare.",
     ),
-    "diff": Verb("whet.cli.verbs.diff", "Compare two trials: code, environment, outcome."),
+    "diff": Verb("whet.cli.verbs.records.diff", "Compare two trials: code, environment, outcome."),
     "shrink": Verb(
-        "whet.cli.verbs.shrink", "Find the smallest file that still fails the same way."
+        "whet.cli.verbs.searches.shrink", "Find the smallest file that still fails the same way."
     ),
-    "bisect": Verb("whet.cli.verbs.bisect", "Find the first bad commit or release."),
+    "bisect": Verb("whet.cli.verbs.searches.bisect", "Find the first bad commit or release."),
     "repeat": Verb(
-        "whet.cli.verbs.repeat", "Run a command again and again: how often does it fail?"
+        "whet.cli.verbs.trials.repeat", "Run a command again and again: how often does it fail?"
     ),
-    "delta": Verb("whet.cli.verbs.delta", "Find the differences that matter between good and bad."),
-    "starve": Verb("whet.cli.verbs.starve", "Run out of memory, files or processes on purpose."),
+    "delta": Verb(
+        "whet.cli.verbs.searches.delta", "Find the differences that matter between good and bad."
+    ),
+    "starve": Verb(
+        "whet.cli.verbs.searches.starve", "Run out of memory, files or processes on purpose."
+    ),
     "investigate": Verb(
-        "whet.cli.verbs.investigate", "Find out why a command fails, and write a report."
+        "whet.cli.verbs.searches.investigate", "Find out why a command fails, and write a report."
     ),
     "one-liner": Verb(
-        "whet.cli.verbs.one_liner", "Print a trial as one line to paste into a shell."
+        "whet.cli.verbs.trials.one_liner", "Print a trial as one line to paste into a shell."
     ),
     "completion": Verb(
-        "whet.cli.verbs.completion", "Print what makes bash, zsh or fish complete whet's words."
+        "whet.cli.verbs.words.completion",
+        "Print what makes bash, zsh or fish complete whet's words.",
     ),
-    "explain": Verb("whet.cli.verbs.explain", "Explain an error message of whet."),
+    "explain": Verb("whet.cli.verbs.words.explain", "Explain an error message of whet."),
 }
 
 

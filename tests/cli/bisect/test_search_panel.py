@@ -1,6 +1,6 @@
 """What a terminal shows of a search for the first bad version while it works."""
 
-from whet.cli.search_panel import SearchState
+from whet.cli.display.search_panel import SearchState
 from whet.core.event import HistoryNarrowed, Stretch, SuspicionChanged
 from whet.core.verdict import Verdict
 

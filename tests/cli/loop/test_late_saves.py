@@ -7,7 +7,7 @@ import pytest
 from whet_command import Whet
 
 from whet.cli.main import VERBS
-from whet.cli.options import TrialCommand
+from whet.cli.options.trial import TrialCommand
 
 PYTHON = sys.executable
 SAVES_ITSELF = """\

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from whet.cli.amplified import amplified_lines
+from whet.cli.display.amplified import amplified_lines
 from whet.core.budget import StopReason
 from whet.core.toggle import Toggle
 from whet.search.flaky.failure_rates import Runs

@@ -1,0 +1,1 @@
+"""Verbs that look into a program: its calls, its lines, its processes."""

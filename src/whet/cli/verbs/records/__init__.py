@@ -1,0 +1,1 @@
+"""Verbs that read what earlier trials left."""

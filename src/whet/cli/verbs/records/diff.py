@@ -1,0 +1,55 @@
+"""``whet diff``: two trials side by side."""
+
+import sys
+
+import click
+
+from whet.cli.console import answer, answer_json, styled
+from whet.cli.display.summary import entry_line
+from whet.cli.options.trial import json_option
+from whet.cli.options.trial_name import TrialCommand, TrialName
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.compare import TrialDifference, compare_trials
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command(cls=TrialCommand)
+@click.argument("a", type=TrialName(), default="last~1")
+@click.argument("b", type=TrialName(), default="last")
+@json_option
+def command(a: int | str, b: int | str, *, as_json: bool) -> None:
+    """Compare two trials: the command, the code, the environment, and the outcome.
+
+    Without arguments, the last two; with one, that trial and the last one.
+    """
+    with open_workbench() as bench:
+        first, second = (bench.notebook.find(each).number for each in (a, b))
+        found = compare_trials(bench, first, second)
+    if as_json:
+        answer_json(_json(found))
+        return
+    answer(entry_line(found.before))
+    answer(entry_line(found.after))
+    answer("")
+    for line in found.difference.lines() or ("the two trials ask for the same",):
+        answer(f"  {line}")
+    if found.before.trial.code is None and found.after.trial.code is None:
+        answer("  code: not recorded, as there is no git repository; it may have changed")
+    outcome = () if found.outcome is None else found.outcome.lines()
+    for line in outcome:
+        answer(f"  {line}")
+    if found.code:
+        answer("")
+        for line in found.code.rstrip("\n").splitlines():
+            answer(styled(line, _STYLES[line[0]], sys.stdout) if line[:1] in _STYLES else line)
+
+
+def _json(found: TrialDifference) -> dict[str, object]:
+    return {
+        "before": found.before.number,
+        "after": found.after.number,
+        "changes": [change.to_json() for change in found.difference.changes],
+        "outcome": [] if found.outcome is None else list(found.outcome.lines()),
+        "code": found.code,
+    }

@@ -1,0 +1,47 @@
+"""``whet settings``: what holds here, and agreeing to the switches of a project."""
+
+import json
+from dataclasses import fields
+
+import click
+
+from whet.cli.console import answer, answer_json, say
+from whet.cli.options.trial import json_option
+from whet.host.code.project import Settings, agree
+from whet.workbench.trials.bench import open_workbench
+
+
+@click.command()
+@click.option(
+    "--agree", "is_agreed", is_flag=True, help="Let whet use the switches of this project."
+)
+@json_option
+def command(*, is_agreed: bool, as_json: bool) -> None:
+    """Show the settings that apply here.
+
+    A switch in a project's `whet.toml` or `pyproject.toml` sets variables for commands, and a project
+    can come from anyone. whet uses a switch only after you agree to it, and asks again when it changes.
+    """
+    with open_workbench() as bench:
+        settings = bench.settings
+        if is_agreed and settings.not_agreed:
+            agree(bench.project, settings)
+    if as_json:
+        answer_json({**_shown(settings), "agreed": is_agreed or not settings.not_agreed})
+        return
+    for name, value in _shown(settings).items():
+        if name != "not_agreed":
+            answer(f"{name} = {json.dumps(value, default=str)}")
+    for name, table in settings.not_agreed.items():
+        answer(f"switch `{name}` of this project sets {json.dumps(table, default=str)}")
+    if settings.not_agreed:
+        say(
+            "agreed: whet uses them"
+            if is_agreed
+            else "not used until you agree: `whet settings --agree`"
+        )
+
+
+def _shown(settings: Settings) -> dict[str, object]:
+    """Return the settings as data."""
+    return {each.name: getattr(settings, each.name) for each in fields(settings)}

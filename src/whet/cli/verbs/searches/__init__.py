@@ -1,0 +1,1 @@
+"""Verbs that run many trials to find one thing."""

@@ -1,0 +1,316 @@
+"""``whet bisect``: the first bad commit or release."""
+
+from pathlib import Path
+
+import click
+
+from whet.bisection.names import ends_of
+from whet.bisection.odds import shown_chance
+from whet.cli.console import answer, answer_json, answer_lines
+from whet.cli.display.progress import Progress
+from whet.cli.display.smallest_part import show_part
+from whet.cli.options.bisect import package_options
+from whet.cli.options.trial import (
+    Share,
+    TrialCommand,
+    budget_option,
+    jobs_option,
+    json_option,
+    trial_options,
+    trial_request,
+)
+from whet.core.budget import Budget, StopReason
+from whet.core.errors import INCOMPLETE, BadUsage
+from whet.core.text.quantity import shown_count, shown_seconds
+from whet.host.files.files import write_atomically
+from whet.report.facts import history_facts, part_facts
+from whet.report.history_line import history_line
+from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.versions.history_sentence import history_sentence
+from whet.workbench.versions.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
+from whet.workbench.versions.setups import Setup
+
+_LEAST_CONFIDENCE = 0.5
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] [BAD] -- COMMAND...")
+@click.argument("ends", nargs=-1, metavar="[GOOD] [BAD]")
+@click.option(
+    "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
+)
+@click.option("--path", "paths", multiple=True, help="Only commits that touch this path.")
+@click.option(
+    "--first-parent", is_flag=True, help="Search the main line, then in the merge that was found."
+)
+@click.option(
+    "--setup",
+    default="",
+    metavar="CMD",
+    help="Shell command at the top of each checkout (install, build); if it fails: skip.",
+)
+@click.option(
+    "--setup-reads",
+    multiple=True,
+    metavar="GLOB",
+    help="The setup runs again only where such files change.",
+)
+@click.option(
+    "--as-of-commit", is_flag=True, help="The setup installs what there was that day (by uv)."
+)
+@click.option(
+    "--carry",
+    multiple=True,
+    metavar="PATH",
+    help="Copy this, which git does not track, into each checkout.",
+)
+@click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
+@click.option("--pre", is_flag=True, help="Releases such as 2.0rc1 count too.")
+@click.option(
+    "--as-of-release",
+    is_flag=True,
+    help="Dependencies as they were when each release came out (needs uv).",
+)
+@click.option(
+    "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
+)
+@click.option(
+    "--confidence",
+    type=Share(),
+    metavar="95%",
+    help="How likely the answer must be, where a bad version fails only sometimes. (95%)",
+)
+@click.option(
+    "--rate", type=Share(), metavar="50%", help="How often a bad version fails, if that is known."
+)
+@click.option(
+    "--good-rate", type=Share(), metavar="0%", help="How often a good one does, if that is known."
+)
+@click.option(
+    "--end-runs",
+    type=click.IntRange(1),
+    default=FIRST_RUNS,
+    metavar="N",
+    help="Run the failing end N times first, to see whether it always fails. (1)",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Continue an interrupted search; an error if there is none.",
+)
+@click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
+@click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
+@click.option(
+    "--hunks",
+    is_flag=True,
+    help="Then find the smallest part of the first bad commit that causes the failure.",
+)
+@click.option(
+    "--working-tree",
+    is_flag=True,
+    help="Search what is not committed, hunk by hunk: which of my edits broke it?",
+)
+@click.option(
+    "--attempts",
+    is_flag=True,
+    help="Search the states of the code that the command was tried on since it last passed.",
+)
+@package_options
+@trial_options
+@budget_option
+@jobs_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    ends: tuple[str, ...],
+    *,
+    repo: str,
+    paths: tuple[str, ...],
+    first_parent: bool,
+    setup: str,
+    setup_reads: tuple[str, ...],
+    as_of_commit: bool,
+    carry: tuple[str, ...],
+    package: str,
+    pre: bool,
+    as_of_release: bool,
+    terms: str,
+    confidence: float | None,
+    rate: float | None,
+    good_rate: float | None,
+    end_runs: int,
+    resume: bool,
+    log: str,
+    picture: str,
+    hunks: bool,
+    working_tree: bool,
+    attempts: bool,
+    packages: bool,
+    pythons: str,
+    budget: float | None,
+    jobs: int | None,
+    as_json: bool,
+    **_: object,
+) -> int:
+    """Find the first bad commit, or with --package the first bad release.
+
+    Write GOOD and BAD as git does (`v4.33`, `release~3`), as a date (`2026-01-05`, `'2 weeks ago'`),
+    or both in one word (`v4.33..HEAD`). The default for BAD is HEAD; without GOOD, whet walks back
+    until it finds a good one. If the older end fails and the newer one passes, it finds the fix.
+
+    whet checks commits out in working trees of its own and runs `--jobs` of them at once (as many as
+    you have cores, up to 8); your checkout stays as it is. It runs both ends too. It skips a version
+    that doesn't build, or that fails in another way than the bad end. Type the same line again to
+    continue an interrupted search (`--resume` insists on it).
+
+    About three more runs check the answer, and whet reports the remaining doubt. When one of them
+    contradicts it, whet measures how often both ends fail, shows its plan, and weighs each run until
+    one version is likely enough; --confidence, --rate or --good-rate ask for that from the start.
+    """
+    request = trial_request(ctx)
+    if packages and not pythons:
+        from whet.cli.verbs.searches.packages import search_packages
+
+        return search_packages(ctx, ends, request)
+    if working_tree:
+        return _search_working_tree(ctx, ends)
+    if attempts:
+        _refuse_ends(ctx, ends, "--attempts", "what it was tried on before")
+        ends = ("now",)
+    if package and (hunks or log or setup or as_of_commit or carry or first_parent):
+        raise BadUsage(
+            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are"
+            " for commits, and `--package` searches releases",
+            hint="leave them out, or search the package's own repository: `--repo DIR`",
+        )
+    good, bad = ("", "") if pythons and not ends else _ends(ends, package or pythons)
+    options = BisectOptions(
+        good=good,
+        bad=bad,
+        repository=repo,
+        paths=paths,
+        package=package,
+        pythons=pythons,
+        terms=terms,
+        with_prereleases=pre,
+        as_of_release=as_of_release,
+        budget=Budget(wall_seconds=budget),
+        jobs=jobs,
+        noise=noise_of(confidence, rate, good_rate, end_runs),
+        is_line=first_parent,
+        setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
+        hunks=hunks,
+        attempts=attempts,
+        is_resumed=resume,
+    )
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        found = bisect(bench, request, options)
+    for name, text in ((log, found.log), (picture, picture and history_line(found))):
+        if name:
+            write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
+    if as_json:
+        part = {} if found.part is None else {"part": part_facts(found.part)}
+        answer_json({**history_facts(found), **part})
+    else:
+        _show(found)
+    return 0 if found.stopped.is_answer else INCOMPLETE
+
+
+def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
+    if subject and not ends:
+        raise BadUsage(
+            f"no release of `{subject}` is named",
+            hint=f"write `whet bisect --package {subject} GOOD BAD -- COMMAND`",
+        )
+    if subject and len(ends) == 1 and ".." not in ends[0]:
+        return "", ends[0]  # packages and Pythons have no HEAD to go up to
+    return ends_of(ends)
+
+
+def noise_of(
+    confidence: float | None, rate: float | None, good_rate: float | None, end_runs: int
+) -> Noise:
+    """Return what the options say of a failure that comes only sometimes.
+
+    Raises:
+        BadUsage: if they cannot be met.
+    """
+    if confidence is not None and not _LEAST_CONFIDENCE <= confidence < 1:
+        raise BadUsage(
+            f"`--confidence {confidence:g}`: no search ends with that",
+            hint="write a share from 50% to below 100%, such as 95% or 0.99",
+        )
+    if rate is not None and rate <= (good_rate or 0.0):
+        raise BadUsage(
+            f"`--rate {rate:g}`: a bad version must fail more often than a good one",
+            hint="`--rate` is of bad versions, `--good-rate` of good ones",
+        )
+    return Noise(
+        confidence=CONFIDENCE if confidence is None else confidence,
+        first_runs=end_runs,
+        fails_if_bad=rate,
+        fails_if_good=good_rate,
+        is_certain=any(each is not None for each in (confidence, rate, good_rate)),
+    )
+
+
+def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
+    values = ctx.params
+    _refuse_ends(ctx, ends, "--working-tree", "what is not committed here")
+    options = BisectOptions(
+        good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
+    )
+    request = trial_request(ctx)
+    quiet = values["as_json"]
+    with Progress(quiet=quiet) as progress, open_workbench(observer=progress) as bench:
+        found = bisect_working_tree(bench, request, options)
+    if quiet:
+        answer_json({"part": part_facts(found)})
+    else:
+        show_part(found)
+    return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: str) -> None:
+    others = ("repo", "paths", "package", "terms")
+    if ends or any(ctx.params[name] for name in others):
+        raise BadUsage(
+            f"`{option}` searches {what}, and takes no ends",
+            hint=f"write `whet bisect {option} -- COMMAND`",
+        )
+
+
+def _show(found: VersionSearch) -> None:
+    if found.picture:
+        answer_lines(found.picture)
+        answer("")
+    answer(history_sentence(found))
+    if found.looked_again is not None:
+        answer(found.looked_again.in_words)
+    if found.noisy is not None and found.noisy.runners_up:
+        answer("the next likely:")
+        for each in found.noisy.runners_up:
+            answer(
+                f"  {shown_chance(each.probability):>7}  {each.label} {each.description}".rstrip()
+            )
+    if found.first_bad_description:
+        answer("")
+        answer_lines(found.first_bad_description)
+    if found.diff:
+        answer("")
+        answer_lines(found.diff)
+    if found.again:
+        answer("")
+        answer(found.again)
+    trials = shown_count(found.trials, "trial")
+    why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
+    if found.concluded:
+        trials += f" and {found.concluded} judged without a run, as nothing they look at differs,"
+    answer("")
+    answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    if found.part is not None:
+        answer("")
+        show_part(found.part)

@@ -1,0 +1,204 @@
+"""``whet investigate``: the main job."""
+
+from dataclasses import replace
+
+import click
+
+from whet.cli.console import answer, answer_json, answer_lines, styled
+from whet.cli.display.progress import Progress
+from whet.cli.options.trial import (
+    TrialCommand,
+    budget_option,
+    cold_option,
+    jobs_option,
+    json_option,
+    trial_options,
+    trial_request,
+)
+from whet.cli.options.trial_name import TrialName
+from whet.core.budget import Budget
+from whet.core.errors import INCOMPLETE, ReproductionFailed
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.shown_text import visible
+from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
+from whet.report.facts import facts_of
+from whet.report.pages import headline, report_files, shown_payload
+from whet.report.wording import one_line, unbroken
+from whet.workbench.investigate.histories import history_of
+from whet.workbench.investigate.investigate import investigate
+from whet.workbench.investigate.investigating import InvestigateOptions
+from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.investigation import Investigation
+from whet.workbench.versions.history_sentence import history_sentence
+
+_SHOWN_BYTES = 600
+_COLUMNS = 80
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
+@click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
+@click.option("--good", default="", metavar="X", help="A good revision or release.")
+@click.option("--bad", default="", metavar="Y", help="A bad one (what is there now).")
+@click.option(
+    "--good-trial",
+    type=TrialName(),
+    metavar="TRIAL",
+    help="A recorded trial that passed (the last one of this command).",
+)
+@click.option(
+    "--good-config",
+    default="",
+    metavar="FILE",
+    help="A configuration with which it passes, to compare with the one that it names.",
+)
+@click.option(
+    "--good-packages",
+    default="",
+    metavar="SET",
+    help="Packages with which it passes, to compare with those of now: a file of pins, or a day.",
+)
+@click.option(
+    "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
+)
+@click.option(
+    "--no-releases",
+    is_flag=True,
+    help="Try no other releases of the packages in which it fails.",
+)
+@click.option(
+    "--no-changes",
+    is_flag=True,
+    help="Run the program only as it is: try no small change of its text.",
+)
+@trial_options
+@jobs_option
+@budget_option
+@cold_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    *,
+    package: str,
+    good: str,
+    bad: str,
+    good_trial: int | str | None,
+    good_config: str,
+    good_packages: str,
+    output: str,
+    no_releases: bool,
+    no_changes: bool,
+    jobs: int | None,
+    budget: float | None,
+    cold: bool,
+    as_json: bool,
+    **_: object,
+) -> int:
+    """Find out why a command fails, and write a report.
+
+    It runs the command again to see whether it always fails, names the bug, compares the failure with
+    what passes, finds the first bad release or commit and the part of it that matters (or which of
+    your uncommitted edits it is), shrinks the files on the command line, makes a line that reproduces
+    the failure, and tests that line elsewhere.
+    """
+    request = trial_request(ctx)
+    options = InvestigateOptions(
+        package=package,
+        good=good,
+        bad=bad,
+        good_config=good_config,
+        good_packages=good_packages,
+        folder=output,
+        budget=Budget(wall_seconds=budget),
+        jobs=jobs,
+        cold=cold,
+        tries_releases=not no_releases,
+        tries_changes=not no_changes,
+    )
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        if good_trial is not None:  # before other trials are run: `last` is one that was there
+            options = replace(options, good_trial=bench.notebook.find(good_trial).number)
+        found = investigate(bench, request, options, history_of, pages=report_files)
+    if as_json:
+        answer_json(facts_of(found))
+    else:
+        show(found)
+    if found.reproducer is not None and not found.reproducer.is_verified:
+        raise ReproductionFailed(
+            f"`{found.reproducer.script}` did not fail in the same way when it was run elsewhere",
+            hint=f"`{found.folder}/report.md` says what was found all the same",
+        )
+    return 0 if found.stopped.is_complete else INCOMPLETE
+
+
+def show(found: Investigation) -> None:
+    """Write an investigation to the terminal, the answer first."""
+    import sys
+
+    answer("")
+    answer(styled(headline(found), "bold", sys.stdout))
+    _show_answer(answer_of(found))
+    if found.history is None and found.history_remark:
+        answer(f"  {found.history_remark}")
+    elif found.history is not None and found.history.first_bad is None:
+        answer(f"  {history_sentence(found.history)}")
+    for payload in found.payloads:
+        before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
+        answer(f"  {payload.original}: {before} → {after}")
+        if payload.after_bytes <= _SHOWN_BYTES:
+            for line in shown_payload(payload.content).splitlines():
+                answer(f"      {line}")
+    if found.reproducer is not None:
+        answer_lines("\nreproduce it with\n")
+        answer(f"  {found.reproducer.line}")
+    answer("")
+    answer(f"report: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")
+
+
+def _show_answer(found: Answer) -> None:
+    import sys
+
+    def print_evidence(list_of: tuple[Evidence, ...]) -> None:
+        for each in list_of:
+            rests = f" ({shown_trials(each.trials)})" if each.trials else ""
+            _paragraph(f"- {unbroken(each.says)}{rests}", "    ")
+            for number, step in enumerate(each.trail, 1):
+                _paragraph(f"{number}. {unbroken(step.in_words)}", "      ")
+
+    if found.cause is not None:
+        _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")
+        _paragraph(f"how sure: {found.sure}", "  ")
+        print_evidence(found.evidence)
+    else:
+        _paragraph(f"{NOT_FOUND}.", "  ", style="bold")
+    if found.possible:
+        _paragraph("possible, not shown to be the cause:", "  ")
+        print_evidence(found.possible)
+    if found.ruled_out:
+        _paragraph("ruled out:", "  ")
+        print_evidence(found.ruled_out)
+    if found.source is not None:
+        _paragraph(one_line(found.source_title), "  ")
+        for line, (_, _, is_it) in zip(
+            found.source_text.splitlines(), found.source_lines, strict=True
+        ):
+            shown = visible(line)
+            answer(f"    {styled(shown, 'red', sys.stdout) if is_it else shown}")
+    _paragraph(f"next: {one_line(found.next_step)}", "  ")
+
+
+def _paragraph(text: str, indent: str, *, style: str = "") -> None:
+    import sys
+    import textwrap
+
+    lines = textwrap.wrap(
+        text,
+        width=_COLUMNS,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for line in lines:
+        answer(styled(line, style, sys.stdout) if style else line)

@@ -1,0 +1,260 @@
+"""``whet toggle``: what becomes of a failure when a switch is turned."""
+
+import sys
+
+import click
+
+from whet.cli.console import answer, answer_json, styled
+from whet.cli.display.progress import Progress
+from whet.cli.options.trial import (
+    TrialCommand,
+    budget_option,
+    jobs_option,
+    json_option,
+    trial_options,
+    trial_request,
+)
+from whet.core.budget import Budget
+from whet.core.errors import INCOMPLETE, BadUsage
+from whet.core.event import Notice
+from whet.core.text.quantity import shown_count, shown_seconds
+from whet.core.toggle import Toggle
+from whet.workbench.toggle.toggle import (
+    Effect,
+    ToggleOptions,
+    ToggleReport,
+    Turned,
+    TurnedTogether,
+    toggle,
+)
+from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.bench import open_workbench
+
+_STYLES = {Effect.GONE: "green", Effect.CLEARER: "green", Effect.RARER: "yellow"}
+_ORDER = tuple(Effect)
+_SLOW = 1.5
+_WIDEST = 70
+
+
+_LEFT_OUT = (
+    "the switches of this project are left out until you have agreed to them (`whet settings`)"
+)
+
+
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="NAME... -- COMMAND...")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@trial_options
+@click.option("--list", "is_list", is_flag=True, help="Show the switches and what they do.")
+@click.option(
+    "--smallest", is_flag=True, help="Find the fewest of them that change the failure together."
+)
+@click.option(
+    "--simplify",
+    is_flag=True,
+    help="Find the most simplifying ones (one process, one thread, no workers, CPU, sync) under"
+    " which it still fails the same way.",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1),
+    default=None,
+    metavar="N",
+    help="Runs with each. [one; of a flaky failure as many as its rate asks for]",
+)
+@jobs_option
+@budget_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    names: tuple[str, ...],
+    *,
+    is_list: bool,
+    smallest: bool,
+    simplify: bool,
+    repeats: int | None,
+    jobs: int | None,
+    budget: float | None,
+    as_json: bool,
+    **_: object,
+) -> int:
+    """Run a failing command with one switch turned after another, and show the effect of each.
+
+    If a switch makes the failure go away or makes it clearer, that says where it comes from: with one
+    thread, a race; with synchronous CUDA, an error that CUDA reports late. whet edits no code: switches
+    are environment variables, or whet turns them inside the program.
+    """
+    if is_list:
+        with open_workbench() as bench:
+            known = known_toggles({**bench.settings.toggles, **bench.settings.not_agreed})
+            # Those that amplify are turned by name only, and have to be known for that.
+            toggles = chosen(names or tuple(known), known)
+        _answer_list(toggles, as_json=as_json)
+        return 0
+    if smallest and simplify:
+        raise BadUsage(
+            "`--smallest` looks for what changes the failure, `--simplify` for what does not",
+            hint="ask for the one, then for the other",
+        )
+    request = trial_request(ctx)
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        options = ToggleOptions(
+            toggles=chosen(
+                names, known_toggles(bench.settings.toggles), bench.settings.not_agreed
+            ),
+            finds_smallest=smallest, simplifies=simplify, repeats=repeats,
+            budget=Budget(wall_seconds=budget), jobs=jobs,
+        )  # fmt: skip
+        if bench.settings.not_agreed and not names:
+            bench.emit(Notice(text=_LEFT_OUT))
+        report = toggle(bench, request, options)
+    if as_json:
+        answer_json(_report_json(report))
+    else:
+        _show(report)
+    return 0 if report.stopped.is_complete else INCOMPLETE
+
+
+def _answer_list(toggles: tuple[Toggle, ...], *, as_json: bool) -> None:
+    if as_json:
+        answer_json({"toggles": [_toggle_json(each) for each in toggles]})
+        return
+    width = max(len(each.name) for each in toggles)
+    for each in toggles:
+        answer(f"{styled(each.name.ljust(width), 'bold', sys.stdout)}  {each.does}")
+        how = " ".join(f"{name}={value}" for name, value in each.variables.items())
+        inside = "turned inside the program" if each.inside else ""
+        wrapped = f"started by `{' '.join(each.wrapper)}`" if each.wrapper else ""
+        amplifies = "for `whet repeat --amplify`, or by name" if each.amplifies else ""
+        words = "; ".join(filter(None, (how, inside, wrapped, f"read {each.read}", amplifies)))
+        answer(styled(f"{'':{width}}  {words}", "dim", sys.stdout))
+
+
+def _toggle_json(each: Toggle) -> dict[str, object]:
+    return {
+        "name": each.name,
+        "does": each.does,
+        "read": each.read,
+        "variables": dict(each.variables),
+        "inside": list(each.inside),
+        "simplifies": each.simplifies,
+        "amplifies": each.amplifies,
+    }
+
+
+def _show(report: ToggleReport) -> None:
+    made = report.reproduction
+    times = f"{made.same_failures} of {shown_count(made.attempts, 'run')}"
+    answer(f"as it is: {report.summary}, {times}, {shown_seconds(made.wall_seconds)}")
+    if report.turned:
+        _show_turned(report.turned)
+    if report.smallest is not None:
+        _show_smallest(report.smallest)
+    if report.simplest is not None:
+        _show_simplest(report.simplest)
+
+
+def _show_turned(turned: tuple[Turned, ...]) -> None:
+    width = max(len(each.toggle.name) for each in turned)
+    took = [each for each in turned if each.took is not False]
+    for each in sorted(took, key=lambda each: _ORDER.index(each.effect)):
+        word = f"{each.effect.value:9}"
+        style = _STYLES.get(each.effect, "dim")
+        slowdown = f"{each.slowdown:5.1f} x"
+        runs = f" ({each.failures} of {each.runs})" if each.runs > 1 else ""
+        sure = "" if each.took else "  took: not known"
+        shown = each.summary if each.effect not in {Effect.SAME, Effect.GONE} else ""
+        if len(shown) > _WIDEST:
+            shown = shown[: _WIDEST - 1] + "…"
+        answer(
+            f"{each.toggle.name:{width}}  {styled(word, style, sys.stdout)} {slowdown}"
+            f"  #{each.trial}{runs}{sure}  {shown}".rstrip()
+        )
+        remark = _remark(each)
+        if remark:
+            answer(styled(f"{'':{width}}  {remark}", "dim", sys.stdout))
+    unread = [each.toggle.name for each in turned if each.took is False]
+    if unread:
+        answer(styled(f"nothing reads: {', '.join(unread)}", "dim", sys.stdout))
+
+
+def _remark(each: Turned) -> str:
+    if each.effect not in {Effect.GONE, Effect.RARER}:
+        return ""
+    if each.toggle.only_slows:
+        return "it does little but slow things down: a race is likely, look at what runs at once"
+    slows = "; it also slows things, which alone may hide a race" if each.slowdown >= _SLOW else ""
+    return f"{each.toggle.does}: look there{slows}"
+
+
+def _show_smallest(found: TurnedTogether) -> None:
+    if not found.holds:
+        answer("with all of them together it fails the same way: none of this has to do with it")
+        return
+    answer(f"the fewest that change it: {_names(found.toggles)}{_number(found)}")
+    answer(f"  {found.stopped.value}")
+    _show_line(found)
+
+
+def _show_simplest(found: TurnedTogether) -> None:
+    answer(f"it still fails the same way with: {_names(found.toggles)}{_number(found)}")
+    if found.left_out:
+        answer(f"  but not with: {_names(found.left_out)}")
+    answer(f"  {found.stopped.value}")
+    _show_line(found)
+
+
+def _show_line(found: TurnedTogether) -> None:
+    variables = {name: value for each in found.toggles for name, value in each.variables.items()}
+    if variables:
+        words = " ".join(f"{name}={value}" for name, value in variables.items())
+        answer(f"  env {words} …")
+    inside = [each.name for each in found.toggles if each.inside]
+    if inside and found.trial is not None:
+        answer(f"  {', '.join(inside)}: whet alone can: `whet again {found.trial}`")
+
+
+def _names(toggles: tuple[Toggle, ...]) -> str:
+    return ", ".join(each.name for each in toggles) or "none"
+
+
+def _number(found: TurnedTogether) -> str:
+    return "" if found.trial is None else f"  (trial {found.trial})"
+
+
+def _report_json(report: ToggleReport) -> dict[str, object]:
+    made = report.reproduction
+    return {
+        "failure": report.summary,
+        "failures": made.same_failures,
+        "runs": made.attempts,
+        "wall_seconds": round(made.wall_seconds, 3),
+        "toggles": [
+            {
+                "name": each.toggle.name,
+                "effect": each.effect.value,
+                "took": each.took,
+                "slowdown": round(each.slowdown, 2),
+                "failures": each.failures,
+                "runs": each.runs,
+                "trial": each.trial,
+                "summary": each.summary,
+            }
+            for each in report.turned
+        ],
+        "smallest": _together_json(report.smallest),
+        "simplest": _together_json(report.simplest),
+        "stopped": report.stopped.name.lower(),
+    }
+
+
+def _together_json(found: TurnedTogether | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        "toggles": [each.name for each in found.toggles],
+        "left_out": [each.name for each in found.left_out],
+        "trial": found.trial,
+        "holds": found.holds,
+    }

@@ -1,0 +1,1 @@
+"""Verbs that run a command: once, again, after each save, many times."""
