@@ -20,6 +20,9 @@ TRIES = 3
 PARSED_BYTES = 64 * 1024 * 1024
 """So much is given to the parser to learn, then the rest is left out: a few seconds."""
 
+FEW_ERRORS = 16
+"""With more errors a text parses more slowly, as a rule: each so many count as another parse of it."""
+
 _LINE_TAIL = re.compile(rb"[ \t]*(?:\r\n|\n|\r|\Z)")
 _BLANKS = b" \t"
 _LINE_ENDS = b"\r\n"
@@ -61,7 +64,7 @@ class Grammar:
             if slot in self.sound or self._tries.get(slot, 0) >= TRIES:
                 continue
             start, end = tree.region(offer.change)
-            self._parsed += end - start
+            self._parsed += (end - start) * (1 + tree.errors // FEW_ERRORS)
             if self._parsed > max(PARSED_BYTES, len(tree.payload)):
                 break
             self._tries[slot] = self._tries.get(slot, 0) + 1

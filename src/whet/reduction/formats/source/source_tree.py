@@ -49,6 +49,7 @@ class SourceTree:
         comments: where they are.
         parses: whether a payload parses no worse than this one.
         is_row: each child of the root parses by itself, and any of them side by side.
+        errors: how many places of it did not parse.
     """
 
     payload: bytes
@@ -56,6 +57,7 @@ class SourceTree:
     comments: list[tuple[int, int]]
     parses: Callable[[bytes], bool]
     is_row: bool = False
+    errors: int = 0
 
     def text(self, node: SourceNode) -> bytes:
         """Return the text of a node."""
@@ -108,7 +110,7 @@ def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
     if not nodes or root.is_error:
         return None
     nodes[0].start, nodes[0].end = 0, len(payload)
-    return SourceTree(payload, nodes, comments, parses)
+    return SourceTree(payload, nodes, comments, parses, errors=errors)
 
 
 def count_errors(root: SyntaxNode) -> int:
