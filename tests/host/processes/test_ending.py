@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from whet.host.process.ending import interruption_behind
+
 PATIENCE_SECONDS = 60.0
 
 # The signal comes to another thread, as it may: the system call that the main thread waits in
@@ -104,3 +106,13 @@ def test_a_signal_while_a_class_is_made_is_no_fault_of_whets(name: str) -> None:
 
     assert ended.returncode == 128 + signal.Signals[name]
     assert "itself failed" not in ended.stderr
+
+
+def test_behind_an_error_that_is_its_own_cause_is_no_interruption() -> None:
+    first, second = OSError("first"), OSError("second")
+    first.__cause__, second.__cause__ = second, first
+    itself = OSError("itself")
+    itself.__cause__ = itself
+
+    assert interruption_behind(first) is None
+    assert interruption_behind(itself) is None

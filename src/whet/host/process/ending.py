@@ -101,11 +101,11 @@ def interruption_behind(error: BaseException) -> "KeyboardInterrupt | EndSignalE
 
     Up to Python 3.11 whatever interrupts the making of a class there becomes a `RuntimeError`.
     """
-    cause = error.__cause__
-    while cause is not None:
+    behind = [error]  # `raise error from error` makes a circle
+    while (cause := behind[-1].__cause__) is not None and cause not in behind:
         if isinstance(cause, KeyboardInterrupt | EndSignalError):
             return cause
-        cause = cause.__cause__
+        behind.append(cause)
     return None
 
 
