@@ -243,7 +243,11 @@ def play_one(place: Place, number: int, users: dict[str, bytes]) -> Round:
                 lambda: frozen(place, played, chance, undone),
             ]
         )
-        played.wrong.extend(wreak())
+        try:
+            played.wrong.extend(wreak())
+        except subprocess.TimeoutExpired as error:
+            played.has_struck = True
+            played.wrong.append(f"no end after {error.timeout:.0f} seconds")
         played.wrong.extend(looked_at(place, users, before))
     return played
 
