@@ -16,11 +16,17 @@ def test_a_verbs_own_options_come_first_and_shared_ones_are_explained_on_request
     brief, whole = whet("run", "--help").stdout, whet("run", "--help-all").stdout
 
     assert len(brief.splitlines()) < 40
-    order = ("Examples:", "  whet run -- python train.py", "Options:", "--locals", "What is bad")
+    order = (
+        "Examples:",
+        "  whet run -- python train.py",
+        "Options:",
+        "--locals",
+        "What counts as bad",
+    )
     assert [brief.index(each) for each in order] == sorted(brief.index(each) for each in order)
     assert "--cpu-seconds" in brief
-    assert "CPU time of each process" not in brief
-    for words in (*(f"\n{group}:\n" for group in GROUPS), "CPU time of each process", "--locals"):
+    assert "CPU time per process" not in brief
+    for words in (*(f"\n{group}:\n" for group in GROUPS), "CPU time per process", "--locals"):
         assert words in whole
 
 

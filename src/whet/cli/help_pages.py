@@ -11,10 +11,10 @@ _GROUP_WIDTH = 14
 
 GROUPS = {
     "The command": ("like", "env", "cwd", "stdin", "reset", "reset_try"),
-    "Its end": ("timeout", "hang"),
-    "What is bad": ("measure", "bad_if", "oracle", "interesting"),
+    "Stopping it": ("timeout", "hang"),
+    "What counts as bad": ("measure", "bad_if", "oracle", "interesting"),
     "Limits": ("limit_",),
-    "Surroundings": ("room_", "gpu_", "cpu_load"),
+    "The machine": ("room_", "gpu_", "cpu_load"),
     "Your notes": ("name", "note", "expect"),
 }
 """Shared options by the beginning of their names."""

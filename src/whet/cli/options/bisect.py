@@ -12,14 +12,14 @@ _OPTIONS = [
     click.option(
         "--packages",
         is_flag=True,
-        help="GOOD and BAD are sets of packages: files of pins, `now`, or a day. Which is it?",
+        help="Find the package: GOOD and BAD are files of pins, `now`, or a date.",
     ),
     click.option(
         "--python",
         "pythons",
         default="",
         metavar="3.10..3.13",
-        help="Search Pythons; a set of packages may be named, to be installed on each.",
+        help="Search Python versions; name a set of packages to install it on each.",
     ),
 ]
 

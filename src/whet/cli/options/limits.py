@@ -86,60 +86,58 @@ LIMIT_OPTIONS = [
         "limit_set",
         default="",
         metavar="NAME",
-        help="A set of limits: laptop, tiny-container, or your own.",
+        help="Use a set of limits: laptop, tiny-container, or your own.",
     ),
     click.option(
         "--memory",
         "limit_memory",
         type=Size(),
-        help="Memory of all processes together; above it they are killed.",
+        help="Memory for all processes together; above it they are killed.",
     ),
     click.option(
         "--memory-high",
         "limit_memory_high",
         type=Size(),
-        help="Memory above which they slow down.",
+        help="Memory above which they are slowed down.",
     ),
-    click.option(
-        "--swap", "limit_swap", type=Size(), help="Swap in addition to the memory (none)."
-    ),
+    click.option("--swap", "limit_swap", type=Size(), help="Swap on top of the memory. [none]"),
     click.option(
         "--address-space",
         "limit_address_space",
         type=Size(),
-        help="Address space of each process (ulimit -v).",
+        help="Address space per process (ulimit -v).",
     ),
     click.option(
-        "--cpus", "limit_cpus", type=Processors(), help="Processors kept busy at once, such as 0.5."
+        "--cpus", "limit_cpus", type=Processors(), help="CPUs that it may use at once, such as 0.5."
     ),
     click.option(
-        "--files", "limit_files", type=_COUNT, metavar="N", help="Open files of each process."
+        "--files", "limit_files", type=_COUNT, metavar="N", help="Open files per process."
     ),
     click.option(
         "--processes",
         "limit_processes",
         type=_COUNT,
         metavar="N",
-        help="Processes and threads at once.",
+        help="Number of processes and threads at once.",
     ),
     click.option(
         "--file-size", "limit_file_size", type=Size(), help="Largest file that may be written."
     ),
     click.option(
-        "--stack", "limit_stack", type=Size(), help="Stack of the main thread of each process."
+        "--stack", "limit_stack", type=Size(), help="Stack size of each process's main thread."
     ),
     click.option(
         "--cpu-seconds",
         "limit_cpu_seconds",
         type=_COUNT,
         metavar="N",
-        help="CPU time of each process.",
+        help="CPU time per process, in seconds.",
     ),
     click.option(
         "--slow-disk",
         "limit_slow_disk",
         type=Speed(),
-        help="Slow disk reads and writes to this rate.",
+        help="Slow disk reads and writes down to this rate.",
     ),
 ]
 

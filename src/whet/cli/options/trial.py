@@ -146,65 +146,68 @@ _TRIAL_OPTIONS = [
         help="Run like this trial: its command, variables, switches, limits.",
     ),
     click.option(
-        "--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for this trial alone."
+        "--env",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Set an environment variable for this trial only.",
     ),
     click.option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
-    click.option("--stdin", default="", metavar="FILE", help="The command's standard input."),
+    click.option("--stdin", default="", metavar="FILE", help="Read standard input from this file."),
     click.option(
         "--timeout",
         type=Duration(),
-        help="Kill the whole process tree after TIME, and keep its Python stack.",
+        help="After TIME, kill the whole process tree and keep its Python stack.",
     ),
     *LIMIT_OPTIONS,
     *ROOM_OPTIONS,
     click.option(
         "--hang",
         type=Duration(),
-        help="Kill it after TIME without output, and keep the stacks of all its processes.",
+        help="After TIME without output, kill it and keep the stacks of all its processes.",
     ),
     click.option(
         "--reset",
         multiple=True,
         metavar="CMD",
-        help="Shell command before the trial; it must succeed (`&&`).",
+        help="Run this shell command before each trial; it must succeed (`&&`).",
     ),
     click.option(
         "--reset-try",
         multiple=True,
         metavar="CMD",
-        help="Shell command before the trial; it may fail (`;`).",
+        help="Run this shell command before each trial; it may fail (`;`).",
     ),
     click.option(
         "--measure",
         multiple=True,
         metavar="NAME=REGEX",
-        help="A number that the program prints; its last match counts.",
+        help="Read a number from the output; the last match counts.",
     ),
     click.option(
         "--bad-if",
         default="",
         metavar="CONDITION",
-        help="What BAD means, such as 'seconds > 2' or 'stdout ~ NaN'.",
+        help="Call a run BAD if this holds, such as 'seconds > 2' or 'stdout ~ NaN'.",
     ),
     click.option(
         "--oracle",
         default="",
         metavar="SCRIPT",
-        help="Run this script with the command as its arguments: 0 good, 1 bad, 125 skip.",
+        help="Let a script judge; it gets the command as arguments and exits 0 (good), 1 (bad) or 125 (skip).",
     ),
     click.option(
         "--interesting",
         default="",
         metavar="SCRIPT",
-        help="Run this script with the command as its arguments: 0 is BAD.",
+        help="Let a script judge, as C-Reduce does: exit 0 means BAD.",
     ),
-    click.option("--name", default="", help="A name for the trial."),
-    click.option("--note", default="", help="Your note, kept with the trial."),
+    click.option("--name", default="", help="Give the trial a name."),
+    click.option("--note", default="", help="Keep a note with the trial."),
     click.option(
         "--expect",
         default="",
         metavar="WHAT",
-        help="What you expect, such as 'exit 0' or KeyError; scored after the run.",
+        help="State what you expect, such as 'exit 0' or KeyError; whet scores it after the run.",
     ),
 ]
 
@@ -227,12 +230,14 @@ locals_option = click.option(
     help="Keep the variables of a failure's frames, for `whet show` and `post-mortem`.",
 )
 jobs_option = click.option(
-    "--jobs", "-j", type=click.IntRange(1), help="Trials at once (all cores)."
+    "--jobs", "-j", type=click.IntRange(1), help="Run this many trials at once. [all cores]"
 )
 cold_option = click.option(
-    "--cold", is_flag=True, help="Run each trial from its start, never on from a frozen copy."
+    "--cold", is_flag=True, help="Run each trial from the start, never from a frozen copy."
 )
-budget_option = click.option("--budget", type=Duration(), help="Stop after so long, best so far.")
+budget_option = click.option(
+    "--budget", type=Duration(), help="Stop after this time, with the best result so far."
+)
 
 
 def trial_request(ctx: click.Context) -> TrialRequest:

@@ -13,20 +13,20 @@ from whet.workbench.trials.bench import open_workbench
 
 @click.command(cls=TrialCommand)
 @click.argument("trial", type=TrialName(), required=False)
-@click.option("--list", "is_list", is_flag=True, help="Only list the errors that were kept.")
+@click.option("--list", "is_list", is_flag=True, help="Only list the kept errors.")
 @click.option(
     "--error",
     "chosen",
     type=int,
     metavar="N",
-    help="Look at this one (the one that it failed with).",
+    help="Open this error. [the one that ended the program]",
 )
 @json_option
 def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_json: bool) -> None:
     """Open pdb on the frames of a trial that ran with `--locals`.
 
-    (The last trial without a number.) The program doesn't run again: whet kept the frames when it
-    failed, rebuilds their variables, and shows the source of that time. `up`, `down`, `p`, `pp`, `ll`
+    The default is the last trial. The program doesn't run again: whet kept the frames when it
+    failed, rebuilds their variables, and shows the source as it was then. `up`, `down`, `p`, `pp`, `ll`
     and `where` work; a value that whet couldn't keep says so.
     """
     with open_workbench() as bench:

@@ -11,7 +11,7 @@ from whet.host.process.console import Console
 from whet.workbench.inspect.probe import Looking, Probed, notes_on, probe, settle
 from whet.workbench.trials.bench import open_workbench
 
-_HELP = """Look at places in a running program; no file of yours is edited.
+_HELP = """Look at places in a running program, without an edit of your files.
 
 \b
 TARGET   file.py:LINE           before the statement on that line
@@ -35,9 +35,14 @@ Targets share the actions that follow them; the next target starts a new group.
 )
 @click.argument("words", nargs=-1, metavar="")
 @click.option(
-    "--rank", multiple=True, type=click.IntRange(0), help="Only this rank of a distributed run."
+    "--rank",
+    multiple=True,
+    type=click.IntRange(0),
+    help="Probe only this rank of a distributed run.",
 )
-@click.option("--attach", type=int, metavar="PID", help="Talk to the pdb that waits in a process.")
+@click.option(
+    "--attach", type=int, metavar="PID", help="Talk to the pdb that waits in this process."
+)
 @trial_options
 @json_option
 @click.pass_context

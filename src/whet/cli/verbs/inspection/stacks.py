@@ -31,11 +31,21 @@ _MOST_WORDS = 3
 
 @click.command()
 @click.argument("target", required=False, default="", metavar="[PID|PATTERN|TRIAL]")
-@click.option("--trial", "is_trial", is_flag=True, help="The number is a trial's, not a process's.")
-@click.option("--native", is_flag=True, help="Frames of C and C++ too; other programs by gdb.")
-@click.option("--once", is_flag=True, help="Look once: do not tell what moves from what is stuck.")
-@click.option("--all", "is_whole", is_flag=True, help="All frames, all threads.")
-@click.option("--core", default="", metavar="FILE", help="A core file; the target is its program.")
+@click.option(
+    "--trial", "is_trial", is_flag=True, help="Read the number as a trial's, not a process's."
+)
+@click.option(
+    "--native",
+    is_flag=True,
+    help="Include frames of C and C++; use gdb for programs other than Python.",
+)
+@click.option(
+    "--once", is_flag=True, help="Look once only: whet then can't say what moves and what is stuck."
+)
+@click.option("--all", "is_whole", is_flag=True, help="Show all frames of all threads.")
+@click.option(
+    "--core", default="", metavar="FILE", help="Read this core file; the target is its program."
+)
 @json_option
 def command(
     target: str,
@@ -47,11 +57,11 @@ def command(
     core: str,
     as_json: bool,
 ) -> None:
-    """Show where every process of a tree is, equal stacks once.
+    """Show where each process of a tree is; equal stacks are shown once.
 
-    The target is a process and all below it, all processes whose command line matches a pattern, or a
-    trial: a running one, or one that `--hang` gave up. Without a target: the last trial. Two looks one
-    second apart show what moves, what spins and what waits.
+    The target is a process and all its descendants, all processes whose command line matches a
+    pattern, or a trial: a running one, or one that `--hang` ended. The default is the last trial.
+    Two looks one second apart show what moves, what spins and what waits.
     """
     look = Look(target=target, is_trial=is_trial, native=native, looks_again=not once)
     if core:

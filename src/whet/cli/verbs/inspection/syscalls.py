@@ -24,21 +24,22 @@ from whet.workbench.trials.bench import open_workbench
 )
 @click.argument("trials", nargs=-1, metavar="[TRIAL]")
 @trial_options
+@click.option("--pid", type=int, metavar="PID", help="Follow a running process and its children.")
 @click.option(
-    "--pid", type=int, metavar="PID", help="Follow a process that runs, and its children."
-)
-@click.option(
-    "--for", "seconds", type=Duration(), help="With --pid: so long. [until it ends, or Ctrl-C]"
+    "--for",
+    "seconds",
+    type=Duration(),
+    help="With --pid: stop after this time. [at its end, or at Ctrl-C]",
 )
 @click.option(
     "--good", default="", metavar="CMD",
-    help="A command that passes: what fails in it too is left out.",
+    help="Leave out the calls that also fail in this command, which passes.",
 )  # fmt: skip
 @click.option(
     "--good-trial", type=TrialName(), metavar="TRIAL",
-    help="A trial that passed. [the last one of this command that was followed]",
+    help="Leave out the calls that also fail in this trial. [the last followed trial of this command that passed]",
 )  # fmt: skip
-@click.option("--all", "is_whole", is_flag=True, help="All of it, not the first few.")
+@click.option("--all", "is_whole", is_flag=True, help="Show all calls, not only the first few.")
 @json_option
 @click.pass_context
 def command(
@@ -56,11 +57,11 @@ def command(
 ) -> int:
     """Show which system calls failed, on which file, and which Python line made them.
 
-    It runs the command once; without a command, it runs a trial again (the last one without a number).
-    The likeliest cause comes first. It follows child processes, resolves descriptors and relative
-    paths, and for a full or forbidden place shows how full it is or who owns it. It leaves out searches
-    for modules and libraries, and calls that fail in a run that passes. It also shows what the program
-    waited for, its files and its addresses.
+    It runs the command once; without a command, it runs a trial again (the last one by default).
+    The likeliest cause comes first. It follows child processes and resolves descriptors and
+    relative paths. For a place that is full or forbidden, it shows how full it is or who owns it.
+    It leaves out searches for modules and libraries, and calls that also fail in a run that passes.
+    It also shows what the program waited for, its files and its addresses.
     """
     request = trial_request(ctx)
     console = None if as_json else Console()

@@ -15,14 +15,17 @@ from whet.workbench.trials.bench import open_workbench
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] TARGET... -- COMMAND...")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option(
-    "--rank", multiple=True, type=click.IntRange(0), help="Only this rank of a distributed run."
+    "--rank",
+    multiple=True,
+    type=click.IntRange(0),
+    help="Probe only this rank of a distributed run.",
 )
 @click.option(
     "--most",
     type=click.IntRange(1),
     default=10000,
     show_default=True,
-    help="Calls of each process that are written down; all are counted.",
+    help="Write down at most this many calls per process; all are counted.",
 )
 @trial_options
 @json_option
@@ -39,8 +42,9 @@ def command(
 ) -> int:
     """Show the calls of functions as a tree: arguments, results, errors, times.
 
-    TARGET is `package.module:func`, `package.module:Class.method` or `file.py:func`; `*` stands for
-    anything: 'train:*' means all functions of a module, also those in classes and in functions.
+    TARGET is `package.module:func`, `package.module:Class.method` or `file.py:func`; `*` matches
+    anything: 'train:*' means all functions of a module, including those inside classes and
+    functions.
     """
     request = trial_request(ctx)
     wish = trace_wish(targets)

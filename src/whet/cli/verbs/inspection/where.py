@@ -27,7 +27,11 @@ _MOST_FUNCTIONS = 12
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] TARGET [-- COMMAND...]")
 @click.argument("target", metavar="TARGET")
-@click.option("--no-import", is_flag=True, help="Do not import the module: no classes, no lines.")
+@click.option(
+    "--no-import",
+    is_flag=True,
+    help="Don't import the module: whet then finds no classes and no lines.",
+)
 @trial_options
 @json_option
 @click.pass_context
@@ -36,9 +40,9 @@ def command(
 ) -> int:
     """Show the file that Python really loads for a name, and other files with that name.
 
-    TARGET is `package.module`, `package.module:Class.method`, or a file. The interpreter and the path
-    are the command's. With a command, whet also runs it: did that line run, how often, from which file,
-    and who called it first?
+    TARGET is `package.module`, `package.module:Class.method`, or a file. whet uses the command's
+    interpreter and path. With a command, it also runs the command: did that line run, how often,
+    from which file, and who called it first?
     """
     request = trial_request(ctx)
     with open_workbench() as bench:

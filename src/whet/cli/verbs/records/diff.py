@@ -21,7 +21,7 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 def command(a: int | str, b: int | str, *, as_json: bool) -> None:
     """Compare two trials: the command, the code, the environment, and the outcome.
 
-    Without arguments, the last two; with one, that trial and the last one.
+    Without arguments, it compares the last two; with one, that trial and the last one.
     """
     with open_workbench() as bench:
         first, second = (bench.notebook.find(each).number for each in (a, b))

@@ -33,27 +33,38 @@ Examples:
 
 @click.command(help=_HELP)
 @click.option(
-    "-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many."
+    "-n",
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Show at most this many.",
 )
-@click.option("--all", "with_searches", is_flag=True, help="Each trial of a search, too.")
+@click.option("--all", "with_searches", is_flag=True, help="List each trial of a search, too.")
 @click.option(
-    "--search", type=click.IntRange(1), help="The trials of the search that ran this trial."
+    "--search",
+    type=click.IntRange(1),
+    help="List the trials of the search that this trial belongs to.",
 )
-@click.option("--failed", is_flag=True, help="Only those that were BAD.")
-@click.option("--failure", default="", metavar="TEXT", help="Only those whose failure says TEXT.")
+@click.option("--failed", is_flag=True, help="List only BAD trials.")
+@click.option(
+    "--failure", default="", metavar="TEXT", help="List only trials whose failure contains TEXT."
+)
 @click.option(
     "--file",
     default="",
     metavar="NAME",
-    help="Only those that name a file in the command or the traceback.",
+    help="List only trials that name this file in the command or the traceback.",
 )
 @click.option(
     "--text",
     default="",
     metavar="TEXT",
-    help="Only those with TEXT in command, note, name or failure.",
+    help="List only trials with TEXT in the command, note, name or failure.",
 )
-@click.option("--since", default="", type=Since(), help="Only those from then on: 2h, 2026-11-25.")
+@click.option(
+    "--since", default="", type=Since(), help="List only trials since then: 2h, 2026-11-25."
+)
 @json_option
 def command(
     *,

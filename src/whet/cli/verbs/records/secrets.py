@@ -10,8 +10,8 @@ from whet.workbench.trials.secrets import masked_of
 
 _HELP = """List the secrets that whet masked in the recorded trials (or in one), where and why.
 
-It never shows their values. whet keeps them outside the notebook, so that a trial can run again,
-and puts them into no one-liner, script or report.
+It never shows their values. whet keeps them outside the notebook, so that a trial can run again. It
+puts none into a one-liner, script or report.
 
 Your own `~/.config/whet/settings.toml` can add secrets and make exceptions:
 
@@ -28,14 +28,14 @@ Examples:
   whet secrets 12
   whet secrets --all --json
 
-whet can't recognize a secret that the program printed or held under a harmless name:
+whet can't recognize a secret that the program printed, or held under a harmless name:
 `whet show TRIAL --output` shows all of its output.
 """
 
 
 @click.command(cls=TrialCommand, help=_HELP)
 @click.argument("trial", type=TrialName(), required=False)
-@click.option("--all", "with_searches", is_flag=True, help="Also those of the trials of searches.")
+@click.option("--all", "with_searches", is_flag=True, help="Include the trials of searches.")
 @json_option
 def command(trial: int | str | None, *, with_searches: bool, as_json: bool) -> None:
     """List the secrets that were masked; `_HELP` is what a user reads."""

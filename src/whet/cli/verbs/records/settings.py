@@ -12,9 +12,7 @@ from whet.workbench.trials.bench import open_workbench
 
 
 @click.command()
-@click.option(
-    "--agree", "is_agreed", is_flag=True, help="Let whet use the switches of this project."
-)
+@click.option("--agree", "is_agreed", is_flag=True, help="Let whet use this project's switches.")
 @json_option
 def command(*, is_agreed: bool, as_json: bool) -> None:
     """Show the settings that apply here.

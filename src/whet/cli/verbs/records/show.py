@@ -31,11 +31,11 @@ _MOST_PROCESSES = 3
 
 @click.command(cls=TrialCommand)
 @click.argument("trial", type=TrialName(), required=False)
-@click.option("--output", is_flag=True, help="Only the program's output, whole.")
+@click.option("--output", is_flag=True, help="Print only the program's output, all of it.")
 @click.option(
-    "--locals", "is_whole", is_flag=True, help="All frames of its failure, libraries' too."
+    "--locals", "is_whole", is_flag=True, help="Show all frames of the failure, libraries included."
 )
-@click.option("--probes", "shows_probes", is_flag=True, help="All that its probes have seen.")
+@click.option("--probes", "shows_probes", is_flag=True, help="Show everything that its probes saw.")
 @json_option
 def command(
     trial: int | str | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool

@@ -38,69 +38,81 @@ _LEAST_CONFIDENCE = 0.5
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] [BAD] -- COMMAND...")
 @click.argument("ends", nargs=-1, metavar="[GOOD] [BAD]")
 @click.option(
-    "--repo", default="", metavar="DIR", help="The git repository (the current folder's)."
+    "--repo", default="", metavar="DIR", help="The git repository. [the current folder's]"
 )
-@click.option("--path", "paths", multiple=True, help="Only commits that touch this path.")
+@click.option("--path", "paths", multiple=True, help="Search only commits that touch this path.")
 @click.option(
-    "--first-parent", is_flag=True, help="Search the main line, then in the merge that was found."
+    "--first-parent",
+    is_flag=True,
+    help="Search the main line first, then inside the merge that it finds.",
 )
 @click.option(
     "--setup",
     default="",
     metavar="CMD",
-    help="Shell command at the top of each checkout (install, build); if it fails: skip.",
+    help="Run this shell command at the top of each checkout (install, build); if it fails, the commit is skipped.",
 )
 @click.option(
     "--setup-reads",
     multiple=True,
     metavar="GLOB",
-    help="The setup runs again only where such files change.",
+    help="Run the setup again only when these files change.",
 )
 @click.option(
-    "--as-of-commit", is_flag=True, help="The setup installs what there was that day (by uv)."
+    "--as-of-commit",
+    is_flag=True,
+    help="Let the setup install what existed on the day of the commit (needs uv).",
 )
 @click.option(
     "--carry",
     multiple=True,
     metavar="PATH",
-    help="Copy this, which git does not track, into each checkout.",
+    help="Copy this untracked file or folder into each checkout.",
 )
-@click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
-@click.option("--pre", is_flag=True, help="Releases such as 2.0rc1 count too.")
+@click.option("--package", default="", metavar="NAME", help="Search the releases of this package.")
+@click.option("--pre", is_flag=True, help="Include pre-releases such as 2.0rc1.")
 @click.option(
     "--as-of-release",
     is_flag=True,
-    help="Dependencies as they were when each release came out (needs uv).",
+    help="Install the dependencies as they were when each release came out (needs uv).",
 )
 @click.option(
-    "--terms", default="", metavar="OLD,NEW", help="Words for the sides, such as broken,fixed."
+    "--terms",
+    default="",
+    metavar="OLD,NEW",
+    help="Name the two sides in your own words, such as broken,fixed.",
 )
 @click.option(
     "--confidence",
     type=Share(),
     metavar="95%",
-    help="How likely the answer must be, where a bad version fails only sometimes. (95%)",
+    help="Required probability of the answer, if a bad version fails only sometimes. [95%]",
 )
 @click.option(
-    "--rate", type=Share(), metavar="50%", help="How often a bad version fails, if that is known."
+    "--rate", type=Share(), metavar="50%", help="Failure rate of a bad version, if you know it."
 )
 @click.option(
-    "--good-rate", type=Share(), metavar="0%", help="How often a good one does, if that is known."
+    "--good-rate",
+    type=Share(),
+    metavar="0%",
+    help="Failure rate of a good version, if you know it.",
 )
 @click.option(
     "--end-runs",
     type=click.IntRange(1),
     default=FIRST_RUNS,
     metavar="N",
-    help="Run the failing end N times first, to see whether it always fails. (1)",
+    help="Run the failing end N times first, to see whether it always fails. [1]",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Continue an interrupted search; an error if there is none.",
+    help="Continue an interrupted search; fail if there is none.",
 )
-@click.option("--log", default="", metavar="FILE", help="Write what `git bisect replay` reads.")
-@click.option("--picture", default="", metavar="FILE", help="Draw the search into this SVG file.")
+@click.option(
+    "--log", default="", metavar="FILE", help="Write a log that `git bisect replay` reads."
+)
+@click.option("--picture", default="", metavar="FILE", help="Draw the search, as an SVG file.")
 @click.option(
     "--hunks",
     is_flag=True,
@@ -109,12 +121,12 @@ _LEAST_CONFIDENCE = 0.5
 @click.option(
     "--working-tree",
     is_flag=True,
-    help="Search what is not committed, hunk by hunk: which of my edits broke it?",
+    help="Search your uncommitted edits, hunk by hunk.",
 )
 @click.option(
     "--attempts",
     is_flag=True,
-    help="Search the states of the code that the command was tried on since it last passed.",
+    help="Search the states of the code on which the command ran since it last passed.",
 )
 @package_options
 @trial_options

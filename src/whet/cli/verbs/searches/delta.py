@@ -26,16 +26,18 @@ _ENDS = 2
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="GOOD BAD -- COMMAND...")
 @click.argument("ends", nargs=-1, metavar="GOOD BAD")
 @click.option(
-    "--environment", is_flag=True, help="GOOD and BAD are environments: what `env` prints, or .env."
+    "--environment",
+    is_flag=True,
+    help="Compare two environments: the output of `env`, or .env files.",
 )
 @click.option(
     "--arguments",
     nargs=2,
     default=None,
     metavar="GOOD BAD",
-    help="Two lists of arguments, each quoted as one word.",
+    help="Compare two lists of arguments, each quoted as one word.",
 )
-@click.option("-o", "--output", default="", metavar="DIR", help="Where the results go.")
+@click.option("-o", "--output", default="", metavar="DIR", help="Write the results here.")
 @trial_options
 @budget_option
 @jobs_option

@@ -36,39 +36,39 @@ _COLUMNS = 80
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
-@click.option("--package", default="", metavar="NAME", help="Search the releases of a package.")
-@click.option("--good", default="", metavar="X", help="A good revision or release.")
-@click.option("--bad", default="", metavar="Y", help="A bad one (what is there now).")
+@click.option("--package", default="", metavar="NAME", help="Search the releases of this package.")
+@click.option("--good", default="", metavar="X", help="A revision or release that passes.")
+@click.option("--bad", default="", metavar="Y", help="One that fails. [what is there now]")
 @click.option(
     "--good-trial",
     type=TrialName(),
     metavar="TRIAL",
-    help="A recorded trial that passed (the last one of this command).",
+    help="A recorded trial that passed. [the last one of this command]",
 )
 @click.option(
     "--good-config",
     default="",
     metavar="FILE",
-    help="A configuration with which it passes, to compare with the one that it names.",
+    help="A configuration with which the command passes, to compare with the one in the command.",
 )
 @click.option(
     "--good-packages",
     default="",
     metavar="SET",
-    help="Packages with which it passes, to compare with those of now: a file of pins, or a day.",
+    help="Packages with which the command passes, to compare with today's: a file of pins, or a date.",
 )
 @click.option(
-    "-o", "--output", default="", metavar="DIR", help="Where the report goes (whet-report)."
+    "-o", "--output", default="", metavar="DIR", help="Write the report here. [whet-report]"
 )
 @click.option(
     "--no-releases",
     is_flag=True,
-    help="Try no other releases of the packages in which it fails.",
+    help="Don't try other releases of the packages in which it fails.",
 )
 @click.option(
     "--no-changes",
     is_flag=True,
-    help="Run the program only as it is: try no small change of its text.",
+    help="Don't try small changes of the program's text.",
 )
 @trial_options
 @jobs_option

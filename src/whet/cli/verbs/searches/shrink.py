@@ -39,7 +39,7 @@ from whet.workbench.trials.investigation import ShrunkPayload
     "--output",
     default="",
     metavar="OUT",
-    help="Where the smaller file goes: a file, or a folder.",
+    help="Write the smaller file here: a file or a folder.",
 )
 @click.option(
     "--arguments",
@@ -63,49 +63,49 @@ from whet.workbench.trials.investigation import ShrunkPayload
     help="Shrink the tests that pytest runs before one fails.",
 )
 @click.option(
-    "--towards", default="", metavar="DEFAULTS", help="Keep the settings of FILE that matter alone."
+    "--towards",
+    default="",
+    metavar="DEFAULTS",
+    help="Set everything in FILE to its default, except the settings that matter.",
 )
 @click.option(
     "--also-interesting",
     type=click.IntRange(1, 255),
     default=None,
     metavar="CODE",
-    help="What the script of `--interesting` exits with when it met something else: the smallest"
-    " such file is named at the end.",
+    help="Also watch for this exit code of the `--interesting` script: whet names the smallest such file at the end.",
 )
 @click.option(
     "--rate-at-least",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=None,
     metavar="RATE",
-    help="Take nothing that fails more rarely than this: each candidate is run until that is"
-    " clear. [a flaky command: half of its rate; else one run decides]",
+    help="Accept only what fails at least this often; each candidate runs until that is clear. [half the rate of a flaky command; otherwise one run decides]",
 )
 @click.option(
     "--objective",
     default="",
     metavar="WHAT",
-    help="What there should be little of: bytes, lines or tokens; or seconds or the NAME of a"
-    " `--measure`, of which no step may take more. [what reads best]",
+    help="Minimize bytes, lines or tokens; or seconds or the NAME of a `--measure`, which no step may increase. [what reads best]",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="REGEX",
-    help="Something must still match this; what loses it is not even run.",
-)
-@click.option("--no-pretty", is_flag=True, help="Leave the result on one line if it is so.")
-@click.option(
-    "--resume", is_flag=True, help="Continue from the best result of an earlier shrink of this."
+    help="Keep something that matches this; candidates without it don't even run.",
 )
 @click.option(
-    "--picture", default="", metavar="FILE", help="Draw size against time into this SVG file."
+    "--no-pretty", is_flag=True, help="Don't reformat the result, even if it is a single line."
+)
+@click.option("--resume", is_flag=True, help="Continue from the best result of an earlier shrink.")
+@click.option(
+    "--picture", default="", metavar="FILE", help="Draw size against time, as an SVG file."
 )
 @jobs_option
 @budget_option
 @cold_option
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print a JSON object on a line for each event."
+    "--json", "as_json", is_flag=True, help="Print one JSON object per event, each on its own line."
 )
 @click.pass_context
 def command(
@@ -130,9 +130,9 @@ def command(
 ) -> int:
     """Find the smallest file that still fails the same way.
 
-    FILE, or a folder, is one of the command's arguments; or `{}` marks its place. whet never changes
-    it: the result goes next to it (`data.shrunk.csv`), at any moment the best so far. Stop it with
-    Ctrl-C; `--resume` continues from there.
+    FILE (or a folder) is one of the command's arguments, or `{}` marks its place. whet never
+    changes it: the result goes next to it (`data.shrunk.csv`), and is the best so far at any
+    moment. Stop with Ctrl-C; `--resume` continues from there.
 
     `--arguments`, `--environment` and `--tests [TEST]` make the command itself smaller: the result is
     a line to paste into a shell.

@@ -31,16 +31,18 @@ _FOUND = ("memory", "disk", "gpu", "files", "processes", "cpus")
 @click.option(
     "--find",
     type=click.Choice(_FOUND),
-    help="Find the least of it with which the command succeeds.",
+    help="Find the least with which the command still succeeds.",
 )
 @click.option(
     "--times",
     type=click.IntRange(1),
     default=1,
-    help="With --find: how often each amount must succeed.",
+    help="With --find: how many times each amount must succeed.",
 )
 @click.option(
-    "--picture", type=click.Path(dir_okay=False), help="With --find: draw time against amount, SVG."
+    "--picture",
+    type=click.Path(dir_okay=False),
+    help="With --find: draw time against amount, as an SVG file.",
 )
 @budget_option
 @json_option
@@ -56,12 +58,12 @@ def command(
     as_json: bool,
     **_: object,
 ) -> int:
-    """Run a command with little memory, few files, processes or processors, on purpose.
+    """Run a command with little memory, few files, few processes or few CPUs, on purpose.
 
-    Each limit applies to the whole trial. A probe tests it before the command starts, and whet names it
-    when it kills the command. Without a command, whet opens a shell with these limits: a program in it
-    that reaches the memory limit dies, and the shell lives on. --find searches for the least with which
-    the command still succeeds.
+    Each limit applies to the whole trial. A probe tests it before the command starts, and whet
+    names the limit when it ends the command. Without a command, whet opens a shell with these
+    limits: a program that reaches the memory limit dies, and the shell lives on. --find searches
+    for the least with which the command still succeeds.
     """
     request = trial_request(ctx)
     if find is not None:

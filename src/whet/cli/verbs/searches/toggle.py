@@ -44,22 +44,21 @@ _LEFT_OUT = (
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="NAME... -- COMMAND...")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @trial_options
-@click.option("--list", "is_list", is_flag=True, help="Show the switches and what they do.")
+@click.option("--list", "is_list", is_flag=True, help="List the switches and what they do.")
 @click.option(
-    "--smallest", is_flag=True, help="Find the fewest of them that change the failure together."
+    "--smallest", is_flag=True, help="Find the fewest switches that together change the failure."
 )
 @click.option(
     "--simplify",
     is_flag=True,
-    help="Find the most simplifying ones (one process, one thread, no workers, CPU, sync) under"
-    " which it still fails the same way.",
+    help="Find the simplest setting (one process, one thread, no workers, CPU, sync) in which it still fails the same way.",
 )
 @click.option(
     "--repeats",
     type=click.IntRange(1),
     default=None,
     metavar="N",
-    help="Runs with each. [one; of a flaky failure as many as its rate asks for]",
+    help="Run each switch this often. [once; more for a flaky failure]",
 )
 @jobs_option
 @budget_option
@@ -81,9 +80,9 @@ def command(
 ) -> int:
     """Run a failing command with one switch turned after another, and show the effect of each.
 
-    If a switch makes the failure go away or makes it clearer, that says where it comes from: with one
-    thread, a race; with synchronous CUDA, an error that CUDA reports late. whet edits no code: switches
-    are environment variables, or whet turns them inside the program.
+    If a switch makes the failure go away or makes it clearer, that tells where it comes from: with
+    one thread, a race; with synchronous CUDA, an error that CUDA reports late. whet doesn't edit
+    code: switches are environment variables, or whet turns them inside the program.
     """
     if is_list:
         with open_workbench() as bench:

@@ -21,14 +21,14 @@ from whet.workbench.trials.run import run_again
     type=click.Choice(["now", "then"]),
     default="now",
     show_default=True,
-    help="Today's code, or the code as it was when the trial ran.",
+    help="Use today's code, or the code as it was when the trial ran.",
 )
 @click.option(
     "--env",
     "variables",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Set a variable to something else than it was (again for more).",
+    help="Change an environment variable; repeat the option for more.",
 )
 @json_option
 def command(

@@ -44,7 +44,7 @@ from whet.workbench.trials.session import Session
     "--watch",
     multiple=True,
     metavar="GLOB",
-    help="Files that count even when they are saved while the program runs.",
+    help="Rerun for these files even if they are saved while the program runs.",
 )
 @click.option("--runs", type=click.IntRange(1), default=None, metavar="N", help="End after N runs.")
 @click.option(
@@ -52,11 +52,10 @@ from whet.workbench.trials.session import Session
     type=click.Choice([mode.value for mode in Verify]),
     default=Verify.SAMPLE.value,
     show_default=True,
-    help="Run the same trial from the start, in the background, and compare: never, the first"
-    " time and then in a tenth of the time, or after each warm run.",
+    help="Check warm runs by a run from the start, in the background: never, after the first one and then for a tenth of the time, or after each one.",
 )
 @click.option(
-    "--explain", is_flag=True, help="Show after each run which copies there are, and why."
+    "--explain", is_flag=True, help="After each run, show which frozen copies exist, and why."
 )
 @click.option(
     "--snapshots",
@@ -89,7 +88,7 @@ def command(
     as_json: bool,
     **_: object,
 ) -> int:
-    """Run a command, and again after each save, from as far on as the edit allows.
+    """Run a command, and again after each save, starting as late as the edit allows.
 
     whet freezes copies of a Python program as it runs: after slow statements and before it reads its
     data. After a save, the program continues from the last copy that saw nothing of the change, with

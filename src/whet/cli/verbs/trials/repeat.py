@@ -46,30 +46,34 @@ _ONE_DIGIT = 10
     "-n",
     "--runs",
     type=click.IntRange(1),
-    help="How often; with --until-…: at most; with --amplify: as it is, at first. (10)",
+    help="Number of runs; with --until-…, the most; with --amplify, those without any switch at first. [10]",
 )
-@click.option("--until-failure", is_flag=True, help="Until it fails, however long that takes.")
+@click.option("--until-failure", is_flag=True, help="Run until it fails, however long that takes.")
 @click.option(
     "--until-sure",
     type=Share(),
     metavar="95%",
-    help="Until the failure rate is known this surely, to within --within.",
+    help="Run until the failure rate is known with this confidence, to within --within.",
 )
 @click.option(
-    "--within", type=Share(), default="10%", metavar="10%", help="How exactly it must be known."
+    "--within",
+    type=Share(),
+    default="10%",
+    metavar="10%",
+    help="How precisely to know the failure rate.",
 )
 @click.option(
     "--jobs",
     "-j",
     type=click.IntRange(1),
     default=1,
-    help="Runs at once (1: none disturbs another one).",
+    help="Number of runs at once; with 1, no run disturbs another.",
 )
 @click.option(
     "--amplify",
     "is_amplified",
     is_flag=True,
-    help="Look for what makes it fail more often: sleeps, load, one core, another order.",
+    help="Look for what makes it fail more often: sleeps, load, one core, a different order.",
 )
 @click.option(
     "--amplifier",
@@ -103,9 +107,9 @@ def command(
     passes in a row would show a fix. Ctrl-C and --budget end it with the results so far (exit 75).
     Each run is recorded: `whet show NUMBER`.
 
-    --amplify turns one switch after another, in turn with runs without any, until it is clear which of
-    them make the failure more frequent. It names the trial that then fails most, for `whet again NUMBER`
-    or `whet shrink --like NUMBER`.
+    --amplify tries one switch after another, alternating with plain runs, until it is clear which
+    of them make the failure more frequent. It names the trial that fails most often, for `whet
+    again NUMBER` or `whet shrink --like NUMBER`.
     """
     if is_amplified:
         _refuse(until_failure=until_failure, until_sure=until_sure)

@@ -41,8 +41,8 @@ def command(
     """Run a command once, and record everything about it.
 
     The program's output and exit code pass through unchanged. One line on stderr then gives the
-    verdict, how the program ended, its time and peak memory, which failure it is, the trial's number,
-    and what changed since the last trial of the same command.
+    verdict, how the program ended, its time and peak memory, the failure, the trial's number, and
+    what changed since the last trial of the same command.
     """
     request = trial_request(ctx)
     with open_workbench() as bench:

@@ -11,7 +11,7 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print what makes a shell complete verbs, options, files, trials, revisions and commands.
+    """Print the script that makes a shell complete verbs, options, files, trials and revisions.
 
     Once: `eval "$(whet completion bash)"`, in `~/.bashrc` to keep it; `whet completion fish | source` in fish.
     """
