@@ -281,7 +281,7 @@ def test_an_editable_install_is_told_as_such(whet: Whet) -> None:
 
     told = found["told"]
     assert isinstance(told, dict)
-    assert told["file"] == str(Path(__file__).parents[3] / "src/whet/core/errors.py")
+    assert told["file"] == str(Path(__file__).parents[3] / "src/whet/core/errors/__init__.py")
     assert told["installed_by"]["name"] == "whet"
     assert told["installed_by"]["editable"] is True
 

@@ -1,6 +1,8 @@
 """What the system refuses whet is said to be the system's, and no fault of whet's."""
 
 import os
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,20 @@ def test_a_disk_that_fails_is_named() -> None:
 
     assert isinstance(told, HostFailure)
     assert "a disk or share has failed: Input/output error" in str(told)
+
+
+def test_a_library_that_python_cannot_open_is_named(tmp_path: Path) -> None:
+    library = tmp_path / "gone.so"
+    loader = ExtensionFileLoader("gone", str(library))
+    spec = spec_from_file_location("gone", library, loader=loader)
+    assert spec is not None
+    with pytest.raises(ImportError) as failing:
+        module_from_spec(spec)
+
+    told = refused(failing.value)
+
+    assert isinstance(told, HostFailure)
+    assert f"Python can't load `{library}`: No such file or directory" in str(told)
 
 
 def test_what_is_gone_from_whets_own_folder_is_named(

@@ -17,6 +17,7 @@ _MEMORY = ("-v", resource.RLIMIT_AS, 1024)
 _SIZE = ("-f", resource.RLIMIT_FSIZE, 1024)
 
 _NO_THREAD = "can't start new thread"  # all that CPython says of it
+_NOT_OPENED = "cannot open shared object file: "  # what the loader says of a library
 _NOT_MAPPED = ("failed to map segment", "cannot allocate memory")  # what the loader says of it
 
 
@@ -29,6 +30,12 @@ def refused(error: Exception) -> WhetError | None:
         return _of_system(error) or _of_folder()
     if isinstance(error, MemoryError) or _says(error, ImportError, *_NOT_MAPPED):
         return _no_memory()
+    if isinstance(error, ImportError) and _NOT_OPENED in str(error):
+        library, _, why = str(error).partition(f": {_NOT_OPENED}")
+        return HostFailure(
+            f"Python can't load `{library}`: {why}",
+            hint="look at the file and its folders (`ls -l`), and whether its disk is there",
+        )
     if _says(error, RuntimeError, _NO_THREAD):
         return _no_processes("no more threads can be started")
     return None
