@@ -377,7 +377,6 @@ def vanished(
     folder.rename(disk)
     undone.callback(put_back, disk, folder)
     folder.mkdir()
-    undone.callback(folder.rmdir)
     mount(undone, folder, "--bind", str(disk))
     with started(place, VERBS[played.verb]) as whet:
         wait(whet, chance.uniform(0, SECONDS[played.verb]))
@@ -386,10 +385,16 @@ def vanished(
         wait(whet, chance.uniform(0, 1.0))
         meanwhile = place.top / "meanwhile"  # what is written there is not on the disk
         folder.rename(meanwhile)
-        undone.callback(shutil.rmtree, meanwhile)
+        undone.callback(discard, meanwhile)
         folder.mkdir()
         subprocess.run(["mount", "--bind", disk, folder], check=True)
         yield from finished(whet)
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder; a process that still ends may write there meanwhile."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def put_back(disk: Path, folder: Path) -> None:
@@ -400,7 +405,7 @@ def put_back(disk: Path, folder: Path) -> None:
         except OSError as error:
             if error.errno != errno.ENOTEMPTY:
                 raise
-            shutil.rmtree(folder, ignore_errors=True)
+            discard(folder)
         else:
             return
 
