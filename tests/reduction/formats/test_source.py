@@ -5,6 +5,7 @@ import re
 import subprocess
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.source.grammars import LANGUAGES, parser_for, parser_of
+from whet.reduction.formats.source.grammars import LANGUAGES, Parse, parser_for, parser_of
 from whet.reduction.formats.source.python_tree import parses_as_python, read_python
+from whet.reduction.formats.source.source_offers import FEW_ERRORS, Grammar, cuts
 from whet.reduction.formats.source.source_tree import SourceTree, read_tree
 from whet.reduction.order import TEXT
 from whet.reduction.payload_kinds import KINDS, kinds_of
@@ -213,6 +215,43 @@ def test_a_payload_with_an_error_may_keep_it() -> None:
     done = shrunk(payload, fails_if(lambda it: b"@" in it), format_name="c")
 
     assert b"g()" not in done.reduction.payload
+
+
+def test_of_a_text_that_a_grammar_sees_little_but_errors_in_there_is_no_tree() -> None:
+    parse = c_parser()
+    row = b"lse return i; }\n"
+
+    assert read_tree(parse, C + 1000 * row) is None
+    assert read_tree(parse, C + row) is not None
+
+
+def c_parser() -> Parse:
+    parse = parser_of("c")
+    assert parse is not None
+    return parse
+
+
+def test_a_text_with_many_errors_is_given_to_the_parser_less_often() -> None:
+    tree = read_tree(c_parser(), C * 30)
+    assert tree is not None
+    offers = [offer for offers in cuts(tree) for offer in offers[:1]]
+    asked: list[int] = []
+
+    for errors in (0, 500 * FEW_ERRORS):
+        candidates: list[bytes] = []
+        parses = never_sound(candidates)
+        Grammar().learn(replace(tree, parses=parses, errors=errors), offers)
+        asked.append(len(candidates))
+
+    assert 0 < asked[1] < asked[0] / 4
+
+
+def never_sound(candidates: list[bytes]) -> Callable[[bytes], bool]:
+    def parses(candidate: bytes) -> bool:
+        candidates.append(candidate)
+        return False
+
+    return parses
 
 
 PYTHON = (STANDARD_LIBRARY / "textwrap.py").read_bytes()

@@ -12,6 +12,10 @@ from whet.core.value_class import value_class
 from whet.reduction.edit import Change
 from whet.reduction.formats.source.grammars import Parse, SyntaxNode
 
+MANY_ERRORS, BYTES_FOR_AN_ERROR = 64, 64
+"""A text with that many errors, one in every so many bytes, isn't this language: its parser would say
+no to nearly every candidate, at a tenth of a second each."""
+
 
 @dataclass(slots=True, eq=False)
 class SourceNode:
@@ -81,9 +85,11 @@ def _start(node: SourceNode) -> int:
 
 
 def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
-    """Return the tree of a payload as a grammar sees it; None if it sees errors only."""
+    """Return the tree of a payload as a grammar sees it; None if it sees little but errors."""
     root = parse(payload)
     errors = count_errors(root)
+    if errors > MANY_ERRORS and errors * BYTES_FOR_AN_ERROR > len(payload):
+        return None
 
     def parses(candidate: bytes) -> bool:
         other = parse(candidate)
