@@ -66,3 +66,17 @@ def test_a_refusal_of_gits_that_nobody_expected_is_told_in_its_words(tmp_path: P
     assert "git has failed" in str(told)
     assert "not a git repository" in str(told)
     assert failure_of_git(ValueError()) is None
+
+
+def test_a_git_whose_answer_does_not_arrive_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = tmp_path / "git"
+    silent.write_text("#!/bin/sh\n")  # git ends with 0, too, when it cannot write into a pipe
+    silent.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+    with pytest.raises(GitFailedError) as failing:
+        Repository.containing(tmp_path)
+
+    assert "git rev-parse: its answer is missing" in str(failure_of_git(failing.value))

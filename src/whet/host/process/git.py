@@ -70,6 +70,7 @@ class Repository:
 
         Raises:
             NotARepository: if it lies in none, or git is not installed.
+            GitFailedError: if git does not say in which.
         """
         try:
             found = call_tool(
@@ -92,6 +93,8 @@ class Repository:
                 hint="name the repository with `--repo DIR`",
             )
         top, _, git_folder = found.text.rpartition("\n")
+        if not top or not git_folder:  # into a pipe git writes what it can, and exits with 0
+            raise GitFailedError("git rev-parse: its answer is missing")
         check_place(top, git_folder)
         return cls(Path(top))
 
