@@ -63,6 +63,31 @@ def in_batches(batches: Sequence[Sequence[int]]) -> Search[int, list[Sequence[Ve
     return told
 
 
+class Late(Future[Outcome]):
+    """A run that ends when its end is waited for, and so never before those behind it start."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+    def result(self, timeout: float | None = None) -> Outcome:
+        if not self.done():
+            self.set_result(self.outcome)
+        return super().result(timeout)
+
+
+@dataclass
+class LateEnds:
+    """Runs nothing: each trial ends late, with the verdict that a function says."""
+
+    verdict_of: Callable[[str], Verdict]
+    started: int = 0
+
+    def submit(self, trial: Trial, /) -> Future[Outcome]:
+        self.started += 1
+        return Late(Outcome(exit_code=self.verdict_of(trial.command[0]).exit_code))
+
+
 batches = st.lists(st.lists(st.integers(0, 20), min_size=1, max_size=6), max_size=5)
 
 
@@ -77,6 +102,30 @@ def test_the_number_of_jobs_changes_nothing_that_a_search_is_told(
     alone = run_search(in_batches(proposed), lambda number: verdicts.get(number, Verdict.GOOD))
     assert ended.result == alone
     assert ended.stopped is None
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(trials=7)])
+def test_a_search_counts_as_many_trials_with_any_number_of_jobs(budget: Budget) -> None:
+    def verdict_of(word: str) -> Verdict:
+        return Verdict.BAD if int(word) % 3 == 0 else Verdict.GOOD
+
+    proposed = [list(range(first, first + 9)) for first in (1, 11, 23, 31)]
+    found: list[list[int]] = []
+    ends: list[tuple[int, StopReason | None]] = []
+    for jobs in (1, 2, 16):
+        executor, bad = LateEnds(verdict_of), list[int]()
+        work = Driver(
+            executor=executor, oracle=ScriptVerdict(), tell=silent, jobs=jobs, budget=budget
+        )
+
+        ended = work.run(in_batches(proposed), ask, bad.append)
+
+        assert executor.started >= ended.trials
+        found.append(bad)
+        ends.append((ended.trials, ended.stopped))
+
+    assert found[0] == found[1] == found[2] != []
+    assert ends[0] == ends[1] == ends[2]
 
 
 @given(batches, st.dictionaries(st.integers(0, 20), st.sampled_from(Verdict)), st.integers(1, 5))

@@ -105,15 +105,16 @@ def test_what_cannot_be_made_is_a_skip_of_the_round_and_a_full_disk_ends_it() ->
         driver(executor, jobs=1).run(one_round([2], 100), ask)
 
 
-def test_a_spent_budget_ends_what_runs_of_a_round() -> None:
-    executor = Held(ends={"1": Verdict.GOOD})
-    work = driver(executor, jobs=2)
+def test_a_spent_budget_ends_a_round_once_what_it_paid_for_has_ended() -> None:
+    executor = Held(ends={"1": Verdict.GOOD, "2": Verdict.GOOD})
+    work = driver(executor, jobs=9)
     work.budget = Budget(trials=2)
 
     ended = work.run(one_round([1, 2, 3], 100), ask)
 
     assert ended.stopped is StopReason.OUT_OF_TRIALS
-    assert executor.running["2"].cancelled()
+    assert executor.order == ["1", "2"]
+    assert ended.trials == 2
 
 
 def test_a_search_of_a_line_by_many_threads_finds_the_culprit() -> None:

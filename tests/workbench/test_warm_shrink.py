@@ -279,3 +279,43 @@ def test_a_result_that_fails_at_another_line_from_the_start_is_taken_back(run: R
     assert set(b"XYZ") <= set(warm.result.content)
     assert "back to the last file that does" in warm.said
     assert min(after for _, after, _ in warm.steps) == len("XYZ")
+
+
+LISTS_A_SET = """\
+import sys
+names = {word for line in open(sys.argv[1]) for word in line.split()}
+unknown = names & {"alpha", "beta", "gamma", "delta", "epsilon"}
+if len(unknown) == 5:
+    raise ValueError("unknown: " + ", ".join(unknown))
+"""
+
+
+def test_a_message_that_lists_a_set_makes_no_search_flaky(run: Run) -> None:
+    words = " ".join(f"word{number}" for number in range(30))
+    payload = f"{words} alpha beta\ngamma delta {words}\nepsilon\n"
+
+    first, second = run(LISTS_A_SET, payload), run(LISTS_A_SET, payload, jobs=2)
+
+    assert sorted(first.result.content.split()) == [
+        b"alpha", b"beta", b"delta", b"epsilon", b"gamma",
+    ]  # fmt: skip
+    assert (first.result.rate_at_least, first.result.cold_because) == (0, "")
+    assert first.result.warm > first.result.trials / 2
+    assert first.result.trials == second.result.trials
+    assert first.steps == second.steps
+
+
+TAKES_THE_FIRST = """\
+import os, sys
+words = set(open(sys.argv[1]).read().split())
+if "bad" in words and (len(words) > 2 or os.environ.get("PYTHONHASHSEED") == "0"):
+    raise ValueError("bad")
+"""
+
+
+def test_a_result_that_needs_the_seed_of_the_search_says_so(run: Run) -> None:
+    needs = run(TAKES_THE_FIRST, "a b c bad d e\n").result
+    needs_none = run(PARSES, TABLE).result
+
+    assert (needs.content.split(), needs.needs_order) == ([b"bad"], True)
+    assert not needs_none.needs_order

@@ -1,5 +1,7 @@
 """A classified symptom, and the signature that says which bug it is."""
 
+import re
+from dataclasses import replace
 from enum import Enum
 
 from whet.core.site import Site
@@ -8,6 +10,8 @@ from whet.core.value_class import value_class
 
 DEADLOCK = "deadlock: "
 """A summary that begins so names the line of each thread, and may be long."""
+
+_WORD = re.compile(r"<?\w+>?")
 
 
 class FailureKind(Enum):
@@ -53,6 +57,11 @@ class FailureSignature(Record):
     causes: tuple[str, ...] = sparse(())
     exit_code: int | None = sparse(None)
     signal: str = sparse("")
+
+    @property
+    def in_any_order(self) -> "FailureSignature":
+        """The same, its words sorted: what lists a set says it in another order in each process."""
+        return replace(self, message=" ".join(sorted(_WORD.findall(self.message))))
 
 
 @value_class(kw_only=True)

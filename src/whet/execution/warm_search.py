@@ -199,7 +199,7 @@ class WarmSearch:
         cold = run(None)
         if cold.interrupted:
             return cold
-        if self._judge(cold) is not verdict or cold.signature != outcome.signature:
+        if self._judge(cold) is not verdict or not _is_alike(cold, outcome):
             self.distrusted = "a trial came out differently when it was run from the start"
             self._note(self.distrusted)
         # A copy is watched to its end: what looks at many files takes longer than from the start.
@@ -314,6 +314,14 @@ class WarmSearch:
     def _note(self, why: str) -> None:
         with self._lock:
             self._reasons[why] = None
+
+
+def _is_alike(cold: Outcome, warm: Outcome) -> bool:
+    if cold.signature == warm.signature:
+        return True
+    if cold.signature is None or warm.signature is None:
+        return False
+    return cold.signature.in_any_order == warm.signature.in_any_order
 
 
 def _starts_python(program: Program) -> bool:

@@ -360,6 +360,19 @@ def test_a_failure_that_depends_on_the_time_since_the_start_is_found_out(search:
     assert search.search.distrusted
 
 
+def test_a_message_that_lists_a_set_ends_no_frozen_copies(search: Search) -> None:
+    search.write(
+        "import sys\nnames = set('alpha beta gamma delta epsilon'.split())\n"
+        "open(sys.argv[1]).read()\nraise ValueError('unknown: ' + ', '.join(names))\n"
+    )
+    search.trial = replace(search.trial, environment={"PYTHONHASHSEED": "random"})
+
+    for payload in "abcd":
+        search.warm.submit(search.on(payload)).result(30)
+
+    assert (search.search.distrusted, search.search.warm_runs) == ("", 2)
+
+
 @pytest.mark.parametrize(
     ("doing", "why"),
     [

@@ -39,6 +39,7 @@ def payload_json(result: ShrunkPayload) -> dict[str, object]:
         "rate_at_least": result.rate_at_least,
         "is_refused": result.is_refused,
         "lost_header": result.lost_header,
+        "needs_hash_seed": 0 if result.needs_order else None,
         "good_file": result.good_file,
         "not_excluded": result.not_excluded,
         "changes": None
@@ -108,6 +109,8 @@ def _remarks(result: ShrunkPayload) -> Iterator[str]:
         yield "the failure does not depend on what this file holds: an empty one shows it too"
     if result.rate_at_least:
         yield f"it fails in {result.rate_at_least:.0%} of its runs or more"
+    if result.needs_order:
+        yield "it needs `PYTHONHASHSEED=0`: in another order of its sets it fails otherwise, or passes"
     if result.cold_because:
         which = "some trials" if result.warm else "each trial"
         yield f"{which} ran from the start: {result.cold_because}"

@@ -122,7 +122,7 @@ class _Original:
         # More than one: that it always failed so far does not mean that it always will.
         if self._run_until(max(FEW, baseline.repeats), baseline.oracle):
             return True
-        return self._differs_in_spelling(baseline)
+        return self._differs_in_order(baseline) or self._differs_in_spelling(baseline)
 
     @property
     def passes_now_and_then(self) -> bool:
@@ -149,6 +149,14 @@ class _Original:
             if oracle.judge(outcome) is Verdict.BAD:
                 return True
         return False
+
+    def _differs_in_order(self, baseline: Baseline) -> bool:
+        """Whether the message alone differs, because it lists a set."""
+        reference = baseline.outcome.signature
+        if not isinstance(baseline.oracle, SameFailure) or reference is None:
+            return False
+        signatures = [outcome.signature for outcome in self._outcomes]
+        return any(each and each.in_any_order == reference.in_any_order for each in signatures)
 
     def _differs_in_spelling(self, baseline: Baseline) -> bool:
         """Whether the message alone differs, because it shows the path as it was given.

@@ -20,6 +20,7 @@ from whet.workbench.shrink.cost_limit import SECONDS
 from whet.workbench.shrink.earlier_good import earlier_good
 from whet.workbench.shrink.goals import DEFAULT_FLOOR, Goals
 from whet.workbench.shrink.good_data import good_data
+from whet.workbench.shrink.held_order import hold_order
 from whet.workbench.shrink.resuming import Wanted, best_so_far
 from whet.workbench.shrink.shrink_search import ShrinkSearch
 from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
@@ -81,13 +82,14 @@ def shrink(
     with open_session(bench, "shrink", request, trial) as session:
         files = [payload.path for payload in payloads]
         copied = reproduce_on_copies(session, trial, files)
-        trial, baseline = copied.trial, copied.baseline
+        held = hold_order(session, copied)
+        trial, baseline = held.trial, held.baseline
         guard, place = earlier_good(session, typed, trial, baseline, files) or (None, None)
         results: list[ShrunkPayload] = []
         for position, payload in enumerate(payloads):
             shrunk = shrink_one(
                 session, trial, position, payload, baseline, options=options, start=start,
-                guard=guard, place=place,
+                guard=guard, place=place, is_order_held=held is not copied,
             )  # fmt: skip
             results.append(shrunk)
             trial = trial.with_payload(bench.payload_store.keep(shrunk.content), position)
@@ -185,6 +187,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     guard: Guard | None = None,
     place: Place | None = None,
     start: Trial | None = None,
+    is_order_held: bool = False,
 ) -> ShrunkPayload:
     """Make one payload smaller; the best result is on disk at every moment.
 
@@ -220,7 +223,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         session=session, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
         place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
         warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
-        defaults=options.defaults,
+        defaults=options.defaults, is_order_held=is_order_held,
     )  # fmt: skip
     result = search.run()
     return replace(

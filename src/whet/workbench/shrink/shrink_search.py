@@ -21,8 +21,9 @@ from whet.reduction.reducer import Reducer, reducer_of
 from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.reduction.statistics import Reduction
 from whet.workbench.shrink.goals import DEFAULT_FLOOR
+from whet.workbench.shrink.held_order import in_any_order
 from whet.workbench.shrink.shrinking import Shrinking
-from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, stop_reason_of
+from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, Question, stop_reason_of
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.session import Place, RecordedExecutor, Session
 from whet.workbench.trials.tested import Tested
@@ -54,6 +55,7 @@ class ShrinkSearch:
         floor: a candidate that fails more rarely than this does not count; 0: it always fails.
         preference: what decides between candidates before they are run.
         pretty: lay the result out in the end.
+        is_order_held: all trials run with one hash seed, which the failure need not have.
     """
 
     session: Session
@@ -69,6 +71,7 @@ class ShrinkSearch:
     floor: float = 0.0
     preference: Preference = field(default_factory=Preference)
     pretty: bool = False
+    is_order_held: bool = False
     _trials: int = 0
     _cached: int = 0
     _wall_seconds: float = 0.0
@@ -76,6 +79,7 @@ class ShrinkSearch:
     _nearest: bytes | None = None
     _minimal_over: tuple[str, ...] = ()
     _is_laid_out: bool = False
+    _needs_order: bool = False
 
     def run(self) -> ShrunkPayload:
         """Search, prove the result, and search on from the start where it is not as it seemed."""
@@ -186,6 +190,8 @@ class ShrinkSearch:
             driver = self._driver(executor)
             driver.jobs, driver.floor, driver.repeats = 1, 0.0, 1
             best = self.work.question_of(self.work.best, " from the start")
+            if self._fails_in_any_order(driver, best):
+                return True
             # What came otherwise in a copy may have come so by chance.
             is_doubtful = self.warm is not None and bool(self.warm.distrusted)
             wanted = _RUNS_IN_DOUBT if is_doubtful else 1
@@ -203,6 +209,15 @@ class ShrinkSearch:
                 self._go_back(driver)
             self._trials += driver.trials
         return False
+
+    def _fails_in_any_order(self, driver: Driver, best: Question) -> bool:
+        """Whether the order of sets was held for the search alone, and the result fails without."""
+        if not self.is_order_held:
+            return False
+        verdict = driver.ask(replace(best, trial=in_any_order(best.trial)))
+        self._needs_order = verdict is not Verdict.BAD
+        is_doubtful = self.warm is not None and bool(self.warm.distrusted)
+        return not self._needs_order and not is_doubtful
 
     def _turn_flaky(self, driver: Driver, bad: int, runs: int) -> None:
         """Note that it fails only sometimes, and go back to what fails often enough."""
@@ -340,6 +355,7 @@ class ShrinkSearch:
             rate_at_least=self.floor,
             minimal_over=self._minimal_over if reason is StopReason.MINIMAL else (),
             is_laid_out=self._is_laid_out,
+            needs_order=self._needs_order,
         )
 
 

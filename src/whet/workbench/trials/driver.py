@@ -56,7 +56,8 @@ class Ended(Generic[EndedT_co]):
     Attributes:
         result: what the search returned; None if it was stopped before its end.
         stopped: why it was stopped; None if it came to its own end.
-        trials: how many trials were run, guards and repeats included.
+        trials: how many trials were judged, guards and repeats included; what was ended because
+            another one made it needless is none.
         wall_seconds: how long it took.
     """
 
@@ -197,7 +198,7 @@ class Driver:
         """Yield the questions in order, with up to ``jobs`` of them started ahead."""
         while True:
             # A later one that already came out BAD makes what lies behind it pointless.
-            while len(running) < self.jobs and not any(asking.is_bad for asking in running):
+            while self._has_room(len(running)) and not any(asking.is_bad for asking in running):
                 candidate = next(following, None)
                 if candidate is None:
                     break
@@ -219,7 +220,7 @@ class Driver:
                 for place in running.keys() - places:
                     running.pop(place).cancel()
                 for place in places:
-                    if place not in running and len(running) < self.jobs:
+                    if place not in running and self._has_room(len(running)):
                         running[place] = begin(batch[place])
                 if not running:
                     return batch.in_order(known)
@@ -229,6 +230,12 @@ class Driver:
         finally:
             for asking in running.values():
                 asking.cancel()
+
+    def _has_room(self, running: int) -> bool:
+        """Whether one more may run: what runs already belongs to the budget of trials."""
+        most = self.budget.trials
+        is_left = most is None or self._trials + running < most
+        return running < self.jobs and (is_left or not running)
 
     def _check_budget(self) -> None:
         budget = self.budget
@@ -240,16 +247,15 @@ class Driver:
 
     @property
     def trials(self) -> int:
-        """How many trials were started."""
+        """How many trials were judged."""
         return self._trials
 
     def submit(self, trial: Trial) -> Future[Outcome]:
-        """Start one trial of the search and count it."""
-        self._trials += 1
+        """Start one trial of the search."""
         return self.executor.submit(trial)
 
     def settle(self, trial: Trial, future: Future[Outcome], label: str) -> Tested[None]:
-        """Wait for a trial, judge it and tell everybody."""
+        """Wait for a trial, judge it, count it and tell everybody."""
         try:
             ran = result_of(trial, future, self.oracle, label)
         except DiskFull:
@@ -262,6 +268,7 @@ class Driver:
                 candidate=None, trial=trial, outcome=Outcome(), verdict=Verdict.SKIP,
                 number=None, label=label, skipped=error,
             )  # fmt: skip
+        self._trials += 1
         self.tell(ran, self.oracle)
         return ran
 

@@ -320,6 +320,7 @@ class ShrunkPayload:
             user says what counts, or each step passes on a good side.
         minimal_over: such as ``rows``: each single one was left out in a trial, and none can go.
         is_laid_out: it was laid out to be read after that.
+        needs_order: it was seen to fail with the hash seed of the search, and not without one.
     """
 
     original: str
@@ -346,6 +347,7 @@ class ShrunkPayload:
     not_excluded: str = ""
     minimal_over: tuple[str, ...] = ()
     is_laid_out: bool = False
+    needs_order: bool = False
 
     @property
     def ended(self) -> str:
