@@ -166,6 +166,12 @@ def test_the_order_of_the_lines_is_kept() -> None:
     assert found == sorted(found, reverse=True)
 
 
+def test_one_more_comes_last_of_its_rank_for_it_hides_a_number_made_anywhere() -> None:
+    text = "def rows(n):\n    return n // 4\nx = [each for each in range(rows(9))]\n"
+    found = sorted(variations_of(text, [3, 2], set(), unknown), key=lambda each: each.order)
+    assert [each.line for each in found if each.rank == found[0].rank] == [2, 3, 3]
+
+
 def test_of_a_long_text_what_differs_is_told() -> None:
     pattern = (
         r"^(?P<shop>[^|]+) \| (?P<day>[\d-]+) \| with some more words.*: (?P<amount>[\d.]+) EUR"

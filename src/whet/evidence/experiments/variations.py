@@ -29,6 +29,7 @@ _COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LEAVING = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 _OFFSET = re.compile(r" [+-] 1$")
+_ONE_MORE = re.compile(r" [+-] 1(?=[)\]:,]|$)")
 _NUMBER = re.compile(r"[(]?-?[0-9.e]+[)]?")
 _SHOWN = 70
 
@@ -54,6 +55,13 @@ class Variation:
     def is_offset(self) -> bool:
         """Whether it only adds to a number, which hides a wrong one made anywhere."""
         return bool(_OFFSET.search(self.new)) or bool(_NUMBER.fullmatch(self.new))
+
+    @property
+    def order(self) -> tuple[int, bool]:
+        """Its place among others: one more or less, the end of a range too, comes last of its rank."""
+        ones = _ONE_MORE.finditer(self.new)
+        left_out = (self.new[: each.start()] + self.new[each.end() :] for each in ones)
+        return self.rank, self.is_offset or self.old in left_out
 
 
 @value_class

@@ -62,7 +62,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
     # Where no wanted value is stated, to leave something out may only skip the check.
     most = RARE if way.is_exact else LESS_LIKELY
     offered = [each for each in _candidates(way) if each[1].rank <= most]
-    candidates = sorted(offered, key=lambda each: each[1].rank)[:_MOST_RUNS]
+    candidates = sorted(offered, key=lambda each: each[1].order)[:_MOST_RUNS]
     if not candidates:
         return Varied()
     path = candidates[0][0]
@@ -73,7 +73,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return Varied()
     passing = _passing(baseline, candidates, run)
-    likeliest = sorted(passing.items(), key=lambda each: (each[1][0][1].rank, -len(each[1])))
+    likeliest = sorted(passing.items(), key=lambda each: (each[1][0][1].order, -len(each[1])))
     if len(likeliest) > _MOST_TOLD:  # whatever is changed, it passes: only what is likely tells
         least = likeliest[0][1][0][1].rank
         likeliest = [each for each in likeliest if each[1][0][1].rank == least]
