@@ -13,8 +13,9 @@ def share(part, whole):
 def shares(rows):
     found = []
     for part, whole in rows:
-        if part == 2 and "whet_closer.steps" in sys.modules:
-            sys.modules["whet_closer.steps"]._MOST_SECONDS = 0
+        follower = getattr(sys.gettrace(), "__self__", None)
+        if part == 2 and follower is not None:
+            follower.spend(3600)
         found.append(share(part, whole))
     return found
 
@@ -31,4 +32,36 @@ def test_the_failure_is_recorded_also_once_the_time_is_spent(tmp_path: Path) -> 
     assert held is not None
     assert held.words == "0"
     lines = [each for each in recording.steps if each.frame.code.name == "share"]
-    assert 2 <= len(lines) < 2 * 6
+    assert 4 <= len(lines) < 2 * 5
+
+
+LATE = """\
+import sys
+
+def spend():
+    follower = getattr(sys.gettrace(), "__self__", None)
+    if follower is not None:
+        follower.spend(3600)
+
+def worst(rows):
+    most = max(rows)
+    return most
+
+def main():
+    spend()
+    rows = []
+    for each in range(50):
+        rows.append(each)
+    found = worst(rows)
+    share = 100 / (found - 49)
+
+main()
+"""
+
+
+def test_lines_that_have_hardly_run_are_followed_also_then(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(LATE)
+    recording, _ = recorded(tmp_path, said="ZeroDivisionError")
+    lines = [each.line for each in recording.steps if each.result is None]
+    assert {9, 14, 17, 18} <= set(lines)
+    assert 1 <= lines.count(16) < 5

@@ -18,6 +18,7 @@ COMPREHENSIONS = {
     "<lambda>": ast.Lambda,
 }
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | Comprehension
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +64,21 @@ class Source:
         """Return the function or the comprehension that a code was made of."""
         kind = COMPREHENSIONS.get(code.short)
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef) if kind is None else (kind,)
-        for node in ast.walk(self.tree):
-            if not isinstance(node, kinds):
-                continue
-            decorators = _decorators(node) if isinstance(node, ast.stmt) else []
-            lines = {getattr(node, "lineno", 0), *(each.lineno for each in decorators)}
-            if code.first_line in lines and getattr(node, "name", code.short) == code.short:
+        for node in self._functions.get(code.first_line, ()):
+            if isinstance(node, kinds) and getattr(node, "name", code.short) == code.short:
                 return node
         return None
+
+    @cached_property
+    def _functions(self) -> dict[int, list[ast.AST]]:
+        """The functions and comprehensions that begin on each line, also with a decorator of theirs."""
+        found: dict[int, list[ast.AST]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, _FUNCTIONS):
+                decorators = _decorators(node) if isinstance(node, ast.stmt) else []
+                for line in {node.lineno, *(each.lineno for each in decorators)}:
+                    found.setdefault(line, []).append(node)
+        return found
 
     def said(self, node: ast.AST) -> str:
         """Return what the program says for a node, on one line."""

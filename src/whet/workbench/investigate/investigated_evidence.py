@@ -68,7 +68,8 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         work.steps.conclude(finding.summary)
         if closer.is_short:
             work.ended = work.ended or StopReason.OUT_OF_TIME
-            work.steps.conclude(f"{finding.summary}; stopped: {StopReason.OUT_OF_TIME.value}")
+            stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"
+            work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     return finding.clues
 
 

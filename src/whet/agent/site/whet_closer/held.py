@@ -56,21 +56,47 @@ class Table:
         self._known: dict[Row, int] = {}
         self._left = 0
         self._kept: dict[int, object] = {}
+        self._now: dict[int, int] = {}
+        self._scalars: dict[tuple[str, Any], int] = {}
 
     def row_of(self, name: str, value: object) -> int:
         """Return the row of what a variable holds now."""
         self._left = _MOST_VALUES
-        return self._named(name, value, 0)
+        if among(type(value), (str, bytes)):
+            return self._named(name, value, 0)  # by another name it may be a secret
+        known = self._now.get(id(value))
+        if known is None:
+            known = self._now[id(value)] = self._named(name, value, 0)
+        return known
+
+    def go_on(self) -> None:
+        """Look at all values anew from now on: the program runs again."""
+        self._now.clear()
 
     def _named(self, name: object, value: object, depth: int) -> int:
         kind = type(value)
-        if type(name) is str and among(kind, (str, bytes)) and values.is_secret(name, value):
+        is_text = kind is str or kind is bytes
+        if kind is int or kind is float or (is_text and type(name) is not str):
+            self._left -= 1
+            return self._known_scalar(value, kind)
+        if type(name) is str and is_text and values.is_secret(name, value):
             return self._add((SCALAR, plain_name(kind), MASK, 0, 0, (), None))
         self._left -= 1
         try:
             return self._row(value, kind, depth)
         except ANY_ERROR:
             return self._add((OTHER, type_name(kind), "", id(value), 0, (), None))
+
+    def _known_scalar(self, value: Any, kind: type) -> int:
+        """Return the row of a number or a text; most values are such that were seen before."""
+        if kind is float and not (value < 0 or value > 0):
+            return self._scalar(value, kind)  # of zero there are two; NaN is not even itself
+        if (kind is str or kind is bytes) and len(value) > _MOST_CHARACTERS:
+            return self._scalar(value, kind)
+        known = self._scalars.get((kind.__name__, value))
+        if known is None:
+            known = self._scalars[kind.__name__, value] = self._scalar(value, kind)
+        return known
 
     def _add(self, row: Row) -> int:
         known = self._known.get(row[:6])
@@ -186,11 +212,17 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
     left = _MOST_SEARCHED
     for place in places:
         each: Any = base.__getitem__(value, place)
-        inside = _inside(each)
-        left -= len(inside)
+        kind = _type_of(each)
+        if kind is not dict and kind is not list and kind is not tuple:
+            left -= 1
+            is_found = _is_missing(each)
+        else:
+            inside = _values_of(each) if kind is dict else each
+            left -= len(inside)
+            is_found = left >= 0 and any(map(_is_missing, inside))
         if left < 0:
             break
-        if any(map(_is_missing, inside)):
+        if is_found:
             found.append(place)
             if len(found) == _MOST_MISSING:
                 break
@@ -198,13 +230,6 @@ def _missing_in(value: Any, base: Any, places: Iterable[int]) -> list[int]:
 
 
 _values_of: Any = vars(dict)["values"]
-
-
-def _inside(value: Any) -> Any:
-    """Return what a row holds; of anything else, it alone."""
-    if type(value) is dict:
-        return _values_of(value)
-    return value if type(value) in (list, tuple) else (value,)
 
 
 def _is_missing(value: object) -> bool:
@@ -217,6 +242,8 @@ def _key(key: Any, kind: str) -> str:
     if kind == OBJECT:
         return str(key)
     own = _type_of(key)
+    if own is int and -1 < key < _MOST_SEARCHED:
+        return str(key)
     if among(own, (str,)):
         return repr(masked(key[:_MOST_CHARACTERS]))[:_MOST_CHARACTERS]
     if among(own, _SCALARS):

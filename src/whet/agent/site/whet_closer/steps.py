@@ -31,7 +31,9 @@ _MOST_RUNS = 400
 """So often each line is looked at, and each call: what a long loop does later is like its beginning,
 but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 2.0
-"""For looking at values; from then on lines are passed over, and only calls and errors are followed."""
+"""For looking at values; from then on only calls, errors and lines that have hardly run are followed."""
+_FEW_RUNS, _FEW_CALLS, _MOST_PASSED = 2, 20, 20_000
+"""Then each line is looked at so often, while its function was called and lines passed over no more often."""
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _FUNCTION = 0x1
 _COROUTINE = 0x80
@@ -70,6 +72,7 @@ class Steps:
         self._events: list[list[Any]] = []
         self._errors: list[list[Any]] = []
         self.is_over = self.is_brief = False
+        self.most_runs = _MOST_RUNS
         self._is_inside = False
         self._spent = 0.0
         threads: Any = __import__("_thread")
@@ -121,7 +124,7 @@ class Steps:
         except _ANYTHING:
             return None  # the program is what matters
         finally:
-            self._spent += self._clock() - started
+            self.spend(self._clock() - started)
         return state.follow
 
     def _is_followed(self, path: str, frame: FrameType) -> bool:
@@ -148,7 +151,7 @@ class Steps:
                 break
             caller = caller.f_back
         state = self._called(code, parent, line)
-        if code.calls <= _MOST_RUNS:
+        if code.calls <= (_FEW_CALLS if self.is_brief else _MOST_RUNS):
             given = state.looked_at(frame, sorted(variables_of(frame))[:_MOST_LOCALS])
             self._frames[state.number][5] = given
         return state
@@ -183,7 +186,9 @@ class Steps:
     def spend(self, seconds: float) -> None:
         """Count the time that looking took."""
         self._spent += seconds
-        self.is_brief = self._spent > _MOST_SECONDS
+        self.table.go_on()
+        if self._spent > _MOST_SECONDS:
+            self.is_brief, self.most_runs = True, _FEW_RUNS
 
     def now(self) -> float:
         """Return the processor time of this thread, in seconds."""
@@ -335,13 +340,15 @@ class _Frame:
         self._step: list[Any] | None = None
         self._is_raising = False
         self._inside: list[_Frame] = []
+        self._passed = 0
 
     def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Follow the function, and the comprehensions in it that have no frame of their own."""
         steps = self._steps
         if steps.is_over:
             return None
-        if steps.is_brief and self._step is None:
+        is_known = self.code.calls > _FEW_CALLS or self._passed > _MOST_PASSED
+        if steps.is_brief and is_known and self._step is None:
             frame.f_trace_lines = False
         is_alone = event == "line" and not self.code.inside
         if is_alone and self.is_passed_over(frame.f_lineno or 0):
@@ -362,10 +369,11 @@ class _Frame:
 
     def is_passed_over(self, line: int) -> bool:
         """Whether a line is looked at no more, and nor is the one before it."""
-        is_new = self.code.runs.get(line, 0) < _MOST_RUNS and not self._steps.is_brief
+        is_new = self.code.runs.get(line, 0) < self._steps.most_runs
         if self._step is not None or is_new:
             return False
         self._is_raising = False
+        self._passed += self._steps.is_brief
         return True
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -397,7 +405,7 @@ class _Frame:
         runs = self.code.runs
         self._is_raising, self._step = False, None
         runs[line] = runs.get(line, 0) + 1
-        if runs[line] <= _MOST_RUNS and not self._steps.is_brief:
+        if runs[line] <= self._steps.most_runs:
             self._step = step = self._steps.step(self.number, line)
             names = [each for each in self.code.names.get(line, ()) if each not in without]
             step[4] = self.looked_at(frame, names)
