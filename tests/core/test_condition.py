@@ -110,6 +110,14 @@ def test_the_names_that_a_program_has_to_report_are_known_beforehand() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "tells"),
+    [("seconds > 2 or stderr ~ x", True), ("stdout_bytes > 9", True), ("output ~ x", False)],
+)
+def test_what_asks_for_one_stream_is_known_beforehand(text: str, *, tells: bool) -> None:
+    assert Condition.parse(text).tells_streams_apart is tells
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("200ms", 0.2), ("5min", 300), ("2 h", 7200), ("2MB", None)]
 )
 def test_a_time_has_a_unit_of_time(text: str, seconds: float | None) -> None:

@@ -52,6 +52,7 @@ _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _STREAMS = ("stdout", "stderr", "output")
+_ONE_STREAM = frozenset({"stdout", "stderr", "stdout_bytes", "stderr_bytes"})
 _RESOURCES = frozenset({"seconds", "wall_seconds", "cpu_seconds", "peak_memory", "peak_rss_bytes"})
 
 
@@ -148,6 +149,11 @@ class Condition:
         return frozenset(
             term.name for term in terms if term.name not in _STREAMS and term.name not in _OBSERVED
         )
+
+    @property
+    def tells_streams_apart(self) -> bool:
+        """Whether it is about what came on one of the two streams."""
+        return any(term.name in _ONE_STREAM for terms in self.alternatives for term in terms)
 
     @property
     def weighs_resources(self) -> bool:

@@ -30,10 +30,12 @@ class Expectation:
 
     Attributes:
         text: as its author wrote it.
+        condition: the condition that it is; None: it is of another kind.
     """
 
     text: str
     _test: _Test
+    condition: Condition | None = None
 
     @classmethod
     def parse(cls, text: str) -> "Expectation":
@@ -47,7 +49,11 @@ class Expectation:
             BadExpectation: if it is none of these.
         """
         plain = " ".join(text.split())
-        return cls(text, _named(plain) or _condition(text))
+        named = _named(plain)
+        if named is not None:
+            return cls(text, named)
+        condition = _condition(text)
+        return cls(text, lambda outcome, _: condition.holds(outcome), condition)
 
     def met(self, outcome: Outcome, verdict: Verdict) -> bool | None:
         """Say whether it came true; None if that cannot be told."""
@@ -84,9 +90,9 @@ def _is_named(outcome: Outcome, exception: str) -> bool:
     return raised == exception or raised.endswith(f".{exception}")
 
 
-def _condition(text: str) -> _Test:
+def _condition(text: str) -> Condition:
     try:
-        condition = Condition.parse(text)
+        return Condition.parse(text)
     except BadCondition as error:
         if _OPERATOR.search(text):
             raise BadExpectation(str(error), hint=error.hint) from error
@@ -95,4 +101,3 @@ def _condition(text: str) -> _Test:
             hint="write `--expect 'exit 0'`, `--expect KeyError`, `--expect timeout`,"
             " `--expect good` or `--expect 'seconds < 2'`",
         ) from error
-    return lambda outcome, _: condition.holds(outcome)

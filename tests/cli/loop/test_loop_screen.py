@@ -1,5 +1,8 @@
 """`whet loop` as it is seen in a terminal."""
 
+import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -77,3 +80,87 @@ def test_a_run_from_a_copy_that_gains_little_is_called_that(whet: Whet) -> None:
 
     assert "ms), little gained: the slow part comes after the edit · GOOD exit 0" in early
     assert "little gained" not in late
+
+
+def test_both_streams_are_shown_in_the_order_in_which_they_were_written(whet: Whet) -> None:
+    text = f"""{SLOW}import sys
+for number in range(30):
+    print('out', number)
+    print('err', number, file=sys.stderr)
+time.sleep(0.06)
+print('end')
+"""
+    whet.write("main.py", text)
+    written = "".join(f"out {number}\nerr {number}\n" for number in range(30))
+    with on_screen(whet, sys.executable, "main.py", options=("--verify", "always")) as screen:
+        cold = screen.wait_for("trial 1")
+        save(whet, "main.py", text.replace("end", "over"))
+        warm = screen.wait_for("trial 2")
+        verified = screen.wait_for("verified")
+
+    assert f"{written}end\nwhet: cold" in cold
+    assert f"{written}over\nwhet: warm" in warm
+    assert "a cold run says the same" in verified
+
+
+def test_a_progress_bar_stays_whole_beside_lines_of_output(whet: Whet) -> None:
+    text = f"""{SLOW}import sys
+for number in range(200):
+    print('\\r', 3000 * '#', end=' ', file=sys.stderr, flush=True)
+    print('step', number)
+print('end')
+"""
+    whet.write("main.py", text)
+    with on_screen(whet, sys.executable, "main.py", options=("--verify", "off")) as screen:
+        told = screen.wait_for("trial 1")
+
+    steps = "".join(f" {3000 * '#'} step {number}\n" for number in range(200))
+    assert told.startswith(f"{steps}end\nwhet: cold")
+
+
+@pytest.mark.parametrize("option", ["--bad-if", "--expect"])
+def test_a_condition_on_one_stream_keeps_them_apart_and_a_warm_run_repeats_their_order(
+    whet: Whet, option: str
+) -> None:
+    text = f"""{SLOW}import sys
+for number in range(4):
+    print('out', number)
+    time.sleep(0.06)
+    print('err', number, file=sys.stderr)
+    time.sleep(0.06)
+print('end')
+"""
+    whet.write("main.py", text)
+    options = ("--verify", "off", option, "stderr ~ err and stdout ~ end")
+    with on_screen(whet, sys.executable, "main.py", options=options) as screen:
+        cold = screen.wait_for("trial 1")
+        save(whet, "main.py", text.replace("end", "the end"))
+        warm = screen.wait_for("trial 2")
+
+    written = "".join(f"out {number}\nerr {number}\n" for number in range(4))
+    assert f"{written}end\nwhet: cold" in cold
+    assert f"{written}the end\nwhet: warm" in warm
+    outcome = json.loads(whet("show", "2", "--json").stdout)["outcome"]
+    assert outcome["stderr"]["size_bytes"] == 4 * len("err 0\n")
+
+
+def test_one_pipe_for_both_streams_gets_them_in_their_order(whet: Whet) -> None:
+    whet.write(
+        "main.py",
+        f"{SLOW}import sys\nfor n in range(30):\n"
+        "    print('out', n, flush=True)\n    print('err', n, file=sys.stderr)\n",
+    )
+    words = ("-m", "whet", "loop", "--runs", "1", "--", sys.executable, "main.py")
+    told = subprocess.run(
+        [sys.executable, *words],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    written = "".join(f"out {number}\nerr {number}\n" for number in range(30))
+    assert told.stdout.startswith(f"{written}whet: cold")

@@ -40,7 +40,7 @@ class Builder:
         for each in seconds:
             snapshot = Snapshot(
                 number=int(each * 1000), pid=os.getpid(), kind="statement", place=f"at {each}",
-                seconds=each, seen=(), sources={}, past={},
+                seconds=each, seen=(), sources={}, past=(),
             )  # fmt: skip
             self.snapshot_pool.stage.snapshots[snapshot.number] = snapshot
             self.snapshot_pool.grow(snapshot)

@@ -38,6 +38,9 @@ class Console:
         is_interactive: the user's keys go to the program: standard input is a terminal too,
             and whet is in its foreground.
         is_shown: the user sees the program, and it hears of his keys and signals.
+        is_one_place: both streams are shown in one terminal, or go into one pipe or file.
+        joins_errors: programs get one stream for both there, so that they are shown in the order in
+            which they are written; the errors are part of the captured standard output then.
     """
 
     def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
@@ -51,6 +54,10 @@ class Console:
             self.stderr.give_up()
         if stdin == _STDIN and sys.__stdin__ is None:
             self.stdin = stdin = -1
+        self.is_one_place = not self.stdout.is_broken and _is_one_place(stdout, stderr)
+        self.joins_errors = False
+        if self.is_one_place:
+            self.stderr = self.stdout  # a slow reader gets what waits in the order in which it came
         self.terminal: Terminal | None = None
         self.is_interactive = False
         self.shows_errors_in_terminal = False
@@ -71,6 +78,7 @@ class Console:
         silent = Console(self.stdin, self.stdout.descriptor, self.stderr.descriptor)
         silent.is_interactive = self.is_interactive
         silent.shows_errors_in_terminal = self.shows_errors_in_terminal
+        silent.joins_errors = self.joins_errors
         silent.is_shown = False
         silent.stdout.give_up()
         silent.stderr.give_up()
@@ -175,6 +183,15 @@ class Console:
         elif number != signal.SIGWINCH:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
+
+
+def _is_one_place(stdout: int, stderr: int) -> bool:
+    try:
+        first, second = os.fstat(stdout), os.fstat(stderr)
+    except OSError:  # one of them is closed
+        return False
+    is_null = stat.S_ISCHR(first.st_mode) and not os.isatty(stdout)
+    return os.path.samestat(first, second) and not is_null
 
 
 def _is_terminal(descriptor: int) -> bool:

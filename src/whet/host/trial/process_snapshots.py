@@ -32,6 +32,10 @@ class Debugging(Enum):
     AT_ONCE = "at once"
 
 
+Past = tuple[tuple[str, bytes], ...]
+"""What a program has written, by which stream, in the order in which it came."""
+
+
 @value_class(kw_only=True)
 class Snapshot:
     """A frozen copy of a program, from which it can run on.
@@ -49,7 +53,7 @@ class Snapshot:
             is made of.
         sources: the program's own files that it had read, and what they said: its main script,
             and modules that are not installed.
-        past: what it had written by then, by stream.
+        past: what it had written by then.
         taken_at: when, on the monotonic clock.
         stack: file and function of each of its frames, the innermost last.
     """
@@ -61,7 +65,7 @@ class Snapshot:
     seconds: float
     seen: tuple[Observation, ...]
     sources: Mapping[str, bytes]
-    past: Mapping[str, bytes]
+    past: Past
     taken_at: float = field(default_factory=time.monotonic)
     stack: tuple[tuple[str, str], ...] = ()
 
@@ -221,7 +225,7 @@ class Staged:
             worth_seconds=self.worth_seconds,
         )
 
-    def note(self, taken: "Taken", past: Mapping[str, bytes]) -> None:
+    def note(self, taken: "Taken", past: Past) -> None:
         """Take a snapshot of this run in."""
         number, pid, kind, place, seconds, sighted, sources, stack, observed = taken
         self._observing.add(sighted, observed)
@@ -234,7 +238,7 @@ class Staged:
             seconds=seconds,
             seen=(*earlier, *self._observing.by_now(sources).parted()),
             sources=sources,
-            past=dict(past),
+            past=past,
             stack=tuple(stack),
         )
         if self.added is not None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from whet.host.process.nonblocking_writer import NonblockingWriter
 from whet.host.process.terminal import PseudoTerminal, Terminal
@@ -13,7 +14,7 @@ from whet.host.trial.capture import Capturing
 
 _PIPE_BYTES = 1 << 20  # what an ordinary user may ask for; a fast writer then waits less often
 
-_STDERR = 2
+_STDOUT, _STDERR = 1, 2
 
 
 class Flow:
@@ -25,7 +26,7 @@ class Flow:
         nonblocking_writer: shows it; None: nobody looks.
         is_unread: whoever read it on whet's side has gone; the rest is not kept either.
         overran: it is longer than its limit; the rest is neither kept nor shown.
-        past: what came so far, for copies of the program that run on from here; None: not kept.
+        keep_past: is given what comes, for copies of the program that run on from here.
     """
 
     def __init__(
@@ -40,7 +41,7 @@ class Flow:
         self.nonblocking_writer = nonblocking_writer
         self.is_unread = False
         self.overran = False
-        self.past: bytearray | None = None
+        self.keep_past: Callable[[memoryview], None] | None = None
         self._left_bytes = limit_bytes
         os.set_blocking(reader, False)
 
@@ -72,8 +73,8 @@ class Flow:
 
     def feed(self, data: memoryview) -> None:
         """Keep and show what the program wrote, now or in a past that it shares."""
-        if self.past is not None:
-            self.past += data
+        if self.keep_past is not None:
+            self.keep_past(data)
         if self._left_bytes is not None:
             self.overran = self.overran or len(data) > self._left_bytes
             data = data[: self._left_bytes]
@@ -139,6 +140,7 @@ class ProgramStreams:
         flows: by name: `stdout`, `stderr` and, if there are reset steps, `reset`.
         keyboard: set if the program's input is a terminal.
         terminals: pseudo-terminals in use.
+        past: what was written so far, by which stream, in the order in which it came.
     """
 
     child: list[int] = field(default_factory=list[int])
@@ -146,6 +148,7 @@ class ProgramStreams:
     flows: dict[str, Flow] = field(default_factory=dict[str, Flow])
     keyboard: Keyboard | None = None
     terminals: list[PseudoTerminal] = field(default_factory=list[PseudoTerminal])
+    past: list[tuple[str, bytearray]] = field(default_factory=list[tuple[str, bytearray]])
 
     @property
     def outlets(self) -> Iterator[NonblockingWriter]:
@@ -183,10 +186,20 @@ class ProgramStreams:
         capturing = capture(terminal.adds_returns)
         self.flows[name] = Flow(os.dup(terminal.master), capturing, nonblocking_writer, limit_bytes)
 
-    def join_errors(self, terminal: PseudoTerminal) -> None:
-        """Let the program's errors go into a terminal too: one order, but no stream of their own."""
+    def join_errors(self) -> None:
+        """Let the program's errors go where its output goes: one order, but no stream of their own."""
         os.close(self.child[_STDERR])
-        self.child[_STDERR] = os.dup(terminal.slave)
+        self.child[_STDERR] = os.dup(self.child[_STDOUT])
+
+    def keep_past(self) -> None:
+        """Keep what is written from now on, for copies of the program."""
+        for name, flow in self.flows.items():
+            flow.keep_past = partial(self._keep, name)
+
+    def _keep(self, name: str, data: memoryview) -> None:
+        if not self.past or self.past[-1][0] != name:
+            self.past.append((name, bytearray()))
+        self.past[-1][1].extend(data)
 
     def release_child(self) -> None:
         """Close the program's ends: it has its own copies now."""

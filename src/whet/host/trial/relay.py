@@ -5,8 +5,8 @@ import select
 import signal
 import termios
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -23,6 +23,7 @@ from whet.host.process.console import Console
 from whet.host.process.control import Control
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.hang_detector import LOOK_SECONDS, Idleness
+from whet.host.trial.process_snapshots import Past
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
 
 if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
@@ -73,7 +74,7 @@ class Relay:
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
         is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
-        past: what the copy that is resumed wrote before it was taken, by stream.
+        past: what the copy that is resumed wrote before it was taken, by which stream.
         reason: why the trial was killed; None: it was not.
         was_early: it was killed before anything was heard of the command.
     """
@@ -85,7 +86,7 @@ class Relay:
     wall_seconds: float | None
     before_kill: Callable[[int], None]
     on_full: "Callable[[Noted], None] | None" = None
-    on_copy: "Callable[[Taken, dict[str, bytes]], None] | None" = None
+    on_copy: "Callable[[Taken, Past], None] | None" = None
     on_halt: Callable[[str], None] | None = None
     on_blocker: Callable[[str, float, str], None] | None = None
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
@@ -94,7 +95,7 @@ class Relay:
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
     is_shell: bool = False
-    past: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    past: Past = ()
     hang_seconds: float | None = None
     idleness: Idleness | None = None
     reason: KillReason | None = None
@@ -269,7 +270,7 @@ class Relay:
         elif kind == "resuming":
             if self.program_streams.keyboard is not None:
                 self.program_streams.keyboard.own.make_raw()  # the past has its carriage returns already
-            for name, data in self.past.items():
+            for name, data in self.past:
                 self.program_streams.flows[name].feed(memoryview(data))
         elif kind == "snapshot":
             self._note_copy(body, buffer)
@@ -311,11 +312,10 @@ class Relay:
 
     def _note_copy(self, body: bytes, buffer: bytearray) -> None:
         """Take in all that the program has written, while it waits, and let it run on."""
-        past: dict[str, bytes] = {}
-        for name, flow in self.program_streams.flows.items():
+        for flow in self.program_streams.flows.values():
             while flow.is_open and flow.pull(buffer):
                 pass
-            past[name] = bytes(flow.past or b"")
+        past = tuple((name, bytes(data)) for name, data in self.program_streams.past)
         taken = as_taken(body)
         # The user waits for the program, and nobody for what becomes of its copy.
         self._tell("on", taken[0])

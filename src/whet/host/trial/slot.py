@@ -107,10 +107,8 @@ class Slot:
         is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
         # A shell manages the jobs of its own terminal, and asks for it by its errors.
         is_one = is_stepped or program.limits.spares_command
-        if is_one and program_streams.terminals and console and console.shows_errors_in_terminal:
-            program_streams.join_errors(
-                program_streams.terminals[0]
-            )  # what is typed and what is said, in one order
+        if console and (console.joins_errors or (is_one and console.shows_errors_in_terminal)):
+            program_streams.join_errors()  # what is typed and what is said, in one order
         relay = Relay(
             channel=self._spawner.channel,
             program_streams=program_streams,
@@ -130,11 +128,10 @@ class Slot:
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
             is_shell=program.limits.spares_command,
-            past={} if staged is None or staged.since is None else staged.since.past,
+            past=() if staged is None or staged.since is None else staged.since.past,
         )
         if staged is not None:
-            for flow in program_streams.flows.values():
-                flow.past = bytearray()
+            program_streams.keep_past()
         try:
             with self._around(program).beside(program.beside) as around:
                 kind, body = self._watch(program, program_streams, relay, staged, around)

@@ -182,7 +182,7 @@ def loop(
     Raises:
         WhetError: if the first run cannot be started; later ones are told of.
     """
-    request = _with_input_again(session.request, console)
+    request = _connected(session.request, console, options.debugging)
     session, bench = replace(session, request=request), session.bench
     root = Path(os.path.abspath(request.cwd or bench.project.folder))
     early = InstalledPackagesCheck()
@@ -266,9 +266,19 @@ def _verify(
         tell(refusal)
 
 
-def _with_input_again(request: TrialRequest, console: Console | None) -> TrialRequest:
-    """Let each run read a file on standard input, or it is read up when the first one ends."""
-    if console is not None and console.has_file and not request.stdin:
+def _connected(
+    request: TrialRequest, console: Console | None, debugging: Debugging
+) -> TrialRequest:
+    """Let runs show both streams in one order, and each of them read a file on standard input.
+
+    It would be read up when the first one ends. What is typed into a debugger at a failure is
+    no part of the failure: there the streams stay apart.
+    """
+    if console is None:
+        return request
+    is_apart = request.tells_streams_apart or debugging is Debugging.AT_FAILURE
+    console.joins_errors = console.is_one_place and not is_apart
+    if console.has_file and not request.stdin:
         return replace(request, stdin="/dev/stdin")
     return request
 

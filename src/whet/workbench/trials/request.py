@@ -76,3 +76,10 @@ class TrialRequest:
     name: str = ""
     note: str = ""
     expectation: "Expectation | None" = None
+
+    @property
+    def tells_streams_apart(self) -> bool:
+        """Whether its author asks for what came on one of the two streams."""
+        expected = None if self.expectation is None else self.expectation.condition
+        conditions = (self.judging.condition, expected)
+        return any(each is not None and each.tells_streams_apart for each in conditions)
