@@ -361,6 +361,21 @@ def _excel() -> Iterator[bytes]:
     yield file.getvalue()
 
 
+def _sqlite() -> Iterator[bytes]:
+    import sqlite3
+    from contextlib import closing
+
+    for script in (
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL DEFAULT 'x'); INSERT INTO t VALUES (1, 'a')",
+        "CREATE TABLE t (b TEXT); CREATE INDEX i ON t (b); CREATE VIEW v AS SELECT b FROM t; PRAGMA user_version = 3",
+        "CREATE TABLE t (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; INSERT INTO t VALUES (1, x'00ff'), (NULL, 0.5)",
+        "CREATE TABLE t (a, b AS (a * 2)); INSERT INTO t (a) VALUES (CAST(x'ff' AS TEXT))",
+    ):
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.executescript(script)
+            yield database.serialize()
+
+
 def _images() -> Iterator[bytes]:
     from PIL import Image
 
@@ -391,7 +406,7 @@ def _torch() -> Iterator[bytes]:
 _PLAIN = (JSON_TEXT, SOURCES["python"], CSV_TEXT, LOG_TEXT, b"a  b\n\n(c [d] {e})\n" * 4)
 SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "npy": _npy, "npz": _npz, "hdf5": _hdf5, "safetensors": _safetensors, "parquet": _parquet,
-    "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "image": _images, "wav": _sounds,
+    "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "image": _images, "wav": _sounds,
     "torch": _torch, "torch-stream": _torch,
     "zip": lambda: [zipped(_MEMBERS), zipped(_MEMBERS, zipfile.ZIP_STORED), zipped({"z.zip": zipped(_MEMBERS)})],
     "tar": lambda: [tarred(_MEMBERS), tarred(_MEMBERS, tarfile.GNU_FORMAT), tarred({"n" * 150: b"x"})],

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from whet.reduction.formats.tables.arrow_tables import ARROW, ARROW_STREAM, PARQUET
 from whet.reduction.formats.tables.excel import EXCEL
+from whet.reduction.formats.tables.sqlite_tables import SQLITE
 from whet.reduction.formats.tables.table_passes import TABLE_PASSES, texts_in_tables
 from whet.reduction.formats.tables.table_text import sheet_text
 from whet.reduction.formats.tables.tables import TableLayout, Tables, order_of_tables
@@ -40,4 +41,4 @@ def _kind(layout: TableLayout) -> Kind:
     )
 
 
-TABLE_KINDS = tuple(map(_kind, (PARQUET, ARROW, ARROW_STREAM, EXCEL)))
+TABLE_KINDS = tuple(map(_kind, (PARQUET, ARROW, ARROW_STREAM, EXCEL, SQLITE)))

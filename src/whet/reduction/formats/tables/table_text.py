@@ -9,6 +9,8 @@ MOST_ROWS = 30
 
 def sheet_text(sheet: Sheet) -> str:
     """Return the columns with their types, and the rows below them."""
+    if not (sheet.heads or sheet.rows or sheet.name):
+        return "\n".join(sheet.notes) or "nothing"
     if not sheet.heads:
         text = f"{shown_count(sheet.rows, 'row')} without columns"
         return "\n".join([f"{sheet.name}: {text}" if sheet.name else text, *sheet.notes])
