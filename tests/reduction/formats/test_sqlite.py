@@ -97,6 +97,8 @@ def test_text_that_is_none_stays_as_it_is() -> None:
 
     again = SQLITE.write(view.sheets)
 
+    assert KINDS["sqlite"].inside is not None
+    assert KINDS["sqlite"].inside(payload) == []
     query = "SELECT hex(a), typeof(a), b FROM t"
     assert rows_of(again, query) == rows_of(payload, query) == [("61FF", "text", 1)]
 

@@ -205,7 +205,11 @@ def texts_in_tables(view: Tables | None) -> list[Part]:
 
 
 def _has_parts(cell: str) -> bool:
-    return cell.lstrip()[:1] in _OPENING or "\n" in cell or bool(base64_in_text(cell.encode()))
+    try:
+        text = cell.encode()
+    except UnicodeEncodeError:  # a text of SQLite may be none
+        return False
+    return cell.lstrip()[:1] in _OPENING or "\n" in cell or bool(base64_in_text(text))
 
 
 def _put_text(view: Tables, place: int, row: int, column: int, content: bytes) -> bytes | None:
