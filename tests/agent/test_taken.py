@@ -69,6 +69,42 @@ async def main():
     await ask(free, "two")
 asyncio.run(main())
 """
+TASK_QUEUE = """\
+import asyncio
+async def work(jobs):
+    while True:
+        job = await jobs.get()
+        if job == "b":
+            continue
+        jobs.task_done()
+async def main():
+    jobs = asyncio.Queue()
+    for each in "abc":
+        jobs.put_nowait(each)
+    worker = asyncio.create_task(work(jobs))
+    loop = asyncio.get_running_loop()
+    how = lambda: loop.call_soon_threadsafe(jobs.task_done)
+    threading.Thread(target=give_back, args=(how,)).start()
+    await jobs.join()
+    worker.cancel()
+asyncio.run(main())
+"""
+TASK_QUEUE_AT_WORK = """\
+import asyncio
+async def work(jobs, done):
+    while True:
+        await jobs.get()
+        await done.wait()
+        jobs.task_done()
+async def main():
+    jobs, done = asyncio.Queue(), asyncio.Event()
+    jobs.put_nowait(1)
+    worker = asyncio.create_task(work(jobs, done))
+    asyncio.get_running_loop().call_later(1.0, done.set)
+    await jobs.join()
+    worker.cancel()
+asyncio.run(main())
+"""
 TASKS_AT_WORK = """\
 import asyncio
 async def work(free, done):
@@ -132,9 +168,10 @@ def test_a_call_that_gives_no_place_back_anywhere_may_leave_that_to_others(tmp_p
     assert clue.sureness is Sureness.POSSIBLE
 
 
-def test_an_item_that_was_never_said_to_be_done_is_named(tmp_path: Path) -> None:
-    (clue,) = clues(QUEUE, tmp_path)
-    assert (clue.line, clue.sureness) == (line(QUEUE, "jobs.get"), Sureness.SEEN)
+@pytest.mark.parametrize("program", [QUEUE, TASK_QUEUE], ids=["threads", "tasks"])
+def test_an_item_that_was_never_said_to_be_done_is_named(program: str, tmp_path: Path) -> None:
+    (clue,) = clues(program, tmp_path)
+    assert (clue.line, clue.sureness) == (line(program, "jobs.get"), Sureness.SEEN)
     assert "took an item ('b') of a queue" in clue.says
 
 
@@ -143,6 +180,10 @@ def test_a_task_that_leaves_with_a_place_is_named_where_it_left(tmp_path: Path) 
     assert (clue.line, clue.sureness) == (line(TASKS, "return 0"), Sureness.SEEN)
 
 
-@pytest.mark.parametrize("program", [STILL_AT_WORK, TASKS_AT_WORK], ids=["threads", "tasks"])
+@pytest.mark.parametrize(
+    "program",
+    [STILL_AT_WORK, TASKS_AT_WORK, TASK_QUEUE_AT_WORK],
+    ids=["threads", "tasks", "task queue"],
+)
 def test_who_is_still_at_work_has_kept_nothing(program: str, tmp_path: Path) -> None:
     assert clues(program, tmp_path) == []

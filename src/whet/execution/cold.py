@@ -77,6 +77,7 @@ class ColdExecutor:
         observe: Observe | None = None,
         keep_looks: Callable[[bytes], str] | None = None,
         tasks: AgentTasks = NO_TASKS,
+        clears_temporary: bool = False,
     ) -> None:
         """Make an executor.
 
@@ -94,6 +95,7 @@ class ColdExecutor:
             observe: says below which folder it is to be noted what a trial looks at.
             keep_looks: keeps what was noted and returns its digest.
             tasks: what the agents in the programs are to observe.
+            clears_temporary: what they leave in ``$TMPDIR`` goes when the executor is closed.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -108,6 +110,7 @@ class ColdExecutor:
         self._observe = observe
         self._keep_looks = keep_looks
         self._tasks = tasks
+        self._clears_temporary = clears_temporary
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -323,6 +326,7 @@ class ColdExecutor:
                 trial.environment,
                 cwd,
                 agent_folder=workplace.agent_folder,
+                temporary=workplace.temporary if self._gives_temporary(trial) else None,
                 pycache=self._pycache,
                 tasks=self._tasks.variables,
             ),
@@ -336,6 +340,11 @@ class ColdExecutor:
             contents=(trial.stdin, *(binding.digest for binding in trial.payloads)),
             looks=(None if self._observe is None else self._observe(trial)) or ("", ""),
         )
+
+    def _gives_temporary(self, trial: Trial) -> bool:
+        """Whether its temporary files are to go, and neither a room nor the user says where they are."""
+        is_asked = "TMPDIR" in trial.environment or "TMPDIR" in trial.unset
+        return self._clears_temporary and trial.limits.room is None and not is_asked
 
 
 def _with_crash(outcome: Outcome, agent_folder: Path) -> Outcome:

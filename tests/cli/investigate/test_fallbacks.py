@@ -40,6 +40,23 @@ found = doubled(2)
 assert found == 4, found
 """
 
+GIVEN_UP = """\
+import queue
+
+answers = queue.Queue()
+
+
+def answer(seconds):
+    try:
+        return answers.get(timeout=seconds)
+    except queue.Empty:
+        waited = seconds * 1000
+        raise RuntimeError(f"no answer after {waited} ms") from None
+
+
+answer(0.1)
+"""
+
 
 def cause(whet: Whet, text: str) -> dict[str, object] | None:
     whet.write("main.py", text)
@@ -62,3 +79,9 @@ def test_what_a_handler_calls_may_be_what_is_wrong(whet: Whet) -> None:
 
 def test_it_is_only_possible_where_the_bad_value_came_another_way(whet: Whet) -> None:
     assert cause(whet, OTHER) is None
+
+
+def test_that_nothing_came_in_time_does_not_say_why(whet: Whet) -> None:
+    assert cause(whet, GIVEN_UP) is None
+    said = (whet.folder / "whet-report" / "report.md").read_text()
+    assert "the value that failed comes from what the program did instead" not in said

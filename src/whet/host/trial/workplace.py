@@ -33,6 +33,7 @@ class Workplace:
     def __init__(self, cleanup_journal: CleanupJournal) -> None:
         self._cleanup_journal = cleanup_journal
         self._folder: Path | None = None
+        self._temporary: Path | None = None
         self._made: dict[str, tuple[int, ...]] = {}
         self._lying: dict[Path, tuple[str, int, Mark]] = {}
         self._placed: set[Path] = set()
@@ -48,6 +49,14 @@ class Workplace:
     def agent_folder(self) -> Path:
         """Where Python processes of the running trial leave what can be asked of them."""
         return self.folder / "agent"
+
+    @property
+    def temporary(self) -> Path:
+        """Where the programs put temporary files, and find what those before them have cached."""
+        if self._temporary is None or not self._temporary.is_dir():
+            self._discard(self._temporary)
+            self._temporary = self._cleanup_journal.temporary_folder("whet-")
+        return self._temporary
 
     @contextmanager
     def one_trial(self) -> Generator[None]:
@@ -140,11 +149,16 @@ class Workplace:
         """Remove it."""
         if self._folder is not None:
             self._leave()
+        self._discard(self._temporary)
+        self._temporary = None
 
     def _leave(self) -> None:
         folder, self._folder = self._folder, None
         self._made.clear()
         self._lying.clear()
+        self._discard(folder)
+
+    def _discard(self, folder: Path | None) -> None:
         if folder is not None:
             with suppress(HostFailure):  # it stays written down, and the next whet tries again
                 self._cleanup_journal.discard(folder)
@@ -181,6 +195,7 @@ def environment_of_trial(
     cwd: str,
     *,
     agent_folder: Path,
+    temporary: Path | None = None,
     pycache: Path | None,
     tasks: Mapping[str, str],
 ) -> dict[str, str]:
@@ -189,7 +204,8 @@ def environment_of_trial(
     The agent comes in through ``PYTHONPATH`` and takes itself off `sys.path` again. All that
     is added is as long for each trial: some programs behave by the size of their environment.
     """
-    environment = {**inherited, **overrides}
+    own = {} if temporary is None else {"TMPDIR": str(temporary)}
+    environment = {**inherited, **own, **overrides}
     if "PWD" in inherited and "PWD" not in overrides and not _is_same(inherited["PWD"], cwd):
         environment["PWD"] = cwd  # as the shell's `cd` would
     path = environment.get("PYTHONPATH")

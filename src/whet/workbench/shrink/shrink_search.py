@@ -103,7 +103,7 @@ class ShrinkSearch:
             reason = StopReason.INTERRUPTED
         if not is_confirmed and not self.work.is_proven:
             self._say("the result was not run from the start yet; the same command does that")
-        self.session.stopped(reason, self._trials - self._cached, self._wall_seconds)
+        self.session.stopped(reason, self._trials - self._cached, self.work.seconds)
         return self._result(reason)
 
     def _search(self, warm: WarmSearch | None, *, cached: bool) -> StopReason:
@@ -131,7 +131,7 @@ class ShrinkSearch:
                 if self.defaults is None
                 else reduce_towards(work.best, self.defaults, name=payload.path.name)
             )
-            ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad)
+            ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad, work.heard)
             self._count(ended)
             if ended.result is not None:
                 self._minimal_over = ended.result.minimal_over
@@ -340,7 +340,7 @@ class ShrinkSearch:
             stopped=reason,
             trials=self._trials - self._cached,
             cached=self._cached,
-            wall_seconds=self._wall_seconds,
+            wall_seconds=work.seconds,
             guarded_by="" if work.guard is None else work.guard.label,
             also_found=work.others.worth_reading,
             warm=0 if self.warm is None else self.warm.warm_runs,
@@ -350,7 +350,7 @@ class ShrinkSearch:
             if self.defaults is None
             else changes_towards(work.best, self.defaults, name=payload.path.name),
             nearest_passing=self._nearest,
-            passes=() if self._reducer is None else self._reducer.so_far().passes,
+            passes=work.passes if self.defaults is None else (),
             sizes=tuple(work.sizes),
             rate_at_least=self.floor,
             minimal_over=self._minimal_over if reason is StopReason.MINIMAL else (),

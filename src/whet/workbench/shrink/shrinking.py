@@ -18,6 +18,7 @@ from whet.core.verdict import Verdict
 from whet.host.code.folders import replace_folder
 from whet.reduction.formats.archives.tar_archive import parse_tar
 from whet.reduction.problem import Reduced
+from whet.reduction.statistics import PassStatistics, Turns
 from whet.workbench.files.results import result_error
 from whet.workbench.shrink.also_found import OtherFailures
 from whet.workbench.shrink.cost_limit import NoCostlier
@@ -119,6 +120,30 @@ class Shrinking:
         self._took: list[float] = []
         self._started = time.monotonic()
         self._pass = ""
+        self._by_pass: dict[str, Turns] = {}
+        self._heard: Reduced | None = None
+
+    @property
+    def seconds(self) -> float:
+        """How long the search has taken until now, with all that is run to prove its result."""
+        return time.monotonic() - self._started
+
+    @property
+    def passes(self) -> tuple[PassStatistics, ...]:
+        """What came of each pass until now, whether or not the search has come to its end."""
+        return tuple(
+            PassStatistics(
+                name=name, candidates=turns.candidates, successes=turns.successes,
+                saved_bytes=turns.saved_bytes,
+            )
+            for name, turns in self._by_pass.items()
+        )  # fmt: skip
+
+    def heard(self, ran: Tested[Reduced]) -> None:
+        """Count a candidate that was judged; more runs of it count once."""
+        if ran.candidate is not self._heard:
+            self._heard = ran.candidate
+            self._by_pass.setdefault(ran.candidate.by_pass, Turns()).candidates += 1
 
     def resume_from(self, best: bytes | None) -> None:
         """Go on from what an earlier search found; None: it found nothing."""
@@ -222,9 +247,12 @@ class Shrinking:
 
     def found_bad(self, candidate: Reduced) -> None:
         """Put a smaller payload on disk; what is only on the way to one is no result."""
+        turns = self._by_pass.get(candidate.by_pass, Turns())
+        turns.successes += 1
         if candidate.is_step:
             return
         before = self.payload.size_of(self.best)
+        turns.saved_bytes += before - self.payload.size_of(candidate.data)
         self.best = candidate.data
         self.accepted.append(self._bench.payload_store.keep(candidate.data))
         self.write_best()
@@ -246,8 +274,7 @@ class Shrinking:
         self.write_best()
 
     def _note_size(self) -> None:
-        seconds = time.monotonic() - self._started
-        self.sizes.append(Size(seconds=seconds, bytes=self.payload.size_of(self.best)))
+        self.sizes.append(Size(seconds=self.seconds, bytes=self.payload.size_of(self.best)))
 
     def _learn(self) -> None:
         """Lower the limits to what the best payload needs: of time, and of what must not rise."""

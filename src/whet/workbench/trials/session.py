@@ -215,6 +215,7 @@ class Session:
             observe=self.observe,
             keep_looks=bench.notebook.blobs.put_bytes,
             tasks=self.tasks,
+            clears_temporary=self.number is not None,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record or self.record, self._finish)
