@@ -23,6 +23,9 @@ _SKIPS = frozenset({"Skipped", "SkipTest"})
 _NO_FAULT = frozenset({"", "0"})
 """What `sys.exit` is given where nothing is wrong."""
 
+GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
+"""They say that nothing came for so long, and not why."""
+
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
 # Whoever expects that a file may not be there does not expect that there is no room for it.
@@ -96,6 +99,11 @@ def raised_clues(
     return found
 
 
+def is_given_up(told: JsonObject) -> bool:
+    """Whether what was told is that somebody has waited for something long enough."""
+    return told.get("kind") == "raised" and told.get("type") in GIVEN_UP
+
+
 def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
     found: dict[tuple[int, int], _Raised] = {}
     for each in told:
@@ -156,6 +164,7 @@ def _became(caught: _Handler | None, raised: _Raised, final: Line | None) -> boo
     return (
         caught is not None
         and final is not None
+        and raised.type not in GIVEN_UP
         and caught.raises
         and final.path == raised.last.path
         and caught.line <= final.number <= caught.end

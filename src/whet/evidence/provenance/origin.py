@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
 from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
@@ -132,7 +133,8 @@ class Origin(Wording):
         path = error.call.code.path
         statement = self.sources[path].statement(error.line)
         # One that the program itself raises says what it found wrong, and not why.
-        is_lost = replaced is not None and not isinstance(statement, ast.Raise)
+        is_why = not isinstance(statement, ast.Raise) and error.type not in GIVEN_UP
+        is_lost = replaced is not None and is_why
         below = failing_at(error, self.sources, self.position_of)
         deeper = [] if below is None else list(self._of(below))
         more = f". {upper(deeper[0].says)}" if deeper else ""

@@ -111,7 +111,8 @@ def fallbacks_on(trail: Trail, recording: Recording, sources: Sources) -> set[tu
             continue  # what the handler has called made the value, and may be what is wrong
         for tried in ast.walk(sources[hop.path].tree):
             if not isinstance(tried, ast.Try) or not any(
-                each.lineno <= hop.line <= (each.end_lineno or 0) for each in tried.handlers
+                _spans(each, hop.line) and not isinstance(each.body[-1], ast.Raise)
+                for each in tried.handlers
             ):
                 continue
             first, last = tried.body[0].lineno, tried.body[-1].end_lineno or 0

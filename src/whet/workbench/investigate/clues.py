@@ -32,7 +32,7 @@ from whet.evidence.clues.closer_look import (
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
-from whet.evidence.clues.raised_before import raised_clues
+from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.warned import warning_clues
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import process_clues
@@ -193,7 +193,9 @@ class Closer:
         kind = None if failure is None else failure.kind
         found = [*descriptor_clues(told, at), *self._races(told, at)]
         if kind is FailureKind.TIMEOUT:
-            found += [*kept_clues(told, at), *lock_clues(told, at)]
+            found += lock_clues(told, at)
+        if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in told):
+            found = [*kept_clues(told, at), *found]
         if kind is FailureKind.SIGNAL:
             found += foreign_clues(told, at)
         found += raised_clues(told, failure, at, _source_of)

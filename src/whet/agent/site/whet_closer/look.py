@@ -55,6 +55,7 @@ class Look:
             "ctypes": self._foreign.watch,
             "queue": self._taken.watch_queues,
             "asyncio.locks": self._taken.watch_tasks,
+            "asyncio.queues": self._taken.watch_task_queues,
         }
         self._descriptors.begin()
         for name, guard in guards.items():

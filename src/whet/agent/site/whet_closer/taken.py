@@ -85,6 +85,35 @@ class Taken:
 
         kind.acquire, kind.release = acquired, self._giving(kind.release)
 
+    def watch_task_queues(self, module: dict[str, Any]) -> None:
+        """Watch the queues of `asyncio`."""
+        kind, taken = module["Queue"], self
+        get, get_at_once, join = kind.get, kind.get_nowait, kind.join
+        running_loop = vars(sys.modules["asyncio.events"])["get_running_loop"]
+
+        async def got(owner: Any) -> Any:
+            caller = id(_users(_above(1)))
+            taken._asking.add(caller)
+            try:
+                return await get(owner)
+            finally:
+                taken._asking.discard(caller)
+
+        def got_at_once(owner: Any) -> Any:
+            item = get_at_once(owner)
+            taken._take(owner, _above(1), _words(item))
+            return item
+
+        async def joined(owner: Any) -> Any:
+            later = running_loop().call_later(_PATIENCE_SECONDS, taken._tell, "queue", owner)
+            try:
+                return await join(owner)
+            finally:
+                later.cancel()
+
+        kind.get, kind.get_nowait, kind.join = got, got_at_once, joined
+        kind.task_done = self._giving(kind.task_done)
+
     def _acquiring(self, acquire: Any) -> Any:
         def acquired(owner: Any, blocking: object = 1, timeout: Any = None) -> Any:
             if not blocking or timeout is not None:
@@ -108,8 +137,7 @@ class Taken:
                 item = get(owner, block, timeout)
             finally:
                 self._asking.discard(caller)
-            is_plain = type(item) in (str, int, float)
-            self._take(owner, _above(1), masked(repr(item))[:_LONGEST] if is_plain else "")
+            self._take(owner, _above(1), _words(item))
             return item
 
         return got
@@ -169,6 +197,12 @@ class Taken:
                 gives=(each.at[0], each.at[1]) in self._given,
                 process=os.getpid(),
             )
+
+
+def _words(item: Any) -> str:
+    """Return how a text or a number is written; empty: it is something else."""
+    is_plain = type(item) in (str, int, float)
+    return masked(repr(item))[:_LONGEST] if is_plain else ""
 
 
 def _users(frame: FrameType | None) -> FrameType | None:
