@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from whet.core.budget import StopReason
+from whet.core.budget import Budget, StopReason
 from whet.core.condition import Condition
 from whet.core.event import Event, Notice, PayloadReduced, TrialFinished
 from whet.core.verdict import Verdict
@@ -79,7 +79,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
 
     def shrink_it(
-        program: str, payload: str, *, cold: bool = False, jobs: int = 1, bad_if: str = ""
+        program: str,
+        payload: str,
+        *,
+        cold: bool = False,
+        jobs: int = 1,
+        bad_if: str = "",
+        **more: Any,
     ) -> Shrunk:
         folder = tmp_path / f"{cold}{jobs}{os.urandom(3).hex()}"
         folder.mkdir()
@@ -89,10 +95,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         request = TrialRequest(
             command=(sys.executable, "main.py", "data.csv"),
             judging=Judging(condition=Condition.parse(bad_if) if bad_if else None),
+            environment=more.get("environment", {}),
         )
         events: list[Event] = []
         with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}, events.append) as bench:
-            options = ShrinkOptions(files=("data.csv",), jobs=jobs, cold=cold)
+            options = ShrinkOptions(
+                files=("data.csv",),
+                jobs=jobs,
+                cold=cold,
+                budget=more.get("budget", Budget()),
+            )
             (result,) = shrink(bench, request, options)
         assert result.content == Path("data.shrunk.csv").read_bytes()
         assert list((tmp_path / "tmp").iterdir()) == []
@@ -319,3 +331,42 @@ def test_a_result_that_needs_the_seed_of_the_search_says_so(run: Run) -> None:
 
     assert (needs.content.split(), needs.needs_order) == ([b"bad"], True)
     assert not needs_none.needs_order
+
+
+LEAVES_FILES = """\
+import os, sys, tempfile
+early = tempfile.NamedTemporaryFile(prefix="early-", delete=False)
+assert "bad" not in open(sys.argv[1]).read(), "bad"
+"""
+
+
+def test_what_trials_leave_in_the_temporary_folder_goes_and_hinders_no_copies(run: Run) -> None:
+    found = run(LEAVES_FILES, "a\nb\nc\nbad\nd\n" * 4).result  # which finds `$TMPDIR` empty
+
+    assert found.content == b"bad"
+    assert found.warm > found.trials / 2
+
+
+def test_a_temporary_folder_that_the_command_names_is_its_own(run: Run, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+
+    run(LEAVES_FILES, "a\nbad\n", environment={"TMPDIR": str(own)})
+
+    assert list(own.glob("early-*"))
+
+
+@pytest.mark.parametrize("most", [6, 9])
+def test_the_table_of_a_search_that_was_stopped_tells_all_that_was_run(run: Run, most: int) -> None:
+    stopped = run(PARSES, TABLE, budget=Budget(trials=most))
+    result = stopped.result
+
+    assert result.stopped is StopReason.OUT_OF_TRIALS
+    asked = [
+        event for event in stopped.events
+        if isinstance(event, TrialFinished) and event.label.endswith(" bytes")
+    ]  # fmt: skip
+    # The first asks whether an empty file fails too, and belongs to no pass.
+    assert sum(each.candidates for each in result.passes) == len(asked) - 1 == most
+    assert sum(each.saved_bytes for each in result.passes) == len(TABLE) - len(result.content)
+    assert result.wall_seconds >= result.sizes[-1].seconds > 0

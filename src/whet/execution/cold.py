@@ -322,11 +322,10 @@ class ColdExecutor:
         return Program(
             command=tuple(command),
             environment=environment_of_trial(
-                _inherited(self._environment, trial),
+                self._inherited(trial, workplace),
                 trial.environment,
                 cwd,
                 agent_folder=workplace.agent_folder,
-                temporary=workplace.temporary if self._gives_temporary(trial) else None,
                 pycache=self._pycache,
                 tasks=self._tasks.variables,
             ),
@@ -341,10 +340,12 @@ class ColdExecutor:
             looks=(None if self._observe is None else self._observe(trial)) or ("", ""),
         )
 
-    def _gives_temporary(self, trial: Trial) -> bool:
-        """Whether its temporary files are to go, and neither a room nor the user says where they are."""
-        is_asked = "TMPDIR" in trial.environment or "TMPDIR" in trial.unset
-        return self._clears_temporary and trial.limits.room is None and not is_asked
+    def _inherited(self, trial: Trial, workplace: Workplace) -> Mapping[str, str]:
+        """Return what a trial inherits, with a temporary folder unless the user or a room names one."""
+        left = {name: value for name, value in self._environment.items() if name not in trial.unset}
+        if self._clears_temporary and trial.limits.room is None and "TMPDIR" not in trial.unset:
+            left["TMPDIR"] = str(workplace.temporary)
+        return left
 
 
 def _with_crash(outcome: Outcome, agent_folder: Path) -> Outcome:
@@ -375,12 +376,6 @@ def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:
 
 def _scripts(program: Program) -> list[str]:
     return [str(Path(program.cwd, word)) for word in program.command[1:3] if word.endswith(".py")]
-
-
-def _inherited(environment: Mapping[str, str], trial: Trial) -> Mapping[str, str]:
-    if not trial.unset:
-        return environment
-    return {name: value for name, value in environment.items() if name not in trial.unset}
 
 
 class _Job:

@@ -195,7 +195,6 @@ def environment_of_trial(
     cwd: str,
     *,
     agent_folder: Path,
-    temporary: Path | None = None,
     pycache: Path | None,
     tasks: Mapping[str, str],
 ) -> dict[str, str]:
@@ -204,8 +203,7 @@ def environment_of_trial(
     The agent comes in through ``PYTHONPATH`` and takes itself off `sys.path` again. All that
     is added is as long for each trial: some programs behave by the size of their environment.
     """
-    own = {} if temporary is None else {"TMPDIR": str(temporary)}
-    environment = {**inherited, **own, **overrides}
+    environment = {**inherited, **overrides}
     if "PWD" in inherited and "PWD" not in overrides and not _is_same(inherited["PWD"], cwd):
         environment["PWD"] = cwd  # as the shell's `cd` would
     path = environment.get("PYTHONPATH")
