@@ -180,7 +180,8 @@ TEXTS = st.sampled_from(["", "x", "longer text"])
 OPERATIONS = st.one_of(
     st.builds("open({!r}, {!r}).write({!r})".format, NAMES, st.sampled_from(["w", "a", "x", "r+", "w+"]), TEXTS),
     st.builds("print(open({!r}).read())".format, NAMES),
-    st.builds("print(os.path.exists({!r}))".format, NAMES),
+    st.builds("print(os.path.{}({!r}))".format, st.sampled_from(["exists", "isfile", "isdir"]), NAMES),
+    st.builds("import pathlib; print(pathlib.Path({!r}).exists())".format, NAMES),
     st.builds("print(os.stat({!r}).st_size)".format, st.sampled_from(["a", "b", "d/a"])),
     st.builds("os.unlink({!r})".format, NAMES),
     st.builds("os.mkdir({!r})".format, st.sampled_from(["a", "d"])),

@@ -6,6 +6,25 @@ from workshop import SLOW, Workshop
 
 from whet.host.process.process_tree import children_of
 
+ASKS = """import os.path, pathlib
+found = [os.path.exists("x"), os.path.isfile("x"), os.path.isdir("x"), os.path.exists(os.path.abspath("x"))]
+found += [pathlib.Path("x").exists(), pathlib.Path("x").is_file(), pathlib.Path("x").is_dir()]
+print(found)
+"""
+
+
+def asks(more: str = "") -> str:
+    """Return one statement, so that no copy is taken within: it asks for the kind of `x`, and more."""
+    return f"exec({ASKS + more!r})\n"
+
+
+STAT_REPLACED = """import os
+stat, sizes = os.stat, []
+os.stat = lambda path, **how: (sizes.append(stat(path, **how).st_size), stat(path, **how))[1]
+x = os.path.exists("x") and sizes
+os.stat = stat
+"""
+
 pytestmark = pytest.mark.slow
 
 
@@ -37,6 +56,16 @@ pytestmark = pytest.mark.slow
             {"x": ""},
             id="a look-up later",
          marks=pytest.mark.long),
+        pytest.param(
+            {"main.py": asks("open('x', 'w').write('new')") + f"{SLOW}print(1)\n", "x": "old"},
+            {"main.py": asks("open('x', 'w').write('new')") + f"{SLOW}print(2)\n"},
+            id="a file of which no more than its kind was asked, and which was written anew",
+        ),
+        pytest.param(
+            {"main.py": f"{asks()}{SLOW}print(1)\n", "x": "old"},
+            {"x": "of another size"},
+            id="the content of a file of which no more than its kind was asked",
+        ),
         pytest.param(
             {"main.py": "import json\n" + SLOW + "print(json.__name__)\n"},
             {".main.py.swp": "an editor's file"},
@@ -150,6 +179,21 @@ def test_what_the_past_has_not_seen_is_answered_warm(
             {"x": None},
             id="a file that was looked up and there",
          marks=pytest.mark.long),
+        pytest.param(
+            {"main.py": asks("x = os.path.getsize('x')") + f"{SLOW}print(x)\n", "x": "old"},
+            {"x": "of another size"},
+            id="a file of which its kind was asked, and its size",
+        ),
+        pytest.param(
+            {"main.py": f"{asks()}{SLOW}print(found)\n", "x": "old"},
+            {"x": None},
+            id="a file of which no more than its kind was asked, and which is gone",
+        ),
+        pytest.param(
+            {"main.py": f"exec({STAT_REPLACED!r})\n{SLOW}print(x)\n", "x": "old"},
+            {"x": "of another size"},
+            id="a file that is looked up by what stands in the place of `os.stat`",
+        ),
         pytest.param(
             {"main.py": "import os\nx = sorted(os.listdir('.'))\n" + SLOW + "print(x)\n"},
             {"another": ""},

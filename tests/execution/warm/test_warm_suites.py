@@ -79,7 +79,8 @@ def test_a_setting_of_pytest_that_changes_counts(workshop: Workshop) -> None:
         {"pytest.ini": "[pytest]\naddopts = -rA\n"},
     )
 
-    assert not place
+    # pytest reads it first; where its start takes long there may be a copy from before that.
+    assert not place or place.endswith("pytest.ini")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What the system refuses whet is said to be the system's, and no fault of whet's."""
 
+import ctypes
 import os
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -37,6 +38,13 @@ def test_a_library_that_python_cannot_open_is_named(tmp_path: Path) -> None:
 
     assert isinstance(told, HostFailure)
     assert f"Python can't load `{library}`: No such file or directory" in str(told)
+
+
+def test_a_failure_of_the_interpreter_is_no_fault_of_whets() -> None:
+    with pytest.raises(SystemError) as failing:
+        ctypes.pythonapi.PyErr_BadInternalCall()
+
+    assert "Python itself has failed" in str(refused(failing.value))
 
 
 def test_what_is_gone_from_whets_own_folder_is_named(

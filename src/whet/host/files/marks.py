@@ -73,6 +73,11 @@ def of_kind(path: str) -> "Mark":
         return (-1, getattr(error, "errno", 0) or 0)
 
 
+def is_of_kind(mark: "Mark") -> bool:
+    """Whether a mark says of which kind a file was, and nothing else of it."""
+    return len(mark) == len(NO_LINK) and mark[0] == 0 and isinstance(mark[1], int)
+
+
 def is_of_link(mark: "Mark") -> bool:
     """Whether a mark is that of a link, or says that there is none."""
     return len(mark) > 1 and isinstance(mark[1], str)
@@ -176,7 +181,8 @@ def _other_file(files: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") 
             if mark != of_file(path):
                 return path
         else:
-            if mark != _of_stat(found):
+            now = (0, found.st_mode & _KIND_BITS) if is_of_kind(mark) else _of_stat(found)
+            if mark != now:
                 return path
     return ""
 

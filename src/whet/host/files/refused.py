@@ -36,6 +36,11 @@ def refused(error: Exception) -> WhetError | None:
             f"Python can't load `{library}`: {why}",
             hint="look at the file and its folders (`ls -l`), and whether its disk is there",
         )
+    if isinstance(error, SystemError):  # raised by the interpreter alone, mostly short of memory
+        return HostFailure(
+            f"Python itself has failed: {error}",
+            hint="is there memory left? `free -h`, `ulimit -v`; then run the command again",
+        )
     if _says(error, RuntimeError, _NO_THREAD):
         return _no_processes("no more threads can be started")
     return None

@@ -22,6 +22,11 @@ MAGIC_FOLDER = 0x5768_6574
 The kernel ignores the descriptor when the path is absolute, and the filter lets the call pass.
 `whet_stage.hiding.unfiltered_calls` has it too.
 """
+KIND_FOLDER = 0x5768_6575
+"""Another one: tags a look-up from which the program learns of which kind a file is, and no more.
+
+`whet_stage.hiding.unfiltered_calls` has it too. The filter asks about such a call as about any other.
+"""
 MAGIC_FLAGS = 0x4010
 """Flags of a `sendmsg` that is whet's own: `MSG_NOSIGNAL` and one that Unix sockets ignore."""
 

@@ -10,7 +10,7 @@ import errno
 import re
 import stat
 
-from whet.host.files.marks import NO_LINK, is_of_link, listing, of_file, of_link, sure
+from whet.host.files.marks import NO_LINK, is_of_link, listing, of_file, of_kind, of_link, sure
 from whet.host.spawner.file_effects import FileEffects
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -54,6 +54,7 @@ class AccessLog:
         """
         self.cache = cache or "\0"
         self._known: dict[str, int] = {}
+        self._known_kinds: set[str] = set()
         self._known_links: set[str] = set()
         self._known_folders: set[str] = set()
         self._marks: dict[str, Mark] = {}
@@ -75,18 +76,31 @@ class AccessLog:
 
     def look(self, path: str, *, at_link: bool) -> None:
         """Note that the program looks a path up, a link at its end followed or not."""
-        if path.startswith(SCRIPT_BEGINS):
-            self._begin_script(path[len(SCRIPT_BEGINS) :])
-        elif path.endswith(_SOURCE) or path == self._script:
-            self._looked[path] = self._looked.get(path, 0) + 1
+        self._count(path)
         if at_link:
             self.see_link(path)
         else:
             self.see(path)
 
+    def look_for_kind(self, path: str) -> None:
+        """Note that the program asks whether a path leads to a file or folder, and nothing else of it."""
+        self._count(path)
+        if path in self._known or path in self._known_kinds or self._file_effects.owns(path):
+            return
+        self._known_kinds.add(path)
+        if not self.is_made_up(path):
+            self._marks[path] = of_kind(path)
+
+    def _count(self, path: str) -> None:
+        if path.startswith(SCRIPT_BEGINS):
+            self._begin_script(path[len(SCRIPT_BEGINS) :])
+        elif path.endswith(_SOURCE) or path == self._script:
+            self._looked[path] = self._looked.get(path, 0) + 1
+
     def _begin_script(self, path: str) -> None:
         self._script = path
         self._known.pop(path, None)
+        self._known_kinds.discard(path)
         self._known_links.discard(path)
         for counts in (self._opened, self._looked):
             counts.pop(path, None)
@@ -114,7 +128,7 @@ class AccessLog:
 
     def knows(self, path: str) -> bool:
         """Whether a path has been looked up by now."""
-        return path in self._known or path in self._known_links
+        return path in self._known or path in self._known_kinds or path in self._known_links
 
     def was_absent(self, path: str) -> None:
         """Note that it has made a difference that nothing was at a path, which is made by now."""

@@ -6,7 +6,7 @@ What else is done to the world ends the ladder of snapshots, by its name.
 import os
 import stat
 
-from whet.host.kernel.syscalls import AT_FDCWD, NO_LINKS, calls
+from whet.host.kernel.syscalls import AT_FDCWD, KIND_FOLDER, NO_LINKS, calls
 from whet.host.spawner.access_log import AccessLog, is_byte_code
 from whet.host.spawner.file_effects import CannotPutBackError, FileEffects, is_plain, key_of
 from whet.host.spawner.first_access import FirstAccess
@@ -149,10 +149,13 @@ class SyscallDecoder:
             self.ends(f"reads from the pipe {path}")
 
     def _look(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
-        _, _, _, _, more = call
+        _, _, folder, _, more = call
         path = self._path(pid, call, arguments)
         if not path:
             return  # what a descriptor leads to was seen when it was opened
+        if folder >= 0 and arguments[folder] % _INT == KIND_FOLDER:
+            self._seen.look_for_kind(path)
+            return
         at_link = more == NO_LINKS or (more >= 0 and arguments[more] & _AT_SYMLINK_NOFOLLOW)
         self._seen.look(path, at_link=bool(at_link))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.value_class import value_class
-from whet.host.files.marks import UNSURE, first_other, is_of_link, listing
+from whet.host.files.marks import UNSURE, first_other, is_of_kind, is_of_link, listing
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
     import os
@@ -123,7 +123,8 @@ class Observing:
                 if not is_of_link(links.get(source, UNSURE)):
                     links.pop(source, None)
         for path, mark in installed.items():
-            files[path] = mark if files.get(path, mark) == mark else UNSURE
+            known = files.get(path, mark)
+            files[path] = mark if known == mark or is_of_kind(known) else UNSURE
         return Observation(
             files=files,
             links=links,

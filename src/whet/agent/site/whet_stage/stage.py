@@ -23,6 +23,7 @@ from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.fork_safety import begin, blocker
 from .forking.freeze import send
 from .forking.leaving import tell_how_it_ends
+from .forking.sleepers import WOKEN
 from .forking.snapshot_policy import SnapshotPolicy
 from .hiding.hidden_frames import caller, hidden_frame
 from .hiding.private import (
@@ -120,6 +121,7 @@ def _forget_modules() -> list[str]:
 
 
 _MOST_TOLD = 4096
+_TRIES = 3
 
 
 class _Stage:
@@ -339,8 +341,11 @@ class _Stage:
         try:
             # Most blockers go away: a pool is closed, a child is waited for.
             seconds = time.perf_counter() - self._began
-            why, taken = blocker(self._is_own)
-            why = why or self._take(kind, place, seconds, taken)
+            why = WOKEN
+            for _ in range(_TRIES):  # a thread may wake by chance, as a progress bar's does
+                if why == WOKEN:
+                    why, taken = blocker(self._is_own)
+                    why = why or self._take(kind, place, seconds, taken)
             if why:
                 self._hindered(why, kind, place, seconds)
             return why

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -102,11 +103,13 @@ class ArrowSheet:
         found: list[Sheet] = []
         bare = self.table.schema.remove_metadata()
         if self.stored != Stored() or self.table.schema.metadata:
-            found.append(ArrowSheet(self.table.cast(bare), Stored()))
+            with suppress(pyarrow().ArrowException):  # a file may lack what its schema demands
+                found.append(ArrowSheet(self.table.cast(bare), Stored()))
         if self.stored.compression:
             found.append(replace(self, stored=replace(self.stored, compression="")))
         if self._dictionary_entries():
-            found.append(self._with_new_dictionaries())
+            with suppress(pyarrow().ArrowException):  # it makes no dictionaries of some types
+                found.append(self._with_new_dictionaries())
         size = 1 if self.rows <= SINGLE_GROUPS else self.rows // SINGLE_GROUPS
         if self.stored.group_rows > size:
             found.append(replace(self, stored=replace(self.stored, group_rows=size)))
@@ -127,7 +130,8 @@ class ArrowSheet:
         bare = pa.schema([pa.field(each.name, each.type) for each in schema], schema.metadata)
         found: list[Sheet] = []
         if bare != schema:
-            found.append(replace(self, table=self.table.cast(bare)))
+            with suppress(pa.ArrowException):  # as above
+                found.append(replace(self, table=self.table.cast(bare)))
         for column, field in enumerate(schema):
             if str(field.type) not in PLAIN:
                 found += self._offered(column)

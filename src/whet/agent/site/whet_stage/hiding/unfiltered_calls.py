@@ -13,11 +13,16 @@ import os
 MAGIC_FOLDER = 0x57686574
 """As of `whet.host.kernel.syscalls`: a folder descriptor that tags what is whet's own."""
 
+KIND_FOLDER = 0x57686575
+"""As of `whet.host.kernel.syscalls`, too: it tags a look-up of a file's kind, which is asked about."""
+
 _PART = 1 << 16
+_KIND_BITS = 0o170000
 
 # A test may put something else in their place for a while.
 close, pread = os.close, os.pread
 _open, _read, _listdir, _readlink = os.open, os.read, os.listdir, os.readlink
+_stat = os.stat
 
 
 def open_unfiltered(path: str, flags: int = 0) -> int:
@@ -68,3 +73,17 @@ def link_at(path: str) -> str:
         OSError: if there is none.
     """
     return _readlink(path, dir_fd=MAGIC_FOLDER)
+
+
+def kind_at(path: str) -> int:
+    """Return of which kind a file is, links followed; the call counts as having seen no more of it.
+
+    Raises:
+        OSError: if it cannot be looked up.
+    """
+    return _stat(path, dir_fd=KIND_FOLDER).st_mode & _KIND_BITS
+
+
+def is_stat_replaced() -> bool:
+    """Whether somebody has put something else in the place of `os.stat`."""
+    return os.stat is not _stat

@@ -1,6 +1,8 @@
-"""Look-ups of the user's sources from which the program learns no more than that they are there.
+"""Look-ups from which the program learns no more than that a file is there, or of which kind it is.
 
-`import torch` formats stacks and asks `inspect` for the module of a frame: `linecache` looks
+They are tagged: what a run asks so, as whether there is an earlier result, it would be told again
+once it has written the result anew. For the user's sources they are also counted, so that they do
+not count: `import torch` formats stacks and asks `inspect` for the module of a frame: `linecache` looks
 whether each file has changed, `inspect` where each of them really is. If that counted as having
 seen them, no edit could be answered from a snapshot. Any other look-up counts.
 
@@ -17,10 +19,14 @@ import sys
 from ..hiding.hidden_frames import hidden_frame
 from ..hiding.importer import replace
 from ..hiding.typed import cast
+from ..hiding.unfiltered_calls import is_stat_replaced, kind_at
 
 _ANY = 1 << 40
-_QUESTIONS = ("exists", "isfile", "isdir")
-_METHODS = ("exists", "is_file", "is_dir")
+_FOLDER, _FILE = 0o040000, 0o100000
+_QUESTIONS = {"exists": 0, "isfile": _FILE, "isdir": _FOLDER}
+_METHODS = {"exists": 0, "is_file": _FILE, "is_dir": _FOLDER}
+_MOST_CHARACTERS = 1000
+"""A longer path may become too long for the kernel where the current folder is put before it."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +52,8 @@ class SourceLookups:
 
     def observe(self) -> None:
         """Count from now on."""
-        for name in _QUESTIONS:
-            is_so = self._asked(vars(genericpath)[name])
+        for name, kind in _QUESTIONS.items():
+            is_so = self._asked(vars(genericpath)[name], kind, str)
             self._put(genericpath, name, is_so)
             self._originals.append((posixpath, name, vars(posixpath)[name]))
             setattr(posixpath, name, is_so)
@@ -65,9 +71,10 @@ class SourceLookups:
         """Count from now on what `pathlib` is asked: that is given its namespace."""
         kinds = cast("type", module["Path"]).__mro__
         if sys.version_info < (3, 14):  # later ones ask `os.path`
-            for name in _METHODS:
+            own = type(cast("Callable[[], object]", module["Path"])())
+            for name, wanted in _METHODS.items():
                 kind = next(each for each in kinds if name in vars(each))
-                self._put(kind, name, self._asked(vars(kind)[name]))
+                self._put(kind, name, self._asked(vars(kind)[name], wanted, own))
         if sys.version_info < (3, 13):
             follow: Callable[..., object] = vars(module["Path"])["resolve"]
 
@@ -79,9 +86,18 @@ class SourceLookups:
 
             self._put(module["Path"], "resolve", resolve)
 
-    def _asked(self, original: Callable[..., bool]) -> Callable[..., bool]:
+    def _asked(self, original: Callable[..., bool], kind: int, own: type) -> Callable[..., bool]:
+        """Return what asks for the kind alone: of a path of this type, by nobody's own `os.stat`."""
+        asks = getattr(own, "stat", None)  # of a path; a text has none
+
         def question(path: object, **how: object) -> bool:
-            self._count(path)
+            name = self._count(path)
+            is_own = type(path) is own and getattr(own, "stat", None) is asks
+            if is_own and name and not how and not is_stat_replaced():
+                try:
+                    return kind_at(name) == kind or not kind
+                except (OSError, ValueError):
+                    pass  # what became of it is the original's affair
             return original(path, **how)
 
         question.__name__ = original.__name__
@@ -128,10 +144,13 @@ class SourceLookups:
         self._put(module, "updatecache", updatecache)
         self._put(module, "checkcache", checkcache)
 
-    def _count(self, path: object) -> None:
+    def _count(self, path: object) -> str:
+        """Count a look-up of a source; return the absolute path, empty if there is none to ask for."""
         try:
-            name = os.path.join(os.getcwd(), os.fspath(cast("str", path)))
+            given = os.fspath(cast("str", path))
+            name = os.path.join(os.getcwd(), given)
             if name.endswith(".py") or self._is_source(name):
                 self.own[name] = self.own.get(name, 0) + 1
         except (OSError, TypeError, ValueError):
-            pass  # whoever is asked for it says so
+            return ""  # whoever is asked for it says so
+        return name if given and len(name) < _MOST_CHARACTERS else ""
