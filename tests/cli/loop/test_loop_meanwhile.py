@@ -113,6 +113,23 @@ def test_what_is_saved_while_the_program_runs_brings_a_run_when_it_is_over(
         assert [out_of(told, whet) for told in (first, second)] == ["old\n", "new\n"]
 
 
+def test_whoever_drives_a_loop_hears_of_a_run_that_a_save_has_ended(
+    whet: Whet, gate: "Guard"
+) -> None:
+    whet.write("main.py", f"{gate.text}{SLOW}gate()\n")
+    with looping(whet, *PYTHON) as loop:
+        with gate.held(loop):
+            loop.save("main.py", "print('new')\n")
+            told = json.loads(loop.line())
+        second = json.loads(loop.line())
+
+    assert [told["event"], second["event"]] == ["overtaken", "run"]
+    assert [Path(path).name for path in told["saved"]] == ["main.py"]
+    assert told["saved"] == second["saved"]
+    ended = json.loads(whet("show", str(told["trial"]), "--json").stdout)
+    assert ended["outcome"]["interrupted"]
+
+
 def test_no_warm_answer_is_called_wrong_for_what_was_saved_meanwhile(
     whet: Whet, gate: "Guard"
 ) -> None:

@@ -96,12 +96,14 @@ class Cycle:
 
 @value_class(kw_only=True)
 class Overtaken:
-    """A run has been given up for a save, and had shown something by then.
+    """A run has been given up for a save.
 
     Attributes:
+        number: its trial.
         saved: the files that were saved.
     """
 
+    number: int | None
     saved: tuple[str, ...]
 
 
@@ -299,16 +301,21 @@ def _run(
         wait_until_settled(state.saved)
         # What was saved since the code was recorded is not in it, though it may be what is run.
         read = Moment() if trial.code is None else known.at
-        if trial.code is not None and known.is_outdated():
+        if trial.code is not None and (changed := known.outdated()):
             future.cancel()
+            if state.console is None:
+                state.tell(Overtaken(number=future.number, saved=changed))
             state.end_if_told()
             return None, read
     finally:
         state.has_settled.set()  # also if Ctrl-C comes just now: the run waits for it
 
     def give_up(saved: tuple[str, ...]) -> None:
-        if state.console is not None:
-            state.console.at_end(partial(_tell_of_end, state, saved, began_ns))
+        overtaken = Overtaken(number=future.number, saved=saved)
+        if state.console is None:
+            state.tell(overtaken)
+        else:
+            state.console.at_end(partial(_tell_of_end, state, overtaken, began_ns))
         future.cancel()
 
     meanwhile = state.meanwhile
@@ -328,10 +335,10 @@ def _run(
     return _cycle(state, trial, judge(trial, future), known.noticed), ended
 
 
-def _tell_of_end(state: _Loop, saved: tuple[str, ...], began_ns: int) -> None:
+def _tell_of_end(state: _Loop, overtaken: Overtaken, began_ns: int) -> None:
     """Say what has ended a run, once it has ended, if the user has seen anything of it."""
     if state.console is not None and state.console.shown_at > began_ns:
-        state.tell(Overtaken(saved=saved))
+        state.tell(overtaken)
 
 
 def _pass_over_wake(saves: Saves) -> set[str]:
@@ -362,9 +369,9 @@ class _Known:
         wait_until_written(saved)
         return cls(saved, noticed)
 
-    def is_outdated(self) -> bool:
-        """Whether one of them was saved once more since then."""
-        return any(changed_at(path) != then for path, then in self.changed.items())
+    def outdated(self) -> tuple[str, ...]:
+        """Return those that were saved once more since then."""
+        return tuple(path for path, then in self.changed.items() if changed_at(path) != then)
 
     def is_older_than(self, path: str, read_ns: int) -> bool:
         """Whether a file was saved once more than is known here.

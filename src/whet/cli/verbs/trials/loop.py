@@ -171,8 +171,9 @@ class _Show:
 
     def _answer(self, told: LoopReport) -> None:
         if isinstance(told, Overtaken):
-            return  # nobody has seen anything of it
-        if isinstance(told, Cycle):
+            ended = {"event": "overtaken", "trial": told.number, "saved": told.saved}
+            answer_json(ended, on_one_line=True)
+        elif isinstance(told, Cycle):
             copies = ladder_json(told) if self.explains else {}
             answer_json({**_facts(told), **copies}, on_one_line=True)
         elif isinstance(told, Unheard):
