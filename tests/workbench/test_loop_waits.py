@@ -66,11 +66,11 @@ def test_what_was_known_of_a_save_is_older_than_the_next_one_alone(tmp_path: Pat
     path = tmp_path / "main.py"
     path.write_text("pass")
     known = loop._Known((str(path),), 0.0)
-    was_outdated, was_older = known.is_outdated(), known.is_older_than(str(path), 0)
+    was_outdated, was_older = known.outdated(), known.is_older_than(str(path), 0)
     while path.stat().st_ctime_ns == known.changed[str(path)]:
         path.write_text("...")  # the clock of files moves on in steps
 
-    assert (was_outdated, was_older) == (False, False)
-    assert known.is_outdated()
+    assert (was_outdated, was_older) == ((), False)
+    assert known.outdated() == (str(path),)
     assert known.is_older_than(str(path), 0)
     assert not known.is_older_than(str(path), path.stat().st_ctime_ns)

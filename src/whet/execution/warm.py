@@ -14,6 +14,7 @@ from whet.core.value_class import value_class
 from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.snapshot_pool import MOST_SNAPSHOTS, SnapshotPool, SnapshotRow
 from whet.execution.worth import Worth, first_difference
+from whet.host.files.file_times import Moment
 from whet.host.limits.program import Program
 from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED
 from whet.host.process.cleanup_journal import CleanupJournal
@@ -48,6 +49,7 @@ class Start:
         is_followed: it was a Python that whet can follow, or freeze and step through.
         changed_files: files that it has written, made or removed, with folders for all that is in
             them; None: there may be more.
+        reset_at: when its reset steps were over, with all that they have started; None: not known.
     """
 
     place: str = ""
@@ -60,6 +62,7 @@ class Start:
     missing: tuple[Blocker, ...] = ()
     is_followed: bool = True
     changed_files: frozenset[str] | None = None
+    reset_at: Moment | None = None
 
 
 def _nothing() -> None:
@@ -347,6 +350,7 @@ class WarmRuns:
             missing=snapshot_pool.missing,
             is_followed=not staged.halted.startswith(NOT_FOLLOWED),
             changed_files=None if staged.halted else staged.changed_files,
+            reset_at=staged.reset_at,
         )
 
 

@@ -113,6 +113,30 @@ def test_what_is_saved_while_the_program_runs_brings_a_run_when_it_is_over(
         assert [out_of(told, whet) for told in (first, second)] == ["old\n", "new\n"]
 
 
+def test_what_is_saved_after_the_reset_steps_brings_a_run_when_it_is_over(
+    whet: Whet, gate: "Guard"
+) -> None:
+    whet.write("conf.toml", "old")
+    whet.write("main.py", f"{gate.text}{SLOW}print(open('conf.toml').read())\ngate()\n")
+    options = ("--verify", "off", "--reset", "echo x > made.txt")
+    with looping(whet, *PYTHON, options=options) as loop:
+        with gate.held(loop):
+            loop.save("conf.toml", "new")
+        first, second = loop.next(), loop.next()
+        loop.tells_nothing_for(_QUIET_SECONDS)
+
+    assert [Path(path).name for path in second["saved"]] == ["conf.toml"]
+    assert [out_of(told, whet) for told in (first, second)] == ["old\n", "new\n"]
+
+
+def test_what_a_process_writes_that_a_reset_step_has_left_brings_no_run(whet: Whet) -> None:
+    whet.write("main.py", f"{SLOW}print(1)\ntime.sleep(0.4)\n")
+    server = "(while :; do echo x >> server.log; sleep 0.05; done) > /dev/null 2>&1 &"
+    with looping(whet, *PYTHON, options=("--verify", "off", "--reset", server)) as loop:
+        loop.next()
+        loop.tells_nothing_for(1.5)
+
+
 def test_whoever_drives_a_loop_hears_of_a_run_that_a_save_has_ended(
     whet: Whet, gate: "Guard"
 ) -> None:

@@ -12,7 +12,8 @@ It also keeps the frozen copies of a program that a later trial runs on from
 Nine kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
 alone; `on`, to let the program
 run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy; `ahead`, to make one ready before anybody asks), fifteen go out (`starting`, `started`, `settled`, after those steps, `resuming`,
+`drop`, to end a copy; `ahead`, to make one ready before anybody asks), sixteen go out (`starting`, `started`,
+`reset`, when those steps are done and have left no process, `settled`, after them, `resuming`,
 `over`, that a limit was met, `full`, that one process dies of one,
 `snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
 `did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
@@ -218,6 +219,11 @@ class _Tree:
             self._copies.let_go_on(as_number(body))
         elif kind == "drop":
             self._copies.drop(as_number(body))
+
+    def tell_of_reset(self) -> None:
+        """Tell whet that the reset steps are over: nothing runs on that they have started."""
+        if not self._has_strays():
+            self._channel.send("reset")
 
     def may_go_on(self) -> bool:
         """Ask whet whether a copy still fits what there is now, all reset steps done."""
@@ -523,6 +529,8 @@ def _reset(
                 return index, status, [(step.pid, status, False)]
     finally:
         os.close(nothing)
+    if steps:
+        tree.tell_of_reset()
     return -1, None, []
 
 

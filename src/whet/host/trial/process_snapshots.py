@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from whet.core.failure import Frame
 from whet.core.value_class import value_class
+from whet.host.files.file_times import Moment
 from whet.host.files.marks import is_of_nothing
 from whet.host.limits.program import Program
 from whet.host.trial.observation import Observation, Observing
@@ -174,6 +175,7 @@ class Staged:
             meanwhile, in words.
         changed_files: what it has changed of files, with folders for all that is in them; None:
             there may be more.
+        reset_at: when its reset steps were over, with all that they have started; None: not known.
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
         debugging: when it opens a debugger.
@@ -192,6 +194,7 @@ class Staged:
     blockers: list[Blocker] = field(default_factory=list[Blocker])
     effects: list[str] = field(default_factory=list[str])
     changed_files: frozenset[str] | None = None
+    reset_at: Moment | None = None
     spoilt: str = ""
     first_sight: tuple[Frame, ...] = ()
     debugging: Debugging = Debugging.NEVER
@@ -268,6 +271,10 @@ class Staged:
             look = self.look or Snapshot.spoilt_by
             self.spoilt = next(others, "") or look(since)
         return not self.spoilt
+
+    def note_reset(self) -> None:
+        """Note that from now on no reset step changes a file."""
+        self.reset_at = Moment()
 
     def halt(self, why: str) -> None:
         """Note why this run can leave no snapshots."""

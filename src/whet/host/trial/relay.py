@@ -71,6 +71,7 @@ class Relay:
         on_looks: is told what the run has looked at.
         on_done: is told what the program has left in the world, and what it has changed.
         on_told: is told what the user has told the program, in words.
+        on_reset: is told that the reset steps are over, with all that they have started.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
         is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
@@ -92,6 +93,7 @@ class Relay:
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
     on_told: Callable[[str], None] | None = None
     on_looks: Callable[[bytes], None] | None = None
+    on_reset: Callable[[], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
     is_shell: bool = False
@@ -301,6 +303,8 @@ class Relay:
     def _hear_reasons(self, kind: str, body: bytes) -> None:
         if kind == "starting":
             self._starting = (as_number(body), time.monotonic())
+        elif kind == "reset" and self.on_reset is not None:
+            self.on_reset()
         elif kind == "halted" and self.on_halt is not None:
             self.on_halt(as_text(body))
         elif kind == "hindered" and self.on_blocker is not None:

@@ -125,6 +125,7 @@ class Slot:
             on_done=None if staged is None else staged.note_done,
             on_told=None if staged is None else staged.effects.append,
             on_looks=self.looked.append,
+            on_reset=None if staged is None else staged.note_reset,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
             is_shell=program.limits.spares_command,

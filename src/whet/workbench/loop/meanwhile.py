@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whet.execution.warm import Start
 from whet.host.code.saves import changed_at
+from whet.host.files.file_times import Moment, whole_seconds_ns
 
 _MOST_STRANGE = 5
 """So many runs in a row may be ended by files that were never saved before."""
@@ -27,7 +28,8 @@ class Meanwhile:
 
     A save of the program's code, or of what the user has named, ends a run at once. Of any other
     file, and once too many of unheard-of names have ended one, the end of the run says whose it
-    was, if all that the program has changed is known by then. Nothing tells what reset steps do.
+    was, if all that the program has changed is known by then. Nothing tells what reset steps do:
+    with them, only what was saved after their end is the user's.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Meanwhile:
         self._strange = 0
         self._is_newer: Callable[[str], bool] = lambda _: False
         self._changed: frozenset[str] | None = None
+        self._reset_at: Moment | None = None
         self._passing = frozenset[str]()
 
     def counts(self, path: str) -> bool:
@@ -131,7 +134,8 @@ class Meanwhile:
         self._recurring |= recurring
         self._written |= self._recurring
         self._found.clear()
-        self._changed = None if ended_by or self._is_reset else start.changed_files
+        self._changed = None if ended_by else start.changed_files
+        self._reset_at = start.reset_at
         self._passing = (
             frozenset[str]() if start.effects else start.changed_files or frozenset[str]()
         )
@@ -196,8 +200,16 @@ class Meanwhile:
             and path not in self._recurring
             and self.may_be_by_others(path)
             and (changed_at(path) is not None or self._has_found(path))
+            and (not self._is_reset or self._is_after_reset(path))
         )
         self._stirred.add(path)
         if is_so:
             self._found.add(path)
         return is_so
+
+    def _is_after_reset(self, path: str) -> bool:
+        """Whether a file has changed when no reset step could change it any more."""
+        reset_at, changed_ns = self._reset_at, changed_at(path)
+        if reset_at is None or changed_ns is None or reset_at.is_doubtful:
+            return False
+        return changed_ns > reset_at.ns and not whole_seconds_ns(changed_ns)
