@@ -35,6 +35,7 @@ class StopReason(Enum):
     MINIMAL = "nothing smaller that was tried fails the same way"
     RARER = "nothing smaller that was tried fails often enough"
     TRIVIAL = "trivial: it fails whatever the file holds"
+    FRUITLESS = "of no known format: 200 trials in a row gained less than 1 %"
     FOUND = "the first bad version is found"
     AMBIGUOUS = "only skipped versions are left to test"
     MEASURED = "it was run as often as was asked for"
@@ -56,6 +57,7 @@ class StopReason(Enum):
             StopReason.MINIMAL,
             StopReason.RARER,
             StopReason.TRIVIAL,
+            StopReason.FRUITLESS,
             StopReason.FOUND,
             StopReason.AMBIGUOUS,
             StopReason.MEASURED,

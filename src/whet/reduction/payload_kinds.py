@@ -1,6 +1,6 @@
 """Which kinds of payload there are, and of which of them a payload is."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -215,6 +215,9 @@ PLAIN = (
 )
 """What all text gets beside, in this order; within a stage passes start in this order too."""
 
+_MOST_ODD = 0.02
+"""A text may hold a few control characters: it may be what the failure is about."""
+
 KINDS = {each.name: each for each in (*STRUCTURED, *PLAIN)}
 
 
@@ -243,6 +246,19 @@ def kinds_of(
     if own is None:
         return PLAIN
     return (own, *PLAIN) if own.is_text else (own,)
+
+
+def is_unknown(payload: bytes, kinds: Sequence[Kind]) -> bool:
+    """Return whether a payload is neither of a known format nor text.
+
+    Args:
+        payload: that.
+        kinds: those whose passes it gets.
+    """
+    if kinds[0] not in PLAIN:
+        return False
+    odd = sum(payload.count(byte) for byte in range(32) if byte not in b"\t\n\f\r\x1b")
+    return odd > len(payload) * _MOST_ODD
 
 
 def readable(payload: bytes, *, name: str = "") -> str | None:

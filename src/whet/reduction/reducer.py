@@ -8,6 +8,7 @@ payload that fails: the result is 1-minimal in every format that it has.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 
 from whet.core.verdict import Verdict
 from whet.reduction.detour import GROWING, Detours
@@ -15,7 +16,7 @@ from whet.reduction.edit import BATCH_BYTES, LEAST_WIDTH
 from whet.reduction.formats.text.pieces import MOST_PIECES
 from whet.reduction.inside import reduce_inside
 from whet.reduction.payload_kind import Exactness, Kind, Part
-from whet.reduction.payload_kinds import PLAIN, kinds_of
+from whet.reduction.payload_kinds import PLAIN, is_unknown, kinds_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced, ReductionProblem
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
@@ -27,6 +28,12 @@ from whet.search.subsets.delta import BATCH_WIDTH
 _PROBING, _WRITING = "probe the format", "write it again"
 _OPENING = (b"{", b"[", b"<")
 
+FRUITLESS_TRIALS, LEAST_GAIN = 200, 0.01
+"""What is of no known format is left when so many trials in a row gain less than that part of it.
+
+Nearly no cut of a file with lengths, counts and sums in it is a file that its program reads.
+"""
+
 MUCH_LESS = 0.75
 """When less than so much of a payload is left, the structure is worth another look before the bytes."""
 
@@ -34,6 +41,10 @@ _MAY_END_A_ROUND = (Stage.LINES, Stage.VALUES)
 
 DEEPEST = 4
 """So many payloads within each other are reduced where they lie."""
+
+
+class _FruitlessError(Exception):
+    """So many trials gained next to nothing."""
 
 
 def reduce_payload(
@@ -88,6 +99,7 @@ def reducer_of(
         tried.append(kinds[0].name)
         problem.judge_by(preference.order_within(kinds[0].order))
         reducer.passes = [each for kind in kinds for each in _passes_of(kind, depth)]
+        reducer.is_unknown = is_unknown(payload, kinds)
         reducer.exact = kinds[0].exact
         reducer.again = kinds[0].again if format_name is None else None
         grow = kinds[0].detours
@@ -136,6 +148,8 @@ class Reducer:
         again: the same payload as the passes write it.
         choose_kind: takes the passes of another kind, as those of this one can do nothing.
         may_grow: what is larger may be proposed too, as a step.
+        is_unknown: it is neither of a known format nor text.
+        gives_up: such a one is left when nothing is gained any more.
     """
 
     problem: ReductionProblem
@@ -146,6 +160,10 @@ class Reducer:
     again: Callable[[bytes], bytes] | None = None
     choose_kind: Callable[[], None] = lambda: None
     may_grow: bool = False
+    is_unknown: bool = False
+    gives_up: bool = False
+    _fruitless: int = 0
+    _size_before: int = 0
     _turns: dict[str, Turns] = field(default_factory=dict[str, Turns])
 
     def reduce(self) -> Search[Reduced, Reduction]:
@@ -154,9 +172,13 @@ class Reducer:
             self.choose_kind()
         for each in self.passes:
             self._turns[each.name] = Turns()
-        yield from self._settle_all()
-        while (yield from self._has_gained_by_detour()):
+        self._size_before = len(self.problem.best)
+        try:
             yield from self._settle_all()
+            while (yield from self._has_gained_by_detour()):
+                yield from self._settle_all()
+        except _FruitlessError:
+            return self.so_far()
         return self.so_far(is_minimal=True)
 
     def _fails_when_written_again(self) -> Search[Reduced, bool]:
@@ -307,7 +329,7 @@ class Reducer:
                 if digest is not None and digest not in proposed:
                     proposed[digest] = last
                     yield Reduced(data, name)
-                    if len(proposed) == width:
+                    if len(proposed) == min(width, self._patience):
                         return
 
         while batch := LazyBatch(worthwhile()):
@@ -324,10 +346,26 @@ class Reducer:
                 self.problem.reject(digest)
                 if verdicts[position] is Verdict.GOOD:
                     self.problem.passing.note(batch[position].data)
+            self._count_fruitless(len(verdicts))
             if place >= 0:
                 return [*[Verdict.GOOD] * place, Verdict.BAD]
             proposed.clear()
         return [Verdict.GOOD] * (last + 1)
+
+    @property
+    def _patience(self) -> float:
+        """How many more trials may gain next to nothing."""
+        is_endless = not (self.is_unknown and self.gives_up)
+        return inf if is_endless else FRUITLESS_TRIALS - self._fruitless
+
+    def _count_fruitless(self, trials: int) -> None:
+        """Give up on what is of no known format once its trials gain next to nothing."""
+        size = len(self.problem.best)
+        self._fruitless += trials
+        if size <= self._size_before * (1 - LEAST_GAIN):
+            self._fruitless, self._size_before = 0, size
+        elif self._patience <= 0:
+            raise _FruitlessError
 
     def _statistics(self) -> Iterator[PassStatistics]:
         for name, turns in self._turns.items():

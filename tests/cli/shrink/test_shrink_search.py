@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -408,3 +409,20 @@ def test_a_table_stays_one_and_a_lost_header_is_told_in_the_first_line(whet: Whe
     assert (whet.folder / "data.shrunk.csv").read_text().strip() == "bad"
     first = next(line for line in said.stdout.splitlines() if line.startswith("data.csv: "))
     assert first.endswith("; without the header of its table")
+
+
+def test_an_unknown_format_is_said_and_left(whet: Whet) -> None:
+    whet.write(
+        "read.py",
+        "import sys, zlib\ndata = open(sys.argv[1], 'rb').read()\n"
+        "assert len(data) > 4 and int.from_bytes(data[:4], 'little') == zlib.crc32(data[4:])\n"
+        "raise ValueError('read')\n",
+    )
+    body = bytes(range(256)) * 16
+    (whet.folder / "a.own").write_bytes(zlib.crc32(body).to_bytes(4, "little") + body)
+
+    said = whet("shrink", "a.own", "--", PYTHON, "read.py", "a.own")
+
+    assert said.code == 0
+    assert "`a.own` is of no format that whet knows: it tries to cut" in said.stderr
+    assert "of no known format: 200 trials in a row gained less than 1 %" in said.stdout

@@ -17,7 +17,7 @@ from whet.reduction.passing import neighbours
 from whet.reduction.payload_kinds import kinds_of, pretty_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
-from whet.reduction.reducer import Reducer, reducer_of
+from whet.reduction.reducer import FRUITLESS_TRIALS, LEAST_GAIN, Reducer, reducer_of
 from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.reduction.statistics import Reduction
 from whet.workbench.shrink.goals import DEFAULT_FLOOR
@@ -115,6 +115,13 @@ class ShrinkSearch:
             preference=self.preference,
             may_grow=True,
         )
+        self._reducer.gives_up = True
+        if self._reducer.is_unknown and not work.accepted:
+            self._say(
+                f"`{payload.shown}` is of no format that whet knows: it tries to cut stretches,"
+                f" lines and bytes, until {FRUITLESS_TRIALS} trials in a row gain less than"
+                f" {LEAST_GAIN:.0%}"
+            )
         self._reducer.size_of = payload.size_of
         self._minimal_over = ()
         with self.session.executor(
@@ -141,6 +148,8 @@ class ShrinkSearch:
                     self._look_beside(executor)
             if isinstance(executor, CachingExecutor):
                 self._cached += executor.hits
+        if self.defaults is None and ended.result is not None and not ended.result.is_minimal:
+            return StopReason.FRUITLESS
         is_flaky = self.floor > 0 or self.repeats > 1
         return stop_reason_of(ended, StopReason.RARER if is_flaky else StopReason.MINIMAL)
 

@@ -220,9 +220,13 @@ def _opened() -> sqlite3.Connection:
 
     database = sqlite3.connect(":memory:", isolation_level=None)
     database.set_progress_handler(is_too_long, _STEPS_AT_ONCE)
-    database.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    database.text_factory = _text
     database.execute("PRAGMA trusted_schema = OFF")
     return database
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _read(payload: bytes) -> list[Sheet]:

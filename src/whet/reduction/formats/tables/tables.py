@@ -60,19 +60,19 @@ class Sheet(Protocol):
         """What a person reads besides its cells, line by line."""
         ...
 
-    def with_rows(self, blocks: Sequence[range]) -> "Sheet":
+    def with_rows(self, blocks: Sequence[range], /) -> "Sheet":
         """Return it with these rows alone."""
         ...
 
-    def with_columns(self, columns: Sequence[int]) -> "Sheet":
+    def with_columns(self, columns: Sequence[int], /) -> "Sheet":
         """Return it with these columns alone."""
         ...
 
-    def column(self, column: int) -> Cells:
+    def column(self, column: int, /) -> Cells:
         """Return the cells of a column."""
         ...
 
-    def with_column(self, column: int, cells: Cells) -> "Sheet":
+    def with_column(self, column: int, cells: Cells, /) -> "Sheet":
         """Return it with other cells in a column, of the same type."""
         ...
 
