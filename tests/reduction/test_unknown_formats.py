@@ -25,7 +25,7 @@ def is_whole(payload: bytes) -> bool:
     return bool(len(payload) == 14 + size and zlib.crc32(payload[14:]) == check)
 
 
-def searched(payload: bytes, holds: Callable[[bytes], object]) -> tuple[Reduction, int]:
+def searched(payload: bytes, holds: Callable[[bytes], bool]) -> tuple[Reduction, int]:
     judge = fails_if(holds)
     calls = 0
 

@@ -134,7 +134,9 @@ def _noisy(noisy: NoisySearch) -> dict[str, object]:
             for each in noisy.runners_up
         ],
         "fails_if_bad": noisy.fails_if_bad,
+        "fails_if_bad_between": [noisy.if_bad_between.low, noisy.if_bad_between.high],
         "fails_if_good": noisy.fails_if_good,
+        "fails_if_good_between": [noisy.if_good_between.low, noisy.if_good_between.high],
         "is_edge_tested": noisy.is_edge_tested,
         "runs": noisy.runs,
     }

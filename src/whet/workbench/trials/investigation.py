@@ -15,6 +15,7 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.statistics import PassStatistics
+from whet.search.flaky.rates import Interval
 from whet.workbench.trials.changed_part import SmallestPart
 
 
@@ -136,6 +137,8 @@ class NoisySearch:
         runners_up: the next likely ones.
         fails_if_bad: how often a version after the change ends in the new way, as estimated.
         fails_if_good: how often one before it does.
+        if_bad_between: what the runs say of the first rate, in 95 of 100 searches: few say little.
+        if_good_between: what they say of the second one.
         is_edge_tested: the first bad version has failed, and those directly before it were run.
         runs: how many runs were weighed, those of the ends included.
     """
@@ -146,6 +149,8 @@ class NoisySearch:
     runners_up: tuple[Suspect, ...]
     fails_if_bad: float
     fails_if_good: float
+    if_bad_between: Interval
+    if_good_between: Interval
     is_edge_tested: bool
     runs: int
 

@@ -73,5 +73,14 @@ def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
         f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
         f" {shown_chance(noisy.probability)} probability ({search.good} is the last"
         f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
-        f" {search.between + 2}{edge})"
+        f" {search.between + 2}{edge}); {_rates(search, noisy)}"
+    )
+
+
+def _rates(search: VersionSearch, noisy: NoisySearch) -> str:
+    """Return how often versions on both sides end so, as closely as the runs tell."""
+    bad, good = noisy.if_bad_between, noisy.if_good_between
+    return (
+        f"{search.new_term} versions look {search.new_term} in {bad.low:.0%} to {bad.high:.0%} of their runs,"
+        f" {search.old_term} ones in {good.low:.0%} to {good.high:.0%} (95 % intervals)"
     )

@@ -10,6 +10,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.flaky.failure_rates import Runs
 from whet.search.flaky.noisy_bisection import NoisyBisection, NoisyResult
+from whet.search.flaky.rates import wilson
 from whet.workbench.trials.driver import Ended
 from whet.workbench.trials.investigation import NoisySearch, Suspect, TestedVersion, VersionSearch
 from whet.workbench.versions.noisy_ends import MeasuredEnds
@@ -17,6 +18,7 @@ from whet.workbench.versions.version_source import Versions
 
 _RUNNERS_UP = 5
 _NOT_WORTH_A_WORD = 0.0005
+_RATES_CONFIDENCE = 0.95
 
 
 @value_class(kw_only=True)
@@ -64,7 +66,7 @@ class NoisyAnswer:
             between=len(result.ranking) - 2,
             tested=self._tested(result),
             picture=self._picture(bisection, result),
-            noisy=self._how_sure(result, plan),
+            noisy=self._how_sure(bisection, result, plan),
         )
 
     def nothing(self, reason: StopReason, ended: Ended[object]) -> VersionSearch:
@@ -125,7 +127,9 @@ class NoisyAnswer:
         label = self.versions.label
         return odds_picture(odds, lambda version: f"{label(version)} {named.get(version, '')}")
 
-    def _how_sure(self, result: NoisyResult[str], plan: str) -> NoisySearch:
+    def _how_sure(
+        self, bisection: NoisyBisection[str], result: NoisyResult[str], plan: str
+    ) -> NoisySearch:
         likely = [each for each in result.ranking[: _RUNNERS_UP + 1] if each[1] > _NOT_WORTH_A_WORD]
         named = self.versions.describe([version for version, _ in likely])
         runners_up = [
@@ -137,6 +141,9 @@ class NoisyAnswer:
             for version, probability in likely
             if version != result.first_bad
         ]
+        if_bad, if_good = (
+            wilson(each.failed, each.total, _RATES_CONFIDENCE) for each in bisection.sides
+        )
         return NoisySearch(
             plan=plan,
             confidence=self.confidence,
@@ -144,6 +151,8 @@ class NoisyAnswer:
             runners_up=tuple(runners_up[:_RUNNERS_UP]),
             fails_if_bad=result.fails_if_bad,
             fails_if_good=result.fails_if_good,
+            if_bad_between=if_bad,
+            if_good_between=if_good,
             is_edge_tested=result.is_edge_tested,
             runs=sum(each.total for each in result.runs.values()),
         )
