@@ -872,3 +872,32 @@ def test_a_round_that_a_comprehension_left_out_is_not_where_a_value_came_from(
 ) -> None:
     (first, *_) = clues(tmp_path, LEFT_OUT)
     assert "It was set at main.py:3 (`0.0`)" in first.says
+
+
+OTHERS_YIELD = """\
+class Guest:
+    def __init__(self, number):
+        self.number = number
+
+
+def guests(count):
+    for number in range(count):
+        yield Guest(number)
+
+
+def tables(seats):
+    seen = [each.number for each in guests(6)]
+    return len(seen) // seats - seats
+
+
+left = {seats: tables(seats) for seats in (2, 4, 5)}
+least = left[4]
+assert least > 0, least
+"""
+
+
+def test_a_number_does_not_come_from_an_object_that_another_generator_has_yielded(
+    tmp_path: Path,
+) -> None:
+    (first, *_) = clues(tmp_path, OTHERS_YIELD)
+    assert [each.place for each in first.trail if each.says.startswith("`seats`")] == ["main.py:16"]

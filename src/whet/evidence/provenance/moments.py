@@ -22,6 +22,7 @@ from whet.evidence.provenance.source import (
     called_name,
     given_back,
     head,
+    is_literal,
     is_straight,
     names_in,
 )
@@ -536,7 +537,9 @@ class Moments:
         if target is None:
             return None
         for before in reversed(self._all.steps):
-            if before.result is None or before.begin > step.over:
+            asked = before.frame.parent  # a comprehension may ask for its function
+            is_asked = asked is not None and step.frame in {asked, asked.parent}
+            if before.result is None or before.begin > step.over or not is_asked:
                 continue
             statement = self._sources[before.frame.code.path].statement(before.line)
             if statement is None or not any(isinstance(n, ast.Yield) for n in head(statement)):
@@ -562,7 +565,7 @@ class Moments:
         """
         for node in ast.iter_child_nodes(expr):
             inner = node.value if isinstance(node, ast.keyword) else node
-            if _is_literal(inner) or not isinstance(inner, ast.expr):
+            if is_literal(inner) or not isinstance(inner, ast.expr):
                 continue
             if isinstance(expr, ast.Call) and inner is expr.func:
                 if not isinstance(inner, ast.Attribute):
@@ -588,10 +591,3 @@ class Moments:
                 flawed = [each for each in results if flaw is not None and flaw(each)]
                 return next(iter(flawed or results), None)
         return None
-
-
-def _is_literal(node: ast.AST) -> bool:
-    """Whether a node is written out, or says where a slice begins and ends."""
-    if isinstance(node, ast.UnaryOp):
-        return isinstance(node.operand, ast.Constant)
-    return isinstance(node, ast.Constant | ast.Slice)

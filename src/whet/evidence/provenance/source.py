@@ -271,3 +271,10 @@ _CHANGING = {
     "add", "discard", "update", "setdefault", "appendleft", "fill", "resize", "put", "setattr",
     "delattr", "heappush", "heappop", "shuffle", "difference_update", "intersection_update",
 }  # fmt: skip
+
+
+def is_literal(node: ast.AST) -> bool:
+    """Whether a node is written out, or says where a slice begins and ends."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.operand, ast.Constant)
+    return isinstance(node, ast.Constant | ast.Slice)

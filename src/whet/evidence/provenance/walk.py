@@ -19,6 +19,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
+from whet.evidence.provenance.rounds import chosen_round
 from whet.evidence.provenance.source import (
     Comprehension,
     Sources,
@@ -360,22 +361,12 @@ class Walk:
             self._hop(trail, element, at, target)
             self._follow(trail, element, inner, at, target)
             return
-        for inner, at in rounds:
-            value = self.now.value(element, inner, at)
-            if key and isinstance(expr, ast.DictComp):  # a round may have been left out
-                is_other = value and target and not is_passed_on(value, target)
-                is_it = not is_other and words_of(self.now.value(expr.key, inner, at)) == key
-            elif value is not None:
-                is_it = is_passed_on(value, target) or self._is_flawed(value)
-            else:
-                operands = [each for _, each in self.now.operands(element, inner, at)]
-                is_it = any(
-                    is_passed_on(each, target) or self._is_flawed(each) for each in operands
-                )
-            if is_it:
-                self._hop(trail, element, at, value or target)
-                self._follow(trail, element, inner, at, value or target)
-                return
+        chosen = chosen_round(expr, rounds, self.now, (key, target), self._is_flawed)
+        if chosen is not None:
+            inner, at, value = chosen
+            self._hop(trail, element, at, value or target)
+            self._follow(trail, element, inner, at, value or target)
+            return
         self._finish(trail, End.MADE, expr, call, step, target)
 
     # ---- parts of objects and containers ----
@@ -530,6 +521,10 @@ class Walk:
     ) -> None:
         """Go on where an element of what is gone through came from."""
         self._hop(trail, expr, step, target, inside)
+        for each in expr.elts if isinstance(expr, ast.Tuple | ast.List | ast.Set) else ():
+            if is_passed_on(self.now.value(each, call, step), target):
+                self._follow(trail, each, call, step, target)
+                return
         for each in self.now.gone_through(expr):
             asked = self.now.asked(each, call, step)
             holder = self.now.value(each, call, asked)
