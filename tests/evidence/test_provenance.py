@@ -901,3 +901,25 @@ def test_a_number_does_not_come_from_an_object_that_another_generator_has_yielde
 ) -> None:
     (first, *_) = clues(tmp_path, OTHERS_YIELD)
     assert [each.place for each in first.trail if each.says.startswith("`seats`")] == ["main.py:16"]
+
+
+COUNTS_OBJECTS = """\
+class Seat:
+    def __init__(self, row):
+        self.row = row
+
+
+def share(taken, room):
+    return taken / room
+
+
+seats = [Seat(row) for row in (5, 3, 2)]
+full = share(9, len(seats))
+assert full <= 1, full
+"""
+
+
+def test_a_count_does_not_come_from_what_has_that_number_in_it(tmp_path: Path) -> None:
+    (first, *_) = clues(tmp_path, COUNTS_OBJECTS)
+    room = [each.source for each in first.trail if each.says == "`room`"]
+    assert "Seat(row)" not in room

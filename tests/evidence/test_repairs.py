@@ -21,6 +21,23 @@ WRONG = {
         ("class A:\n    rows = []\n    def __init__(self, n):\n        self.n = n\n"
         "a, b = A(1), A(2)\na.rows.append(1)\nassert b.rows == [] and b.n == 2\n"), 2,
     ),
+    "a default kept nowhere": (
+        ("seen = {}\ndef note(day, n):\n    seen.get(day, []).append(n)\nnote(1, 2)\n"
+        "assert seen == {1: [2]}\n"), 3,
+    ),
+    "part of a message": (
+        ("import socket, threading\na, b = socket.socketpair()\nwith a, b:\n    a.send(b'12')\n"
+        "    rest = threading.Timer(0.1, a.send, [b'34'])\n    rest.start()\n    x = b.recv(4)\n"
+        "    rest.join()\nassert x == b'1234'\n"), 7,
+    ),
+    "the binary value": (
+        ("from fractions import Fraction\ndef twice(x):\n    return 2 * Fraction(x)\n"
+        "assert twice(0.1) == Fraction(1, 5)\n"), 3,
+    ),
+    "groups": (
+        ("from itertools import groupby\nx = {k: len(list(own)) for k, own in groupby('aba')}\n"
+        "assert x == {'a': 2, 'b': 1}\n"), 2,
+    ),
     "rows": ("grid = [[0] * 2] * 2\ngrid[0][0] = 1\nassert grid[1][0] == 0\n", 1),
     "late": ("made = [lambda: n for n in range(3)]\nassert made[0]() == 0\n", 1),
     "late in a loop": (
@@ -259,3 +276,17 @@ def test_a_new_one_of_what_can_be_changed_tells_nothing() -> None:
         (True, True, False),
         (False, True, True),
     ]
+
+
+def test_where_a_lock_is_held_one_that_helps_does_not_tell_what_is_wrong() -> None:
+    text = (
+        "async def book(room):\n    async with lock_of(room):\n        await pay()\n"
+        "        room.guests += 1\n"
+    )
+    (guarded,) = (each for each in repairs_of(text) if "one task at a time" in each.instead)
+    (alone,) = (
+        each
+        for each in repairs_of(text.replace("async with lock_of(room)", "if room"))
+        if "one task at a time" in each.instead
+    )
+    assert (guarded.is_telling, alone.is_telling) == (False, True)

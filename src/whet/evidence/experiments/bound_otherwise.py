@@ -186,9 +186,11 @@ def _interleaved(node: ast.AsyncFunctionDef) -> Iterator[Change]:
     first = next(
         each for each in ast.walk(node) if isinstance(each, ast.Await) and each.lineno == waits[0]
     )
+    # Where a lock is held already, one that helps says only that this one does not.
+    is_guarded = any(isinstance(each, ast.AsyncWith) for each in ast.walk(node))
     yield Change(
         node=first, what=f"other tasks run `{node.name}` while it waits here, before it changes what they share",
-        instead=f"one task at a time in `{node.name}`", edit=edit_at(node, edit),
+        instead=f"one task at a time in `{node.name}`", edit=edit_at(node, edit), is_telling=not is_guarded,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from whet.evidence.experiments.changes import (
     replacing,
     root_of,
 )
+from whet.evidence.experiments.given_otherwise import given_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
 
@@ -88,6 +89,7 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
         yield from _repeated(node)
     elif isinstance(node, ast.Call):
         yield from _from_keys(node)
+        yield from given_otherwise(node)
     elif isinstance(node, ast.Assign | ast.Return):
         yield from _values(node, tree)
     elif isinstance(node, ast.Expr):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.control import Control, Decision
+from whet.evidence.provenance.defaults import defaults_taken
 from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
 from whet.evidence.provenance.recording import OBJECT, Value
 from whet.evidence.provenance.records import Records
@@ -73,6 +74,23 @@ class MissingClues(Wording):
             there = self.at(call.code.path, expr.lineno)
             for each in self._reason(there, reason, self.said(inner, call), key.words):
                 yield replace(each, sureness=Sureness.POSSIBLE)
+
+    def defaults(self, failing: Failing) -> Iterator[Clue]:
+        """Yield the defaults that were taken though a key that is hardly another one was there."""
+        for each in defaults_taken(failing, self.recording, self.sources, self.walk):
+            call = each.step.frame
+            path, line = call.code.path, each.step.line
+            own = [hop for hop in each.trail.hops if each.key.is_same(hop.value)]
+            made = ""
+            if own:
+                path, line = own[-1].path, own[-1].line
+                made = f": that key comes from {self.place(own[-1])}"
+            yield self.clue(
+                f"{self.at(call.code.path, each.step.line)} asked `{self.said(each.holder, call)}` for"
+                f" {each.key.words}, and took the default; it has {each.other}, which was not asked"
+                f" for there{made}",
+                path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
 
     def _of_attribute(self, failing: Failing) -> Iterator[Clue]:
         for node in ast.walk(failing.node):

@@ -107,6 +107,7 @@ class Origin(Wording):
             *self.missing.clues(failing),
             *self._of_swallowed(failing),
             *self._of_twin_keys(failing),
+            *self.missing.defaults(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]

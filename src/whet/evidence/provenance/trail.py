@@ -12,6 +12,7 @@ SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
 """Equal to many others that have nothing to do with it."""
 TEXTS = {"str", "bytes"}
 _LEAST_ALIKE = 2
+_COUNTS = {"len", "hash", "id", "ord"}
 
 Flaw = Callable[[Value], bool]
 """What is wrong with a value, as a question about others."""
@@ -140,6 +141,16 @@ def is_computed(operand: ast.expr, expr: ast.expr, target: Value | None) -> bool
         if (is_one or is_repeated) and any(each is operand for each in ast.walk(node)):
             return True
     return False
+
+
+def is_by_chance(expr: ast.expr, target: Value | None, part: Value | None) -> bool:
+    """Whether what a call gave is only equal to a part of what it was given, or to something in that."""
+    if target is None or not target.is_number:
+        return False
+    counts = (
+        isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id in _COUNTS
+    )
+    return counts or (part is not None and part.kind != SCALAR)
 
 
 def is_made_of(target: Value, value: Value | None) -> bool:

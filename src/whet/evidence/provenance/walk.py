@@ -39,6 +39,7 @@ from whet.evidence.provenance.trail import (
     Part,
     Trail,
     index_in,
+    is_by_chance,
     is_common,
     is_computed,
     is_made_of,
@@ -581,7 +582,7 @@ class Walk:
         is_passing = chosen is None and isinstance(expr, ast.Call | ast.Await)
         for each, value in found if is_passing else ():
             key = None if is_common(target) else self.now.key_of(value, target, step)
-            if key is not None:
+            if key is not None and not is_by_chance(expr, target, self._all.part(value, key)):
                 self._hop(trail, expr, step, target)
                 by = step.over if isinstance(each, ast.Call) else step.begin
                 self._put(trail, value, key, by)

@@ -1,0 +1,48 @@
+"""Small changes of a program for calls that give less, or something else, than it looks like.
+
+A default that is made anew each time and kept nowhere; groups of what only stands together; the binary
+value of a float; what has arrived by now of what was asked for.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from whet.evidence.experiments.changes import Change, name_of, replacing
+
+_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_EXACT = frozenset({"Decimal", "Fraction"})
+
+
+def given_otherwise(node: ast.Call) -> Iterator[Change]:
+    """Yield the changes that a call offers."""
+    said = ast.unparse(node)
+    match node:
+        case ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[key, made]) if isinstance(
+            made, (ast.Call, *_MUTABLE)
+        ):
+            what = f"`{said}` makes a new one for a key that is not there, and keeps it nowhere"
+            kept = f"{ast.unparse(holder)}.setdefault({ast.unparse(key)}, {ast.unparse(made)})"
+            yield replacing(node, what, kept)
+        case ast.Call(func=ast.Attribute(attr="recv"), args=[count], keywords=[]):
+            what = f"`{said}` gives what has arrived by then, which may be less than that"
+            whole = (
+                f"{ast.unparse(node.func)}({ast.unparse(count)}, __import__('socket').MSG_WAITALL)"
+            )
+            yield replacing(node, what, whole, whole.replace("__import__('socket').", ""))
+        case ast.Call(func=func, args=[value], keywords=[]) if name_of(
+            func
+        ) in _EXACT and not isinstance(value, ast.Constant):
+            what = f"`{said}` takes over the binary value of a float"
+            yield replacing(node, what, f"{ast.unparse(func)}(str({ast.unparse(value)}))")
+        case ast.Call(func=func, args=[rows, *others]) if name_of(func) == "groupby":
+            keys = [*others, *(each.value for each in node.keywords if each.arg == "key")]
+            by = f", key={ast.unparse(keys[0])}" if keys else ""
+            named = _with_first(node, f"sorted({ast.unparse(rows)}{by})")
+            yield replacing(node, f"`{said}` groups only what stands next to each other", named)
+        case _:
+            return
+
+
+def _with_first(node: ast.Call, given: str) -> str:
+    """Return a call with another first argument."""
+    return ast.unparse(ast.Call(node.func, [ast.Name(given), *node.args[1:]], node.keywords))

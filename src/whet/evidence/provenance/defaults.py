@@ -1,0 +1,98 @@
+"""Keys that were not there, so that a default was taken, where a key that is hardly another one was."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from whet.core.value_class import value_class
+from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
+from whet.evidence.provenance.source import Sources, head
+from whet.evidence.provenance.suspects import Failing
+from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.walk import Walk
+
+_MOST_MORE, _LEAST_ALIKE = 3, 3
+"""One key may begin or end with the other, and so many more characters; it has at least so many."""
+
+
+@value_class
+class Default:
+    """A default that was taken.
+
+    Attributes:
+        holder: the expression that was asked.
+        key: the key that it does not have.
+        other: the key that it has, and that was never asked for there.
+        step: when.
+        trail: the way of the key.
+    """
+
+    holder: ast.expr
+    key: Value
+    other: str
+    step: Step
+    trail: Trail
+
+
+@dataclass(slots=True)
+class _Asked:
+    """One `get` of the program: what it was asked for, and when for each for the first time."""
+
+    node: ast.Call
+    keys: dict[str, tuple[Value, Step]] = field(default_factory=dict[str, tuple[Value, Step]])
+    known: set[str] = field(default_factory=set[str])
+
+
+def defaults_taken(
+    failing: Failing, recording: Recording, sources: Sources, walk: Walk
+) -> Iterator[Default]:
+    """Yield the defaults that were taken for keys that are hardly others than those that are there."""
+    for asked in _asked(failing, recording, sources, walk):
+        unasked = [each for each in asked.known if each not in asked.keys]
+        for words, (key, step) in asked.keys.items():
+            near = [each for each in unasked if _is_near(words, each)]
+            if words in asked.known or len(near) != 1:
+                continue
+            assert isinstance(asked.node.func, ast.Attribute)
+            trail = walk.back(asked.node.args[0], step.frame, step, key, None)
+            yield Default(asked.node.func.value, key, near[0], step, trail)
+
+
+def _asked(
+    failing: Failing, recording: Recording, sources: Sources, walk: Walk
+) -> Iterator[_Asked]:
+    found: dict[int, _Asked] = {}
+    for step in recording.steps:
+        if step.result is not None or step.begin >= failing.error.moment:
+            continue
+        for node in head(sources[step.frame.code.path].statement(step.line)):
+            match node:
+                case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[given, *_]):
+                    holder = walk.now.value(inner, step.frame, step)
+                    key = walk.now.value(given, step.frame, step)
+                case _:
+                    continue
+            is_known = holder is not None and holder.kind == CONTAINER and holder.is_whole
+            if holder is not None and key is not None and is_known:
+                asked = found.setdefault(id(node), _Asked(node))
+                asked.keys.setdefault(key.words, (key, step))
+                asked.known |= set(holder.parts)
+    yield from found.values()
+
+
+def _is_near(one: str, other: str) -> bool:
+    """Whether two texts are one and the same but for their case, blanks or an end."""
+    if not (one[:1] == other[:1] == "'"):
+        return False
+    one, other = (each.strip("'").strip().casefold() for each in (one, other))
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    is_end = long.startswith(short) or long.endswith(short)
+    more = long.removeprefix(short) if long.startswith(short) else long.removesuffix(short)
+    return (
+        is_end
+        and len(short) >= _LEAST_ALIKE
+        and len(more) <= _MOST_MORE
+        and not any(map(str.isdigit, more))
+    )
