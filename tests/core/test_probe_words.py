@@ -93,7 +93,9 @@ def test_a_target_is_read(
     )
 
 
-@pytest.mark.parametrize("word", ["x[1:2]", "a.py:0", "a.py:3:return", "lambda: 1", "f", ":return"])
+@pytest.mark.parametrize(
+    "word", ["x[1:2]", "a.py:0", f"a.py:{10**12}", "a.py:3:return", "lambda: 1", "f", ":return"]
+)
 def test_what_is_no_target_is_none(word: str) -> None:
     assert target_of(word) is None
 

@@ -17,6 +17,7 @@ ACTIONS = ("print", "stack", "count", "mem", "sleep", "break", "die")
 _MODIFIERS = ("if", "after", "every")
 _WORDS = frozenset({*ACTIONS, *_MODIFIERS})
 _LINE = re.compile(r"(?P<file>.*\.py):(?P<line>\d+)")
+_MOST_DIGITS = 10  # no file has as many lines
 _FILE = re.compile(r"(?P<file>.*\.py):(?P<name>[\w.*?\[\]]+)")
 _MODULE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<name>[\w.*?\[\]]+)")
 _NAME = re.compile(r"[^\W\d]\w*(\.\w+)*")
@@ -181,9 +182,10 @@ def target_of(word: str) -> Target | None:
         kind, named = TargetKind.RETURN, word[: -len(_RETURN)]
     line = _LINE.fullmatch(named)
     if line is not None:
-        if kind is TargetKind.RETURN or not int(line["line"]):
+        number = line["line"].lstrip("0")
+        if kind is TargetKind.RETURN or not 0 < len(number) < _MOST_DIGITS:
             return None
-        return Target(text=word, kind=TargetKind.LINE, file=line["file"], line=int(line["line"]))
+        return Target(text=word, kind=TargetKind.LINE, file=line["file"], line=int(number))
     for pattern in (_FILE, _MODULE):
         found = pattern.fullmatch(named)
         if found is not None:

@@ -137,10 +137,10 @@ def deciding_lines(source: str, active: AbstractSet[int]) -> set[int]:
         inside = {each.lineno for each in ast.walk(node) if isinstance(each, ast.stmt)}
         if isinstance(node, _COMPOUND) and inside & active:
             found |= set(range(node.lineno, _head_end(node) + 1))
+        if not isinstance(node, ast.If) or not any(isinstance(e, _LEAVING) for e in ast.walk(node)):
+            continue
         own = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), tree)
-        leaves = isinstance(node, ast.If) and any(isinstance(e, _LEAVING) for e in ast.walk(node))
-        own_lines = {each.lineno for each in ast.walk(own) if isinstance(each, ast.stmt)}
-        if leaves and own_lines & active:
+        if any(isinstance(each, ast.stmt) and each.lineno in active for each in ast.walk(own)):
             found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return found
 
