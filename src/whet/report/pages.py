@@ -2,7 +2,8 @@
 
 import json
 from base64 import b64encode
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -63,6 +64,25 @@ def headline(investigation: Investigation) -> str:
 
 
 def _render(template: str, investigation: Investigation) -> str:
+    script = (_TEMPLATES / "copy.js").read_text("utf-8")
+    page = page_renderer(template)(
+        it=investigation,
+        answer=answer_of(investigation),
+        headline=headline(investigation),
+        count=shown_count,
+        versions=versions_in_order(investigation.history),
+        script=script,
+        script_digest=b64encode(sha256(script.encode()).digest()).decode("ascii"),
+        linked=partial(
+            markup.linked, known=frozenset(each.number for each in investigation.trials)
+        ),
+    )
+    return page.rstrip("\n") + "\n"
+
+
+@cache
+def page_renderer(template: str) -> Callable[..., str]:
+    """Return what fills in a page; its template is compiled once: an investigation writes its report often."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
@@ -93,21 +113,8 @@ def _render(template: str, investigation: Investigation) -> str:
         source=markup.source,
         diff=markup.diff,
         block=markup.block,
-        linked=partial(
-            markup.linked, known=frozenset(each.number for each in investigation.trials)
-        ),
     )
-    script = (_TEMPLATES / "copy.js").read_text("utf-8")
-    page = environment.get_template(template).render(
-        it=investigation,
-        answer=answer_of(investigation),
-        headline=headline(investigation),
-        count=shown_count,
-        versions=versions_in_order(investigation.history),
-        script=script,
-        script_digest=b64encode(sha256(script.encode()).digest()).decode("ascii"),
-    )
-    return page.rstrip("\n") + "\n"
+    return environment.get_template(template).render
 
 
 def versions_in_order(history: VersionSearch | None) -> tuple[TestedVersion, ...]:
