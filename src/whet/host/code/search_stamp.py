@@ -159,7 +159,9 @@ class _Look:
 
     def at(self, path: str) -> None:
         """Note one file, under its real name."""
-        real = os.path.realpath(path)
+        self._note(os.path.realpath(path))
+
+    def _note(self, real: str) -> None:
         if self._is_left_out(real):
             return
         try:
@@ -190,8 +192,10 @@ class _Look:
             for entry in inside:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
-                else:
+                elif entry.is_symlink():
                     self.at(entry.path)
+                else:
+                    self._note(entry.path)  # it is real: so is its folder
 
     def _is_left_out(self, path: str) -> bool:
         return any(_is_at(path, own) for own in self._left_out)
