@@ -13,10 +13,13 @@ import subprocess
 import sys
 import traceback
 from contextlib import suppress
+from dataclasses import is_dataclass
 from functools import cache
+from operator import attrgetter
 from threading import Thread
 
 import whet
+from whet.report.pages import page_renderer
 
 _STREAMS = 3
 _LENGTH_BYTES = 8
@@ -109,6 +112,7 @@ def _serve(line: socket.socket) -> None:
     for module in pkgutil.walk_packages(whet.__path__, "whet."):
         if not module.name.startswith(("whet.agent", "whet.__main__")):
             importlib.import_module(module.name)
+    _compile_what_waits()
     gc.collect()
     gc.freeze()
     while True:
@@ -123,6 +127,15 @@ def _serve(line: socket.socket) -> None:
         for each in descriptors:
             os.close(each)
         os.wait()
+
+
+def _compile_what_waits() -> None:
+    """Compile what each whet would compile when it first needs it."""
+    for each in gc.get_objects():
+        if isinstance(each, type) and is_dataclass(each):
+            attrgetter("__init__")(each)
+    for template in ("report.md.jinja", "report.html.jinja"):
+        page_renderer(template)
 
 
 def _answer_for(body: bytes, descriptors: list[int]) -> None:
