@@ -25,7 +25,7 @@ LOCK    := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
            --custom-compile-command 'make lock' $(ARGS) pyproject.toml
 
 # An outer environment must not leak into ours.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV
 MAKEFLAGS += --no-print-directory
 .DELETE_ON_ERROR:
 
@@ -199,7 +199,7 @@ $(VENV)/.ready-demo: locks/demo.txt pyproject.toml
 	$(call make-venv,$(VENV))
 	@$(BIN)/python $(PIP) --no-deps --require-hashes -r locks/demo.txt
 	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
-	@# pip compiles what it copies, but not a checkout; PYTHONDONTWRITEBYTECODE would keep it so.
+	@# pip compiles what it copies, but not a checkout.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
