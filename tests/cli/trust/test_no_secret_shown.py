@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from loop_command import SLOW, looping
 from whet_command import Said, Whet
 
 PROGRAM = """\
@@ -140,3 +141,59 @@ def test_a_secret_that_is_a_plain_word_is_masked_in_its_place_and_spoils_no_othe
     assert f"{word} is up" in whet("show", "--output", environment=variables).stdout
     stored = json.loads(whet("show", "--json", environment=variables).stdout)
     assert word not in json.dumps(stored["spec"])
+
+
+READS = """\
+import os, sys
+word = sys.stdin.read().strip()
+print(word, os.environ["API_TOKEN"])
+raise ConnectionError("refused " + word)
+"""
+
+
+@pytest.mark.parametrize(
+    "verb", [("run", "--locals"), ("repeat", "-n", "2"), ("loop", "--runs", "1")]
+)
+def test_a_secret_on_standard_input_is_masked_in_what_is_shown(
+    whet: Whet, verb: tuple[str, ...]
+) -> None:
+    secret = "tok-81k!2hS_x92"
+    whet.write("app.py", READS)
+    whet.write("token.txt", f"{secret}\n")
+
+    said = whet(
+        *verb, "--stdin", "token.txt", "--env", f"API_TOKEN={secret}", "--", sys.executable, "app.py"
+    )  # fmt: skip
+
+    shown = [whet(*each) for each in VERBS]
+    assert not [each.stdout for each in shown if secret in each.stdout + each.stderr]
+    assert secret not in "".join(
+        line for line in said.stderr.splitlines() if line.startswith("whet")
+    )
+    held = b"".join(path.read_bytes() for path in whet.state.glob("notebook.db*"))
+    assert secret.encode() not in held
+
+
+def test_a_secret_of_a_warm_run_is_masked_in_what_is_shown(whet: Whet) -> None:
+    secret = "tok-81k!2hS_x92"
+    program = f"import os\nword = os.environ['API_TOKEN']\n{SLOW}print(word)\n"
+    whet.write("app.py", f"{program}pass\n")
+    told: list[dict[str, object]] = []
+
+    with looping(
+        whet, sys.executable, "app.py", options=("--env", f"API_TOKEN={secret}", "--locals")
+    ) as loop:
+        told.append(loop.next())
+        loop.save("app.py", f"{program}raise ConnectionError('refused ' + word)\n")
+        told.append(loop.next())
+
+    assert "warm" in str(told[1])
+    shown = [json.dumps(told), *(said.stdout + said.stderr for said in map(whet_of(whet), VERBS))]
+    assert not [each for each in shown if secret in each]
+    assert "refused <secret>" in "".join(shown)
+    held = b"".join(path.read_bytes() for path in whet.state.glob("notebook.db*"))
+    assert secret.encode() not in held
+
+
+def whet_of(whet: Whet) -> Callable[[tuple[str, ...]], Said]:
+    return lambda words: whet(*words)
