@@ -4,7 +4,8 @@
 PYTHON  ?= python3
 ARGS    ?=
 TORCH   ?= torch==2.13.0
-PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1
+PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1 tqdm==4.70.1 polars==2.1.0 pyarrow==26.0.1 \
+           matplotlib==3.11.2 scikit-learn==1.9.1 jax==0.10.2
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
 # The first other Python that really runs: what pyenv puts on PATH may only say that it cannot.
 PYTHONS := $(foreach version,3.13 3.12,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)))
@@ -95,10 +96,11 @@ bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with rat
 	    $(BIN)/python -m benchmarks.$$module || exit; done
 
 .PHONY: bench-warm
-bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program, beside cold ones and other tools
+bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program and of libraries, beside cold ones and other tools
 	$(BIN)/python -m benchmarks.cycles.warm --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python -m benchmarks.cycles.searches --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
+	$(BIN)/python -m benchmarks.cycles.libraries --python $(VENV_PEERS)/bin/python
 
 .PHONY: bench-evidence
 bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded failures are bisected; what evidence costs: stacks, variables of a failure, system calls, probes
