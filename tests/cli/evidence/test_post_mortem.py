@@ -58,7 +58,7 @@ def test_pdb_opens_in_the_innermost_frame_of_the_user_and_walks_up(failed: Whet)
         stdin=b"p row\np settings.rate * 4\nup\np number\np rows[0]['price']\ndown\np row\nq\n",
     )
 
-    assert said.code == 0
+    assert said.code == 1
     answers = [line.removeprefix("(Pdb) ") for line in said.stdout.splitlines()]
     for answer in ("{'cost': 3}", "2.0", "1", "2"):
         assert answer in answers
@@ -74,7 +74,12 @@ def test_pdb_shows_the_source_as_the_trial_ran_it(failed: Whet) -> None:
 
 
 def test_the_end_of_the_input_ends_pdb(failed: Whet) -> None:
-    assert failed("post-mortem", stdin=b"p 1\n").code == 0
+    assert "1\n" in failed("post-mortem", stdin=b"p 1\n").stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--list",), ("--json",)])
+def test_the_exit_code_is_that_of_the_trial(failed: Whet, words: tuple[str, ...]) -> None:
+    assert failed("post-mortem", *words, stdin=b"q\n").code == 1
 
 
 def test_each_error_of_a_chain_can_be_looked_at(whet: Whet) -> None:

@@ -61,7 +61,9 @@ def test_what_hangs_in_native_code_with_the_lock_of_the_interpreter_is_named(whe
 def test_what_spins_is_told_from_what_waits(whet: Whet) -> None:
     hanging(whet, str(HANGS / "spinning.py"))
 
-    shown = whet("stacks", "--trial", "1").stdout
+    said = whet("stacks", "--trial", "1")
+    shown = said.stdout
+    assert said.code == whet("stacks", "--json").code == 124
     assert re.search(r"process \d+ is busy in poll\(\) at spinning.py:[78]\n", shown)
 
 

@@ -77,6 +77,49 @@ def test_whether_a_switch_took_is_not_known_of_a_program_that_was_killed(whet: W
     assert rows(whet, text, "asyncio-debug")["asyncio-debug"]["took"] is None
 
 
+SHARED = """
+import os, {imported}
+seen = []
+def look(number):
+    seen.append(os.getpid())
+    return number * 2
+if __name__ == "__main__":
+    with {pool} as pool:
+        assert list(pool.map(look, range(4))) == [0, 2, 4, 6]
+    assert seen == [os.getpid()] * 4, "what the workers have seen is not here"
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "pool"),
+    [
+        ("multiprocessing", "multiprocessing.Pool(2)"),
+        ("multiprocessing", "multiprocessing.get_context('spawn').Pool(processes=2)"),
+        ("multiprocessing.pool", "multiprocessing.pool.Pool(2, os.getpid, (), 3)"),
+        ("concurrent.futures", "concurrent.futures.ProcessPoolExecutor(2)"),
+        ("concurrent.futures", "concurrent.futures.ProcessPoolExecutor(initializer=os.getpid)"),
+    ],
+)
+def test_pools_of_processes_work_in_the_process_itself(
+    whet: Whet, imported: str, pool: str
+) -> None:
+    text = SHARED.format(imported=imported, pool=pool)
+
+    assert rows(whet, text, "one-process")["one-process"]["effect"] == "gone"
+
+
+def test_an_error_in_a_pool_that_works_in_the_process_itself_is_the_same(whet: Whet) -> None:
+    text = """
+import concurrent.futures
+def fail(number):
+    return 1 / number
+if __name__ == "__main__":
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        print(list(pool.map(fail, [1, 0])))
+"""
+    assert rows(whet, text, "one-process")["one-process"]["effect"] in {"same", "clearer"}
+
+
 def test_pools_of_processes_have_one_process(whet: Whet) -> None:
     text = """
 import multiprocessing, concurrent.futures

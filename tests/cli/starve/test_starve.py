@@ -99,6 +99,28 @@ def test_the_least_number_of_files_is_exact(whet: Whet) -> None:
     assert "Too many open files" in said.stdout
 
 
+def test_failures_that_differ_only_by_the_limit_are_one(whet: Whet) -> None:
+    whet.write(
+        "need.py",
+        "opened = []\n"
+        "try:\n"
+        "    for number in range(100):\n"
+        "        opened.append(open('/dev/null'))\n"
+        "except OSError:\n"
+        "    count = len(opened)\n"
+        "    opened.clear()\n"
+        "    raise SystemExit(f'only {count} of 100 are open')\n",
+    )
+
+    said = whet("starve", "--find", "files", "--", sys.executable, "need.py")
+
+    _, _, told = said.stdout.partition("with less it fails so:\n")
+    ways = told.partition("\n\n")[0].splitlines()
+    ours = [way for way in ways if "of 100 are open" in way]
+    assert len(ours) == 1, told
+    assert " to " in ours[0]
+
+
 def test_nothing_is_searched_for_a_command_that_fails_anyway(whet: Whet) -> None:
     said = whet("starve", "--find", "memory", "--", "false")
     assert said.code == 65

@@ -41,10 +41,8 @@ class Switches:
             (
                 "one-process",
                 {
-                    "multiprocessing.pool": self._one_of("one-process", "Pool", "processes"),
-                    "concurrent.futures.process": self._one_of(
-                        "one-process", "ProcessPoolExecutor", "max_workers"
-                    ),
+                    "multiprocessing.pool": self._pool_inside,
+                    "concurrent.futures.process": self._executor_inside,
                 },
             ),
             (
@@ -163,6 +161,47 @@ class Switches:
             return (one < other) - (one > other)
 
         module["TestLoader"].sortTestMethodsUsing = staticmethod(compare)
+
+    def _pool_inside(self, module: dict[str, Any]) -> None:
+        """Let a pool of processes work in one thread of this process."""
+        pool = module["Pool"]
+        threads = module["ThreadPool"]
+        for name in (
+            "Process", "_setup_queues", "_get_sentinels", "_get_worker_sentinels",
+            "_help_stuff_finish",
+        ):  # fmt: skip
+            setattr(pool, name, threads.__dict__[name])
+        self._hold("one-process", pool, {"processes": 1, "maxtasksperchild": None})
+        original = pool.__init__
+
+        def make(own: Any, *given: Any, **named: Any) -> None:
+            vars(own)["_setup_queues"] = threads.__dict__["_setup_queues"].__get__(own)
+            try:
+                original(own, *given, **named)
+            finally:
+                del vars(own)["_setup_queues"]
+
+        pool.__init__ = make
+
+    def _executor_inside(self, module: dict[str, Any]) -> None:
+        """Let an executor with processes work in one thread of this process."""
+        executor = module["ProcessPoolExecutor"]
+        self._hold("one-process", executor, {"max_workers": 1})
+        original = executor.__init__
+
+        def make(own: Any, *given: Any, **named: Any) -> None:
+            original(own, *given, **named)
+            own.whet_inside = __import__("concurrent.futures.thread").futures.ThreadPoolExecutor(
+                1, initializer=vars(own)["_initializer"], initargs=vars(own)["_initargs"]
+            )
+
+        def submit(own: Any, /, *given: Any, **named: Any) -> Any:
+            return own.whet_inside.submit(*given, **named)
+
+        def shutdown(own: Any, *given: Any, **named: Any) -> None:
+            own.whet_inside.shutdown(*given, **named)
+
+        executor.__init__, executor.submit, executor.shutdown = make, submit, shutdown
 
     def _hold(self, switch: str, made: Any, held: dict[str, Any]) -> None:
         """Have a class made with these values, whatever the program says."""

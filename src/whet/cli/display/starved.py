@@ -1,7 +1,7 @@
 """What `whet starve --find` has found, in lines and in JSON."""
 
+import re
 import sys
-from itertools import groupby
 
 from whet.cli.console import verdict_word
 from whet.core.text.quantity import shown_count, shown_seconds
@@ -9,6 +9,10 @@ from whet.workbench.starve.starve import LeastAmount, TriedAmount
 
 _BAR = 30
 _WIDEST = 100
+# Numbers that follow the limit; lines of code, exit codes, signals and errno say what failed.
+_OF_THE_LIMIT = re.compile(
+    r"(?<![:\d])(?<!code )(?<!signal )(?<!Errno )\d+(?:\.\d+)?(?: ?[KMGT]i?B)?"
+)
 
 
 def least_lines(found: LeastAmount) -> list[str]:
@@ -18,8 +22,8 @@ def least_lines(found: LeastAmount) -> list[str]:
     trials = shown_count(found.trials, "trial")
     by = dict.fromkeys(way.rpartition(" by ")[2] for way in found.limited_by)
     ways = f"; enforced by {', '.join(by)}" if by else ""
-    lines.append(f"\n{trials} in {shown_seconds(found.wall_seconds)}; {found.stopped.value}{ways}")
-    return lines
+    end = f"{trials} in {shown_seconds(found.wall_seconds)}; {found.stopped.value}{ways}"
+    return [*lines, "", end]
 
 
 def _answer(found: LeastAmount) -> str:
@@ -67,12 +71,13 @@ def _failures(found: LeastAmount) -> list[str]:
     if not failed:
         return []
     lines = ["", "with less it fails so:"]
-    for words, alike in groupby(reversed(failed), key=_alike):
-        amounts: list[TriedAmount] = list(alike)
-        span = amounts[0].shown
-        if len(amounts) > 1:
-            span = f"{amounts[-1].shown} to {span}"
-        lines.append(f"  {span}: {words}")
+    ways: dict[str, list[TriedAmount]] = {}
+    for tried in reversed(failed):
+        ways.setdefault(_OF_THE_LIMIT.sub("<n>", _alike(tried)), []).append(tried)
+    for alike in ways.values():
+        most, least = alike[0], alike[-1]
+        span = most.shown if most is least else f"{least.shown} to {most.shown}"
+        lines.append(f"  {span}: {_shortened(_alike(most))}")
     return lines
 
 
@@ -82,4 +87,8 @@ def _alike(tried: TriedAmount) -> str:
     if words.startswith("killed by the memory limit"):
         _, line, place = words.rpartition(", last Python line ")
         words = f"killed by the memory limit{f', at {place}' if line else ''}"
+    return words
+
+
+def _shortened(words: str) -> str:
     return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"

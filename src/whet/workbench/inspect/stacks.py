@@ -29,11 +29,13 @@ class ObservedStacks:
         target: what was looked at, in words.
         processes: those that were there.
         groups: their threads by equal stacks.
+        exit_code: of the trial, as a shell has it; 0 of what still runs.
     """
 
     target: str
     processes: tuple[ProcessStack, ...]
     groups: tuple[StackGroup, ...]
+    exit_code: int = 0
 
 
 @value_class(kw_only=True)
@@ -95,7 +97,7 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
         if running:
             return _audit_listener(f"trial {entry.number}", running, look)
     for evidence in bench.notebook.evidence_of(entry.number, STACKS):
-        return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence))
+        return _grouped(f"trial {entry.number}, as it was", stacks_in(evidence), entry.outcome)
     if entry.outcome is not None and entry.outcome.stacks:
         return _last_stack(entry, entry.outcome)
     if entry.outcome is not None and entry.outcome.signal is not None:
@@ -125,7 +127,7 @@ def _last_stack(entry: Entry, outcome: Outcome) -> ObservedStacks:
 
         notes = (f"the C side is in a core file, for `whet stacks --core FILE`: {why_no_core()}",)
     process = ProcessStack(pid=pid, command=command, engine="agent", threads=(thread,), notes=notes)
-    return _grouped(f"trial {entry.number}, as it ended", (process,))
+    return _grouped(f"trial {entry.number}, as it ended", (process,), outcome)
 
 
 def _matching(pattern: str) -> list[int]:
@@ -181,5 +183,10 @@ def _audit_listener(target: str, pids: Sequence[int], look: Look) -> ObservedSta
     return sighting
 
 
-def _grouped(target: str, processes: tuple[ProcessStack, ...]) -> ObservedStacks:
-    return ObservedStacks(target=target, processes=processes, groups=groups_of(processes))
+def _grouped(
+    target: str, processes: tuple[ProcessStack, ...], outcome: Outcome | None = None
+) -> ObservedStacks:
+    code = 0 if outcome is None else outcome.shell_exit_code
+    return ObservedStacks(
+        target=target, processes=processes, groups=groups_of(processes), exit_code=code
+    )

@@ -71,11 +71,12 @@ _ALL = (
     ),
     Toggle(
         name="one-process",
-        does="pools have one process, and distributed programs one rank (WORLD_SIZE=1)",
+        does="pools of processes work in the process itself; distributed programs have one rank (WORLD_SIZE=1)",
         read="when a pool or a process group is made",
         variables={
             "WORLD_SIZE": "1", "RANK": "0", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",
             "PET_NPROC_PER_NODE": "1", "PET_NNODES": "1", "LOKY_MAX_CPU_COUNT": "1",
+            "JOBLIB_MULTIPROCESSING": "0",
         },
         inside=("one-process",),
         signs=(

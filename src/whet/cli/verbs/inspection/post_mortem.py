@@ -22,24 +22,25 @@ from whet.workbench.trials.bench import open_workbench
     help="Open this error. [the one that ended the program]",
 )
 @json_option
-def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_json: bool) -> None:
+def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_json: bool) -> int:
     """Open pdb on the frames of a trial that ran with `--locals`.
 
     The default is the last trial. The program doesn't run again: whet kept the frames when it
     failed, rebuilds their variables, and shows the source as it was then. `up`, `down`, `p`, `pp`, `ll`
-    and `where` work; a value that whet couldn't keep says so.
+    and `where` work; a value that whet couldn't keep says so. The exit code is the program's.
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
         dead = dead_of(bench, entry)
     default = likeliest(entry.outcome, dead)
+    code = 0 if entry.outcome is None else entry.outcome.shell_exit_code
     if as_json:
         answer_json({"trial": entry.number, "errors": [_json(each) for each in dead]})
-        return
+        return code
     if is_list:
         for number, each in enumerate(dead, start=1):
             answer(f"{number:>3}{'*' if number - 1 == default else ' '} {_words(each)}")
-        return
+        return code
     number = default + 1 if chosen is None else chosen
     if not 1 <= number <= len(dead):
         raise BadUsage(
@@ -50,6 +51,7 @@ def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_js
     if len(dead) > 1:
         say(f"whet: error {number} of {len(dead)}: `--error N` for another one, `--list` for all")
     look_at(dead[number - 1])
+    return code
 
 
 def _words(dead: Dead) -> str:

@@ -56,24 +56,26 @@ def command(
     is_whole: bool,
     core: str,
     as_json: bool,
-) -> None:
+) -> int:
     """Show where each process of a tree is; equal stacks are shown once.
 
     The target is a process and all its descendants, all processes whose command line matches a
     pattern, or a trial: a running one, or one that `--hang` ended. The default is the last trial.
-    Two looks one second apart show what moves, what spins and what waits.
+    Two looks one second apart show what moves, what spins and what waits. For a trial that
+    has ended, the exit code is the program's.
     """
     look = Look(target=target, is_trial=is_trial, native=native, looks_again=not once)
     if core:
         _show_core(core, target, as_json=as_json)
-        return
+        return 0
     with open_workbench() as bench:
         sighting = look_at_stacks(bench, look)
     if as_json:
         answer_json(sighting_json(sighting))
-        return
+        return sighting.exit_code
     for line in sighting_lines(sighting, is_whole=is_whole):
         answer(line)
+    return sighting.exit_code
 
 
 def _show_core(core: str, program: str, *, as_json: bool) -> None:
