@@ -84,8 +84,8 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         probing.extend([] if loading is None else [loading])
         return {} if loading is None else loading.guards
 
-    def tell(suffix: str, text: str) -> None:
-        _append(os.path.join(folder, "{}{}".format(os.getpid(), suffix)), text)
+    def tell(suffix: str, data: bytes) -> None:
+        _append(os.path.join(folder, "{}{}".format(os.getpid(), suffix)), data)
 
     told = os.environ.get
     # What is asked for, None: nothing; whether all that a job imports is to be forgotten, or its
@@ -94,13 +94,13 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         ("", "whet_tasks", False, lambda own, _: own.answering(tell)),
         ("", "whet_locks", False, lambda own, _: own.answering(tell)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_presence", False,
-            lambda own, _: own.tell(folder)),
+            lambda own, _: own.begin(tell)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_failures", False,
-            lambda own, _: own.Watch(folder).begin()),
+            lambda own, _: own.Watch(tell).begin()),
         (told("WHET_TOGGLES"), "whet_toggles", False,
-            lambda own, wish: own.Switches(folder, wish).begin()),
+            lambda own, wish: own.Switches(tell, wish).begin()),
         (told("WHET_GPU_MEMORY") or None, "whet_gpu", False,
-            lambda own, wish: own.Cap(folder, int(wish)).begin()),
+            lambda own, wish: own.Cap(tell, int(wish)).begin()),
         (told("WHET_CLOSER"), "whet_closer", True, lambda own, wish: own.Look(folder, wish).begin()),
         (told("WHET_PROBES") or None, "whet_probe", True, probes),
         (told("WHET_COUNT") or None, "whet_count", True, probes),
@@ -117,10 +117,9 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
     return keeping
 
 
-def _append(path: str, text: str) -> None:
-    """Write text at the end of a file of whet's own; where that can't be done, leave it."""
+def _append(path: str, data: bytes) -> None:
+    """Write at the end of a file of whet's own; where that can't be done, leave it."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    data = text.encode("ascii", "backslashreplace")
     try:
         descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
         try:
@@ -129,7 +128,7 @@ def _append(path: str, text: str) -> None:
         finally:
             os.close(descriptor)
     except OSError:
-        pass
+        pass  # the trial is over, or the disk is full: the program is what matters
 
 
 def _begun(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _MOST_FAILURES = 20
 _MOST_BYTES = 4 << 20
 _SUFFIX = ".failures"
@@ -34,8 +33,9 @@ _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 class Watch:
     """Keeps the failures of this process, each in a line of a file of its own."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, tell: Callable[[str, bytes], None]) -> None:
+        self._tell = tell
+        self._bytes = 0
         self._last = 0
         self._count = 0
         self._capture: Callable[..., Sequence[bytes]] | None = None
@@ -75,15 +75,10 @@ class Watch:
             sys.setrecursionlimit(limit)
 
     def _write(self, lines: Sequence[bytes]) -> None:
-        path = os.path.join(self._folder, "{}{}".format(os.getpid(), _SUFFIX))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-        try:
-            for line in lines:
-                if os.fstat(descriptor).st_size + len(line) < _MOST_BYTES:
-                    os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+        for line in lines:
+            if self._bytes + len(line) < _MOST_BYTES:
+                self._bytes += len(line)
+                self._tell(_SUFFIX, line)
 
     def _look(self) -> None:
         """Keep the error that has ended the program, which Python has shown by now."""

@@ -34,16 +34,16 @@ _AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading"
 # The last two are those of a closer look.
 
 
-def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
+def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
     """Return what to call when `threading` has been imported.
 
     Args:
-        tell: writes text into a file of this process, by the end of its name.
+        tell: writes at the end of a file of this process, which it knows by the end of its name.
     """
 
     def listen(module: dict[str, Any]) -> None:
         def answer(_number: int, frame: FrameType) -> None:
-            tell(_SUFFIX, _answer_text(module, frame))
+            tell(_SUFFIX, _answer_text(module, frame).encode("ascii", "backslashreplace"))
 
         try:
             # It must interrupt the wait for a lock: if the wait started again, Python would never get here.

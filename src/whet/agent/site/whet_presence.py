@@ -11,43 +11,48 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
 
-_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
+    Tell: TypeAlias = Callable[..., None]
+
 _SUFFIX = ".python"
 _MOST_FILES, _MOST_BYTES = 1000, 1 << 16
 _BOOTSTRAP = "_bootstrap"
 _NAMES = {"cpython": "CPython", "pypy": "PyPy"}
 
 
-def tell(folder: str) -> dict[str, Callable[[dict[str, Any]], None]]:
+def begin(write: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
     """Tell it now, also of a program that will be killed, and its modules when it ends."""
+
+    def tell(*parts: str) -> None:
+        write(_SUFFIX, os.fsencode("\0".join(parts[:_MOST_FILES]) + "\0\0"))
+
     name, version = sys.implementation.name, sys.version_info
     shown = "{} {}.{}.{}".format(_NAMES.get(name, name), *version[:3])
-    _write(folder, ["python", sys.executable or "", shown])
+    tell("python", sys.executable or "", shown)
     here = os.getcwd()
-    _write(folder, ["files", *(os.path.join(here, word) for word in _words()[1:])])
-    atexit.register(_tell_modules, folder)
+    tell("files", *(os.path.join(here, word) for word in _words()[1:]))
+    atexit.register(_tell_modules, tell)
     return {
-        "multiprocessing.process": lambda module: _watch_begins(folder, module["BaseProcess"]),
-        "multiprocessing.popen_fork": lambda module: _watch_ends(folder, module["Popen"]),
-        "multiprocessing.popen_forkserver": lambda module: _watch_ends(folder, module["Popen"]),
+        "multiprocessing.process": lambda module: _watch_begins(tell, module["BaseProcess"]),
+        "multiprocessing.popen_fork": lambda module: _watch_ends(tell, module["Popen"]),
+        "multiprocessing.popen_forkserver": lambda module: _watch_ends(tell, module["Popen"]),
     }
 
 
-def _watch_begins(folder: str, process: Any) -> None:
+def _watch_begins(tell: Tell, process: Any) -> None:
     """Have each process of multiprocessing tell what the program calls it."""
     bootstrap: Callable[..., object] = getattr(process, _BOOTSTRAP)
 
     def _bootstrap(own: Any, *arguments: object, **named: object) -> object:
-        _write(folder, ["process", str(own.name)])
+        tell("process", str(own.name))
         return bootstrap(own, *arguments, **named)
 
     setattr(process, _BOOTSTRAP, _bootstrap)
 
 
-def _watch_ends(folder: str, popen: Any) -> None:
+def _watch_ends(tell: Tell, popen: Any) -> None:
     """Have a process tell how those that it has started ended: nobody else hears of it."""
     poll = popen.poll
 
@@ -55,18 +60,18 @@ def _watch_ends(folder: str, popen: Any) -> None:
         was_known = own.returncode is not None
         code = poll(own, *arguments, **named)
         if code and not was_known:
-            _write(folder, ["ended", str(own.pid), str(code)])
+            tell("ended", str(own.pid), str(code))
         return code
 
     tell_poll.__name__ = "poll"
     popen.poll = tell_poll
 
 
-def _tell_modules(folder: str) -> None:
+def _tell_modules(tell: Tell) -> None:
     own = os.path.dirname(os.__file__) + os.sep
     spaces = (getattr(module, "__dict__", None) for module in list(sys.modules.values()))
     files = [_file_of(space) for space in spaces]
-    _write(folder, ["files", *(each for each in files if each and not each.startswith(own))])
+    tell("files", *(each for each in files if each and not each.startswith(own)))
 
 
 def _file_of(space: Any) -> str:
@@ -82,21 +87,5 @@ def _words() -> list[str]:
         return []
     try:
         return os.fsdecode(os.read(descriptor, _MOST_BYTES)).rstrip("\0").split("\0")
-    finally:
-        os.close(descriptor)
-
-
-def _write(folder: str, parts: Sequence[str]) -> None:
-    path = os.path.join(folder, "{}{}".format(os.getpid(), _SUFFIX))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-    data = os.fsencode("\0".join(parts[:_MOST_FILES]) + "\0\0")
-    try:
-        descriptor = os.open(path, flags, 0o600, dir_fd=_MAGIC_FOLDER)
-    except OSError:
-        return
-    try:
-        os.write(descriptor, data)
-    except OSError:
-        return
     finally:
         os.close(descriptor)

@@ -31,15 +31,15 @@ _SIMPLE = (str, int, float)
 _OWN = ("asyncio", "_asyncio")
 
 
-def answering(tell: Callable[[str, str], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
+def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
     """Return what to call when asyncio has been imported.
 
     Args:
-        tell: writes text into a file of this process, by the end of its name.
+        tell: writes at the end of a file of this process, which it knows by the end of its name.
     """
 
     def answer(_number: int, _frame: object) -> None:
-        tell(_SUFFIX, _answer_text())
+        tell(_SUFFIX, _answer_text().encode("ascii", "backslashreplace"))
 
     def listen(_module: dict[str, Any]) -> None:
         signals = __import__("_signal")
