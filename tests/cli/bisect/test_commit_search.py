@@ -377,6 +377,18 @@ def test_commits_that_lack_a_package_hint_at_a_setup(whet: Whet) -> None:
     )
 
 
+def test_commits_that_are_not_installed_hint_at_a_setup(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    asks = "from importlib.metadata import version\nversion('not-installed-here')\n"
+    text = {3: asks, 4: asks, 5: "1 / 0\n"}
+    commits = [whet.commit(f"c{n}", app_py=f"{text.get(n, '')}# {n}\n") for n in range(6)]
+
+    said = whet("bisect", commits[0], "main", "--", PYTHON, "app.py")
+
+    assert said.code == 75
+    assert "2 commits were skipped for want of `not-installed-here`: `--setup" in said.stdout
+
+
 def test_where_no_commit_passes_there_is_no_answer(whet: Whet) -> None:
     line(whet, 3, 0)
 

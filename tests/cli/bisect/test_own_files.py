@@ -1,5 +1,8 @@
 """Files that no version contains, and that change while `whet bisect` runs."""
 
+import subprocess
+import sys
+
 import pytest
 from whet_command import Said, Whet
 
@@ -54,3 +57,25 @@ def test_a_tracked_file_that_is_saved_meanwhile_is_called_so(whet: Whet) -> None
     assert said.code == 0, said.stderr
     assert "`app.py` was saved while the search ran" in said.stderr
     assert "changed while it ran" not in said.stderr
+
+
+def test_a_test_that_was_renamed_is_run_on_commits_from_before(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    test = "import app\n\n\ndef test_it():\n    assert app.f() == 1, 'wrong'\n"
+    whet.write("tests/test_old.py", test)
+    whet.write("conftest.py", "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\n")
+    commits = [
+        whet.commit(f"c{n}", app_py=f"def f():\n    return {1 + (n >= CULPRIT)}\n# {n}\n")
+        for n in range(9)
+    ]
+    whet.git("mv", "tests/test_old.py", "tests/test_new.py")
+    whet.commit("renamed")
+
+    said = whet("bisect", commits[0], "main", "--", sys.executable, "-m", "pytest", "-q",
+                "tests/test_new.py::test_it")  # fmt: skip
+
+    assert said.code == 0, said.stderr
+    assert f"{commits[CULPRIT][:10]} is the first bad commit" in said.stdout
+    (line,) = (each for each in said.stdout.splitlines() if each.startswith("git -C"))
+    again = subprocess.run(["sh", "-c", line], cwd=whet.folder, capture_output=True, check=False)
+    assert b"wrong" in again.stdout

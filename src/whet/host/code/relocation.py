@@ -1,5 +1,6 @@
 """What a command and its folder are called in another working tree of the same repository."""
 
+import itertools
 import os
 import re
 import shutil
@@ -17,6 +18,9 @@ _OF_A_SHELL = "<>|&()`"  # may end a path too, unless there is one with them in 
 _CARRIED_BYTES = 50_000_000
 """A larger file that git does not track is used where it lies."""
 
+_TESTS = re.compile(r"/tests?/|/test_[^/]*$|_test\.[^/.]*$")
+_RENAMED = re.compile(r"\s*R\d+")
+
 _NOT_MOVED = frozenset({"HOME", "PWD", "OLDPWD"})
 """A repository of the home folder moves nobody's home; the executor sees to `PWD`."""
 
@@ -31,11 +35,13 @@ class Relocation:
     Attributes:
         repository: the user's working tree.
         place: top folder of the other one.
+        revision: what is to lie there, if nothing does yet.
         looked_up: paths from there at which it was looked up whether something is there.
     """
 
     repository: Repository
     place: Path
+    revision: str = ""
     looked_up: set[str] = field(default_factory=set[str], compare=False)
 
     def folder(self, folder: Path) -> Path:
@@ -105,7 +111,9 @@ class Relocation:
                 continue
             target = self.place / inside
             self.looked_up.add(str(inside))
-            if not target.exists() and self._is_the_users_alone(path):
+            if self._lies_there(str(inside)):
+                continue
+            if self._is_the_users_alone(path) or self._is_renamed_test(inside):
                 found[word] = path, target
         return found
 
@@ -151,6 +159,22 @@ class Relocation:
         # A tracked file that this revision lacks must be missed: it is part of the history.
         asked = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--", str(inside))
         return not self.repository.ask(*asked).stdout
+
+    def _is_renamed_test(self, inside: Path) -> bool:
+        """Whether a revision has a file of tests by a name of before: it judges as it is today."""
+        if not _TESTS.search(f"/{inside}"):
+            return False
+        asked = ("log", "--follow", "--format=", "--name-status", "--diff-filter=R", "-z")
+        words = self.repository.ask(*asked, "--", str(inside)).text.split("\0")
+        before = [old for mark, old in itertools.pairwise(words) if _RENAMED.fullmatch(mark)]
+        self.looked_up.update(before)
+        return any(map(self._lies_there, before))
+
+    def _lies_there(self, inside: str) -> bool:
+        if os.path.lexists(self.place / inside):
+            return True
+        asked = ("cat-file", "-e", f"{self.revision}:{inside}")
+        return bool(self.revision) and self.repository.ask(*asked).exit_code == 0
 
     def _inside(self, path: Path) -> Path | None:
         """Return ``path`` from the top of the user's tree, or None if it is not in there."""

@@ -31,7 +31,7 @@ def line_on_commit(
     commit = (trial.revision or "")[:10]
     top = repository.top
     place = top.with_name(f"{top.name}-{commit}")
-    relocation = Relocation(repository=repository, place=place)
+    relocation = Relocation(repository=repository, place=place, revision=commit)
     inside = relocation.folder(Path(trial.cwd))
     copies = relocation.carried(trial.command, Path(trial.cwd))
     steps = [

@@ -4,13 +4,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from whet.core.failure import FailureKind
+from whet.core.failure import Failure, FailureKind
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed, shown_count
 from whet.core.verdict import Verdict
 from whet.workbench.trials.investigation import TestedVersion
 
 _NOT_FOUND = re.compile(r"\bNo module named '?(\w+)")
+_NOT_INSTALLED = re.compile(
+    r"\bNo package metadata was found for '?([\w.-]+\w)|\bThe '([\w.-]+\w)[^']*' distribution was not found"
+)
+"""A package whose code is there may not be installed, and then has no version."""
 
 
 def hint_of_missing(
@@ -26,14 +30,10 @@ def hint_of_missing(
     names: dict[str, None] = {}
     count = 0
     for version, outcome in skipped:
-        failure = outcome.failure
-        if version.verdict is not Verdict.SKIP or failure is None:
+        name = "" if outcome.failure is None else _wanted(outcome.failure, folder)
+        if version.verdict is not Verdict.SKIP or not name:
             continue
-        found = _NOT_FOUND.search(failure.summary)
-        is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
-        if found is None or not is_import or _is_there(folder, found[1]):
-            continue
-        names[f"`{found[1]}`"] = None
+        names[f"`{name}`"] = None
         count += 1
     if not names:
         return ""
@@ -41,6 +41,16 @@ def hint_of_missing(
         f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped for want of"
         f" {listed(tuple(names))}: `--setup 'pip install -e .'` installs what each {kind} needs"
     )
+
+
+def _wanted(failure: Failure, folder: Path) -> str:
+    """Return the package for want of which a version failed; empty: it did not."""
+    missing = _NOT_INSTALLED.search(failure.summary)
+    if missing is not None:
+        return missing[1] or missing[2]
+    found = _NOT_FOUND.search(failure.summary)
+    is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
+    return "" if found is None or not is_import or _is_there(folder, found[1]) else found[1]
 
 
 def _is_there(folder: Path, name: str) -> bool:
