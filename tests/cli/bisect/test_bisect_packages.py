@@ -61,6 +61,18 @@ def names(found: dict[str, object], side: str) -> set[str]:
     return {each["name"] for each in told["changes"]}
 
 
+def test_a_release_of_another_package_stands_beside_those_that_are_searched(bisect: Whet) -> None:
+    bisect.write("try.py", BROKEN_SINCE_1_4)
+
+    said = bisect("bisect", "--json", "--package", "tool", "--with", "other==2.0", "1.0", "1.8",
+                  "--", "python", "try.py")  # fmt: skip
+
+    assert found_by(said)["first_bad"] == "1.4"
+    for words in (("--with", "other==2.0", "HEAD"), ("--package", "tool", "--with", "other", "1")):
+        refused = bisect("bisect", *words, "--", "python", "try.py")
+        assert (refused.code, "names no release of another package" in refused.stderr) == (64, True)
+
+
 def test_which_of_many_packages_and_with_which_release(bisect: Whet) -> None:
     bisect.write("good.txt", "tool==1.0\nother==1.0\nthird==1.0\nstrict==1.0\n")
     bisect.write("bad.txt", "tool==1.8\nother==2.0\nthird==2.0\nstrict==2.0\n")

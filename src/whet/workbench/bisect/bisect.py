@@ -1,6 +1,7 @@
 """`whet bisect`: the first bad commit or release."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -42,6 +43,7 @@ class BisectOptions:
         repository: a folder of the git repository; empty: the current one.
         paths: only commits that touch these.
         package: search the releases of this package instead of commits.
+        pins: releases of other packages that are installed with each release of that one.
         pythons: search the Pythons of this range instead; ``bad`` names their packages.
         terms: ``OLD,NEW``; empty: good and bad.
         with_prereleases: releases such as 2.0rc1 count too.
@@ -61,6 +63,7 @@ class BisectOptions:
     repository: str = ""
     paths: tuple[str, ...] = ()
     package: str = ""
+    pins: Mapping[str, str] = field(default_factory=dict[str, str])
     pythons: str = ""
     terms: str = ""
     with_prereleases: bool = False
@@ -86,7 +89,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         EndMisjudged, EndsReversed, SameEnds: if the ends are not what they were said to be.
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
-    trial = bench.for_search(bench.build_trial(request))
+    trial = replace(bench.for_search(bench.build_trial(request)), packages=options.pins)
     if options.is_resumed:
         _tell_what_is_known(bench, trial)
     jobs = options.jobs or min(bench.jobs, MOST_JOBS)
@@ -106,7 +109,8 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
             session=session, trial=trial, versions=versions, terms=terms, budget=options.budget,
             overlaps=jobs > 1, jobs=jobs,
         )  # fmt: skip
-        check_shows_failure(session, trial, versions)
+        if not options.pins:  # else the command's own Python has other releases
+            check_shows_failure(session, trial, versions)
         try:
             first = find_first_bad(hunt, options.noise, jobs=jobs)
         except EndMisjudged as error:

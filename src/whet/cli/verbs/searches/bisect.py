@@ -9,7 +9,7 @@ from whet.bisection.odds import shown_chance
 from whet.cli.console import answer, answer_json, answer_lines
 from whet.cli.display.progress import Progress
 from whet.cli.display.smallest_part import show_part
-from whet.cli.options.bisect import package_options
+from whet.cli.options.bisect import package_options, pinned
 from whet.cli.options.trial import (
     Share,
     TrialCommand,
@@ -205,6 +205,7 @@ def command(
         repository=repo,
         paths=paths,
         package=package,
+        pins=pinned(ctx.params["pins"], package),
         pythons=pythons,
         terms=terms,
         with_prereleases=pre,
@@ -223,11 +224,7 @@ def command(
     for name, text in ((log, found.log), (picture, picture and history_line(found))):
         if name:
             write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
-    if as_json:
-        part = {} if found.part is None else {"part": part_facts(found.part)}
-        answer_json({**history_facts(found), **part})
-    else:
-        _show(found)
+    _answer(found, as_json=as_json)
     return 0 if found.stopped.is_answer else INCOMPLETE
 
 
@@ -293,6 +290,14 @@ def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: s
             f"`{option}` searches {what}, and takes no ends",
             hint=f"write `whet bisect {option} -- COMMAND`",
         )
+
+
+def _answer(found: VersionSearch, *, as_json: bool) -> None:
+    if not as_json:
+        _show(found)
+        return
+    part = {} if found.part is None else {"part": part_facts(found.part)}
+    answer_json({**history_facts(found), **part})
 
 
 def _show(found: VersionSearch) -> None:
