@@ -33,6 +33,12 @@ WRONG = {
         ("def f(n, found):\n    if n < 0:\n        found.append('late')\n    found.append(n)\n"
         "x = []\nf(-1, x)\nassert x == ['late']\n"), 2,
     ),
+    "order of lines": (
+        ("class Log:\n    def __init__(self):\n        self.rows = []\n    def add(self, row):\n"
+        "        self.rows.append(row)\n        return len(self.rows)\n    def mark(self):\n"
+        "        self.rows.append('-')\n    def note(self, row):\n        self.mark()\n"
+        "        n = self.add(row)\n        return n\nassert Log().note('a') == 1\n"), 10,
+    ),
     "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
     "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
     "index": ("def last(x):\n    return x[0]\nassert last([1, 2]) == 2\n", 2),
@@ -152,6 +158,11 @@ def test_what_reaches_outside_and_what_checks_is_never_changed(line: str) -> Non
     assert changes(line) == []
 
 
+def test_no_line_takes_the_place_of_one_that_reaches_outside() -> None:
+    text = "def f(own):\n    own.close()\n    remove(own.close())\n"
+    assert not [each for _, each in changes(text) if "remove(own.close())\n    own.close()" in each]
+
+
 def test_what_decides_whether_a_check_is_reached_is_told() -> None:
     text = (
         "for x in y:\n    if not x:\n        continue\n    if x > 3:\n        check(x)\n    z = 1\n"
@@ -188,6 +199,8 @@ def test_of_a_long_text_what_differs_is_told() -> None:
     [
         ("def f(n, found):\n    if n < 0:\n        found.append(1)\n    found.append(n)\n", 2,
          ("found.append(1)", "found.append(1); return")),
+        ("def f(out):\n    out.end()\n    n = out.add(1)\n    return n\n", 2,
+         ("out.end(); n = out.add(1)", "n = out.add(1); out.end()")),
         (WRONG["last batch"][0], 3, ("some = []", "some = []; yield some after the loop")),
     ],
 )  # fmt: skip

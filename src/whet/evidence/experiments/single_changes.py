@@ -88,11 +88,13 @@ class SingleChange:
         node: an expression or a statement.
         instead: its source; of a statement, statements with their lines.
         rank: how seldom this is the slip, from 0.
+        until: the last statement of those whose place it takes; None: it is one node's.
     """
 
     node: ast.expr | ast.stmt
     instead: str
     rank: int
+    until: ast.stmt | None = None
 
 
 KindOf = Callable[[ast.expr, int], str]

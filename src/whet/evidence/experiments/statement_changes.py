@@ -27,6 +27,31 @@ def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[
     """
     for statements, rank in _of_statement(node, around):
         yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
+    after = _after(node, around)
+    if after is not None and _calls_of(node) & _calls_of(after):
+        swapped = f"{ast.unparse(after)}\n{ast.unparse(node)}"
+        yield SingleChange(node, swapped, LESS_LIKELY, until=after)
+
+
+def _after(node: ast.stmt, around: Sequence[ast.AST]) -> ast.stmt | None:
+    """Return the statement that follows in the same block."""
+    for name in ("body", "orelse", "finalbody") if around else ():
+        block: object = getattr(around[-1], name, None)
+        if isinstance(block, list) and node in block[:-1]:
+            found: ast.stmt = block[block.index(node) + 1]
+            return found
+    return None
+
+
+def _calls_of(node: ast.stmt) -> set[str]:
+    """Return on what a statement of one line calls a method; which comes first may matter."""
+    if not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign):
+        return set()
+    return {
+        ast.unparse(each.func.value)
+        for each in ast.walk(node)
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+    }
 
 
 def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:

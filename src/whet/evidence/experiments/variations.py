@@ -115,6 +115,9 @@ def variations_of(
         elif isinstance(node, ast.stmt):
             changes = statement_changes_of(node, around)
         for change in changes:
+            last = change.until
+            if last is not None and (last.lineno in fixed or _is_fixed(last, around)):
+                continue
             made = _changed(text, change)
             if made is not None and made.text not in seen:
                 seen.add(made.text)
@@ -178,7 +181,7 @@ def _reaches_outside(node: ast.AST) -> bool:
 
 def _changed(text: _Text, change: SingleChange) -> Variation | None:
     node = change.node
-    begin, end = text.span(node)
+    begin, end = text.span(node)[0], text.span(change.until or node)[1]
     old = text.content[begin:end].decode("utf-8", "replace")
     if isinstance(node, ast.expr):
         if _dump(old) != ast.dump(node):
@@ -196,7 +199,8 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
         return None
     shown_old, shown_new = old, new
     if isinstance(node, ast.stmt):
-        shown_old, shown_new = _first_difference(ast.unparse(node), new)
+        both = [node] if change.until is None else [node, change.until]
+        shown_old, shown_new = _first_difference("\n".join(map(ast.unparse, both)), new)
     shown_old, shown_new = _around_the_difference(_one_line(shown_old), _one_line(shown_new))
     return Variation(line=node.lineno, old=shown_old, new=shown_new, text=changed, rank=change.rank)
 
@@ -204,6 +208,8 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
 def _first_difference(old: str, new: str) -> tuple[str, str]:
     """Return the line that was changed, moved or put in, of statements of many lines."""
     before, after = ([line.strip() for line in text.splitlines()] for text in (old, new))
+    if before == after[::-1]:
+        return "; ".join(before), "; ".join(after)
     same = sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
     )
