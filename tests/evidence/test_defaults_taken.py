@@ -43,3 +43,16 @@ def test_a_key_that_is_another_one_is_not_told(other: str, tmp_path: Path) -> No
 def test_a_key_that_was_asked_for_too_is_not_told(tmp_path: Path) -> None:
     program = CUT.replace('{"pears"', '{"pearl"').replace("figs", "pearl").replace("8.0", "9.0")
     assert not told(tmp_path, program)
+
+
+def test_keys_that_look_the_same_are_told(tmp_path: Path) -> None:
+    program = (
+        "rooms = {'caf\\u00e9': 4}\n"
+        "def seats(names):\n"
+        "    return [rooms.get(each) for each in names]\n"
+        "found = seats(['cafe\\u0301'])\n"
+        "assert found[0] == 4\n"
+    )
+    (found,) = (each.says for each in clues(tmp_path, program) if "was not asked for" in each.says)
+    assert "and got `None`" in found
+    assert "looks the same, but is of other characters" in found

@@ -22,7 +22,6 @@ from whet.core.value_class import value_class
 
 _WHY_DESCRIPTORS = "whoever holds the files need not be who asked for one more"
 _WHY_LOCKS = "a thread that waits for a lock waits for another thread"
-_WHY_KEPT = "another call waits until this one is released"
 _WHY_CALLS = "C does with wrong arguments what it can"
 _CUT_BITS = 31
 _LEAST_CUT = 1 << 24
@@ -115,30 +114,6 @@ def lock_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
             return
     for each in waits.values():
         yield from _circle([each], at, is_closed=False)
-
-
-def kept_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
-    """Yield what was taken of a semaphore or a queue that another call waits for, each place once."""
-    met: set[tuple[str, int]] = set()
-    for each in of_kind(told, "kept"):
-        taken, left = line_of(each.get("taken")), line_of(each.get("left"))
-        there = left or taken
-        if taken is None or there is None or (there.path, there.number) in met:
-            continue
-        met.add((there.path, there.number))
-        of_queue = text(each, "what") == "queue"
-        item = f" ({text(each, 'item')})" if text(each, "item") else ""
-        what = f"an item{item} of a queue" if of_queue else "a place of a semaphore"
-        rest = "calling `task_done` for it" if of_queue else "giving it back"
-        by = f"left at {at(left.path, left.number)}" if left is not None else "went on"
-        yield Clue(
-            says=f"`{taken.function}` took {what} at {at(taken.path, taken.number)} and {by} without"
-            f" {rest}, and another call waits for that",
-            why=_WHY_KEPT,
-            path=there.path,
-            line=there.number,
-            sureness=Sureness.SEEN if boolean(each, "gives") else Sureness.POSSIBLE,
-        )
 
 
 def _of_lock(wait: JsonObject) -> tuple[str, str]:

@@ -36,10 +36,9 @@ def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[
 def _after(node: ast.stmt, around: Sequence[ast.AST]) -> ast.stmt | None:
     """Return the statement that follows in the same block."""
     for name in ("body", "orelse", "finalbody") if around else ():
-        block: object = getattr(around[-1], name, None)
+        block: list[ast.stmt] | ast.expr | None = getattr(around[-1], name, None)
         if isinstance(block, list) and node in block[:-1]:
-            found: ast.stmt = block[block.index(node) + 1]
-            return found
+            return block[block.index(node) + 1]
     return None
 
 

@@ -1,6 +1,7 @@
 """Keys that were not there, so that a default was taken, where a key that is hardly another one was."""
 
 import ast
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ class Default:
         other: the key that it has, and that was never asked for there.
         step: when.
         trail: the way of the key.
+        is_given: the program has given the default; else it is `None`.
     """
 
     holder: ast.expr
@@ -32,6 +34,12 @@ class Default:
     other: str
     step: Step
     trail: Trail
+    is_given: bool
+
+    @property
+    def looks_equal(self) -> bool:
+        """Whether the keys look the same, and are of other characters."""
+        return _composed(self.key.words) == _composed(self.other)
 
 
 @dataclass(slots=True)
@@ -55,7 +63,8 @@ def defaults_taken(
                 continue
             assert isinstance(asked.node.func, ast.Attribute)
             trail = walk.back(asked.node.args[0], step.frame, step, key, None)
-            yield Default(asked.node.func.value, key, near[0], step, trail)
+            is_given = len(asked.node.args) > 1
+            yield Default(asked.node.func.value, key, near[0], step, trail, is_given)
 
 
 def _asked(
@@ -81,10 +90,10 @@ def _asked(
 
 
 def _is_near(one: str, other: str) -> bool:
-    """Whether two texts are one and the same but for their case, blanks or an end."""
+    """Whether two texts are one and the same but for their case, blanks, accents or an end."""
     if not (one[:1] == other[:1] == "'"):
         return False
-    one, other = (each.strip("'").strip().casefold() for each in (one, other))
+    one, other = (_composed(each).strip("'").strip().casefold() for each in (one, other))
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
@@ -96,3 +105,8 @@ def _is_near(one: str, other: str) -> bool:
         and len(more) <= _MOST_MORE
         and not any(map(str.isdigit, more))
     )
+
+
+def _composed(words: str) -> str:
+    """Return a text in which a letter and its accent are one character."""
+    return unicodedata.normalize("NFC", words)

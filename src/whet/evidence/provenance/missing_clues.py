@@ -87,8 +87,9 @@ class MissingClues(Wording):
                 made = f": that key comes from {self.place(own[-1])}"
             yield self.clue(
                 f"{self.at(call.code.path, each.step.line)} asked `{self.said(each.holder, call)}` for"
-                f" {each.key.words}, and took the default; it has {each.other}, which was not asked"
-                f" for there{made}",
+                f" {each.key.words}, and {'took the default' if each.is_given else 'got `None`'}; it has"
+                f" {each.other}, which was not asked for there"
+                f"{' and looks the same, but is of other characters' if each.looks_equal else ''}{made}",
                 path, line, Sureness.POSSIBLE,
             )  # fmt: skip
 

@@ -49,6 +49,7 @@ from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import (
     Wording,
     cut,
+    is_container,
     is_path,
     reads_like,
     shown,
@@ -495,8 +496,11 @@ class Origin(Wording):
         if behind.hops and behind.hops[-1].line != step.line:
             found += self._changed(said, value, step.begin)
             # What it held where it was made is what it holds now, unless it was changed since.
-            is_known = behind.end is not End.UNKNOWN and not found
-            found.append(self.step_at(behind.hops[-1], said, value if is_known else None))
+            last, is_known = behind.hops[-1], behind.end is not End.UNKNOWN and not found
+            if value is not None and value.kind == SCALAR and is_container(last.value):
+                found.append(self.step_at(last, f"what holds {said}"))
+            else:
+                found.append(self.step_at(last, said, value if is_known else None))
             found += self._global(behind)
         if record is not None:
             place = self.at(record.path, record.line)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
-from whet.evidence.provenance.recording import SCALAR, Call, Raised, Recording, Value
+from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
@@ -142,6 +142,11 @@ def upper(text: str) -> str:
 def is_call(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether a node is a call."""
     return isinstance(node, ast.Call)
+
+
+def is_container(value: Value | None) -> bool:
+    """Whether a value is a list, a dict, or the like."""
+    return value is not None and value.kind == CONTAINER
 
 
 def is_path(value: Value | None) -> bool:

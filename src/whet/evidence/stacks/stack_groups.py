@@ -182,7 +182,8 @@ def _who(group: StackGroup) -> str:
     if not group.is_main:
         names = sorted({member.thread.name for member in group.members if member.thread.name})
         word = "thread" if count == 1 else f"{count} threads"
-        told = f" {', '.join(names[:3])}" if names else ""
+        told = f" {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"
+        told = told if names else ""
         of = (
             f"process {next(iter(processes))}"
             if len(processes) == 1

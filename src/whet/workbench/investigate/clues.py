@@ -23,13 +23,13 @@ from whet.evidence.clues.closer_look import (
     Suspect,
     descriptor_clues,
     foreign_clues,
-    kept_clues,
     lock_clues,
     race_clue,
     suspects_in,
     told_in,
 )
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
+from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
@@ -195,7 +195,7 @@ class Closer:
         if kind is FailureKind.TIMEOUT:
             found += lock_clues(told, at)
         if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in told):
-            found = [*kept_clues(told, at), *found]
+            found = [*kept_clues(told, at, _source_of), *found]
         if kind is FailureKind.SIGNAL:
             found += foreign_clues(told, at)
         found += raised_clues(told, failure, at, _source_of)
