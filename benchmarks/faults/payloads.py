@@ -106,7 +106,7 @@ NAMES = {
     "php": "a.php", "scala": "a.scala", "kotlin": "a.kt", "swift": "a.swift", "lua": "a.lua", "julia": "a.jl",
     "haskell": "a.hs", "zig": "a.zig", "css": "a.css", "html": "a.html", "yaml": "a.yaml", "toml": "a.toml",
     "ini": "a.ini", "csv": "a.csv", "log": "a.log", "sql": "a.sql", "diff": "a.diff", "mail": "a.eml",
-    "xml": "a.xml", "json": "a.json",
+    "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb",
 }  # fmt: skip
 """File names that decide between kinds."""
 
@@ -376,6 +376,19 @@ def _sqlite() -> Iterator[bytes]:
             yield database.serialize()
 
 
+def _message_pack() -> Iterator[bytes]:
+    yield b"\x83\xa1a\x93\xc0\xc2\xc3\1\xd1\xff\0\xc4\1b\xd6\7abcd"
+    yield b"\x91\xca\x3f\xc0\0\0\x81\xa1k\xd9\x23" + b"text" * 8 + b"\xffxx"
+
+
+def _protocol_buffers() -> Iterator[bytes]:
+    inner = b"\x0a\5a b c\x10\x96\1\x19\0\0\0\0\0\0\xf8\x3f"
+    yield (
+        b"".join((b"\x0a", bytes([len(inner)]), inner)) * 3
+        + b"\x12\2\0\xff\x1d\0\0\xc0\x3f\x25\xff\xff\xff\xff"
+    )
+
+
 def _images() -> Iterator[bytes]:
     from PIL import Image
 
@@ -406,7 +419,8 @@ def _torch() -> Iterator[bytes]:
 _PLAIN = (JSON_TEXT, SOURCES["python"], CSV_TEXT, LOG_TEXT, b"a  b\n\n(c [d] {e})\n" * 4)
 SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "npy": _npy, "npz": _npz, "hdf5": _hdf5, "safetensors": _safetensors, "parquet": _parquet,
-    "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "image": _images, "wav": _sounds,
+    "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "messagepack": _message_pack, "protobuf": _protocol_buffers,
+    "image": _images, "wav": _sounds,
     "torch": _torch, "torch-stream": _torch,
     "zip": lambda: [zipped(_MEMBERS), zipped(_MEMBERS, zipfile.ZIP_STORED), zipped({"z.zip": zipped(_MEMBERS)})],
     "tar": lambda: [tarred(_MEMBERS), tarred(_MEMBERS, tarfile.GNU_FORMAT), tarred({"n" * 150: b"x"})],

@@ -22,6 +22,8 @@ from whet.reduction.formats.documents.markup_passes import (
     parts_in_xml,
 )
 from whet.reduction.formats.documents.markup_tree import HTML, XML, is_html, is_xml
+from whet.reduction.formats.documents.message_pack import MESSAGE_PACK
+from whet.reduction.formats.documents.protocol_buffers import PROTOCOL_BUFFERS
 from whet.reduction.formats.documents.sections import (
     INI,
     INI_PASSES,
@@ -191,6 +193,8 @@ STRUCTURED = (
         inside=cells_in_csv,
     ),
     Kind(name="log", claims=is_log, passes=lifted(LOG, LOG_PASSES)),
+    MESSAGE_PACK,
+    PROTOCOL_BUFFERS,
 )
 """A payload is of the first of these kinds that claims it, or of none."""
 
