@@ -5,6 +5,7 @@ without each of its parts. So what was judged GOOD is kept, as long as it is sma
 that differs in the shortest stretch from the result is found among it without another run.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,12 @@ MOST_BYTES = 64 * 1024
 
 _MOST_KEPT = 256
 _MOST_KEPT_BYTES = 4 * 1024 * 1024
+
+_IN_A_WORD = re.compile(rb"[A-Za-z0-9_]*+")
+_LETTERS_BEHIND, _LETTERS_AHEAD = re.compile(rb"[A-Za-z]++\Z"), re.compile(rb"[A-Za-z]++")
+_QUOTES = (b'"', b"'", b"`")
+_FEWEST_LETTERS, _LONGEST_WORD = 2, 40
+"""Of a word of one letter more nothing is left that is the same."""
 
 MOST_NEIGHBOURS = 24
 _STAND_INS = (b"0", b"1", b"a")
@@ -35,9 +42,15 @@ class Passing:
         while len(self._seen) > _MOST_KEPT or self._bytes > _MOST_KEPT_BYTES:
             self._bytes -= len(self._seen.popleft())
 
-    def nearest_to(self, payload: bytes) -> bytes | None:
-        """Return the one that differs least from ``payload``; None if none was kept."""
-        return min(self._seen, key=lambda each: _nearness(each, payload), default=None)
+    def nearest_to(self, payload: bytes, *, is_source: bool = False) -> bytes | None:
+        """Return the one that differs least from ``payload``; None if none was kept.
+
+        Args:
+            payload: that.
+            is_source: what differs by a typo alone does not count.
+        """
+        others = (each for each in self._seen if not (is_source and is_typo(each, payload)))
+        return min(others, key=lambda each: _nearness(each, payload), default=None)
 
 
 def neighbours(payload: bytes) -> Iterator[bytes]:
@@ -51,6 +64,24 @@ def neighbours(payload: bytes) -> Iterator[bytes]:
         for stand_in in _STAND_INS:
             yield payload[:start] + stand_in + payload[start + 1 :]
             yield payload[: start + 1] + stand_in + payload[start + 1 :]
+
+
+def is_typo(one: bytes, other: bytes) -> bool:
+    """Whether two programs differ within a word alone: what passes by that tells nobody anything.
+
+    A program refuses `retrun` without a look at what it returns. A word more or less, another
+    number, and a text in quotes may each mean something else.
+    """
+    start, end = differing(one, other)
+    parts = one[start : len(one) - end], other[start : len(other) - end]
+    before = _LETTERS_BEHIND.search(one[max(0, start - _LONGEST_WORD) : start])
+    after = _LETTERS_AHEAD.match(one, len(one) - end, len(one) - end + _LONGEST_WORD)
+    letters = (b"" if before is None else before[0]) + (b"" if after is None else after[0])
+    if not letters or not all(map(_IN_A_WORD.fullmatch, parts)):
+        return False
+    first = start - (0 if before is None else len(before[0]))
+    is_quoted = one[max(0, first - 1) : first] in _QUOTES
+    return not is_quoted and len(letters) >= _FEWEST_LETTERS
 
 
 def differing(one: bytes, other: bytes) -> tuple[int, int]:

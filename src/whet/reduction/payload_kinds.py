@@ -219,6 +219,11 @@ PLAIN = (
 )
 """What all text gets beside, in this order; within a stage passes start in this order too."""
 
+SOURCES = tuple(
+    each for each in STRUCTURED if each.name in {"sql", *(kind.name for kind in SOURCE_KINDS)}
+)
+"""Programs."""
+
 _MOST_ODD = 0.02
 """A text may hold a few control characters: it may be what the failure is about."""
 

@@ -13,8 +13,8 @@ from whet.core.verdict import Verdict
 from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.edit import first_that_fails
-from whet.reduction.passing import neighbours
-from whet.reduction.payload_kinds import kinds_of, pretty_of
+from whet.reduction.passing import is_typo, neighbours
+from whet.reduction.payload_kinds import SOURCES, kinds_of, pretty_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import FRUITLESS_TRIALS, LEAST_GAIN, Reducer, reducer_of
@@ -143,7 +143,9 @@ class ShrinkSearch:
             if ended.result is not None:
                 self._minimal_over = ended.result.minimal_over
             if self._is_read_as_text:
-                self._nearest = self._reducer.problem.passing.nearest_to(work.best)
+                self._nearest = self._reducer.problem.passing.nearest_to(
+                    work.best, is_source=self._is_source
+                )
                 if ended.stopped is None and not self._nearest and work.best:
                     self._look_beside(executor)
             if isinstance(executor, CachingExecutor):
@@ -163,11 +165,21 @@ class ShrinkSearch:
             and kinds_of(payload.data, name=payload.path.name)[0].is_text
         )
 
+    @property
+    def _is_source(self) -> bool:
+        """Whether it is a program: what differs by a typo passes for no reason of its own."""
+        payload = self.work.payload
+        return kinds_of(payload.data, name=payload.path.name)[0] in SOURCES
+
     def _look_beside(self, executor: RecordedExecutor) -> None:
         """Look for something that passes and differs in one place: an empty file tells little."""
         driver = self._driver(executor)
         driver.told = _inverted
-        search = first_that_fails(neighbours(self.work.best))
+        best = self.work.best
+        beside = (
+            each for each in neighbours(best) if not (self._is_source and is_typo(each, best))
+        )
+        search = first_that_fails(beside)
         ended: Ended[bytes | None] = driver.run(search, self.work.question_of)
         self._count(ended)
         if ended.result is not None:
