@@ -1,7 +1,8 @@
 """MessagePack and Protocol Buffers are shrunk as the values that they hold."""
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -51,7 +52,9 @@ def holding(unpack: Callable[[bytes], object], key: str, value: object) -> Calla
             return any(
                 isinstance(each, Pairs) and (key, value) in each.items for each in inner
             ) or (any(map(stands_in, inner)))
-        return isinstance(found, list | tuple) and any(map(stands_in, found))
+        return isinstance(found, list | tuple) and any(
+            map(stands_in, cast("Iterable[object]", found))
+        )
 
     def judge(payload: bytes) -> bool:
         try:

@@ -1,9 +1,10 @@
 """MessagePack, by its specification: read and written without a library."""
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 
 from whet.reduction.formats.documents.packed import (
     MOST_BYTES,
@@ -138,8 +139,9 @@ def _packed(value: object) -> Iterator[bytes]:
             raw = value.encode("utf-8", "surrogateescape")
             yield _head(len(raw), 32, 0xA0, b"\xd9\xda\xdb") + raw
         case tuple():
-            yield _head(len(value), 16, 0x90, b"\0\xdc\xdd")
-            for each in value:
+            items = list(cast("Iterable[object]", value))
+            yield _head(len(items), 16, 0x90, b"\0\xdc\xdd")
+            for each in items:
                 yield from _packed(each)
         case Pairs():
             yield from _object(value)

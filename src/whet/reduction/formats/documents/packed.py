@@ -7,9 +7,10 @@ itself. A key may stand in an object more than once. A candidate that is no such
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import inf
+from typing import cast
 
 from whet.core.value_class import value_class
 from whet.reduction.order import TEXT, Order
@@ -129,7 +130,7 @@ def _text(value: object) -> str:
         items = (f"{_leaf(key)}: {_text(each)}" for key, each in value.items)
         return "{" + ", ".join(items) + "}"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(_text, value)) + "]"
+        return "[" + ", ".join(map(_text, cast("Iterable[object]", value))) + "]"
     return _leaf(value)
 
 
@@ -161,4 +162,6 @@ def _frozen(value: object) -> object:
     """Return a value with tuples for its lists, so that it cannot change."""
     if isinstance(value, Pairs):
         return Pairs(tuple((key, _frozen(each)) for key, each in value.items))
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    return (
+        tuple(map(_frozen, cast("Iterable[object]", value))) if isinstance(value, list) else value
+    )
