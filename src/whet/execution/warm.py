@@ -3,7 +3,7 @@
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -203,8 +203,8 @@ class WarmRuns:
                 if staged.spoilt in snapshot.sources and not was_settled:
                     waiting.appendleft(snapshot)  # it was saved once more meanwhile
                     continue
-            if staged is not None and staged.spoilt and not _is_own(staged.spoilt, snapshot):
-                blocker += _reader(snapshot_pool, snapshot, staged.spoilt)
+            if staged is not None and staged.spoilt:
+                blocker += _reader(staged.spoilt, snapshot, snapshot_pool.deepest_first())
             why = why or f"not from {snapshot.place}: {blocker}"
             if staged is None or staged.spoilt or staged.halted == COPY_IS_GONE:
                 snapshot_pool.remove(snapshot, blocker)
@@ -240,7 +240,8 @@ class WarmRuns:
         is_settled: bool,
     ) -> tuple[Staged | None, str]:
         """Return how a run goes on from a snapshot; None and why it cannot."""
-        changed, blocker = _fit(snapshot, look if is_settled else None)
+        others = snapshot_pool.deepest_first()
+        changed, blocker = _fit(snapshot, look if is_settled else None, others)
         if changed is None:
             return None, blocker
         staged = Staged(
@@ -404,12 +405,14 @@ def _edited(snapshot: Snapshot) -> dict[str, int]:
 
 
 def _fit(
-    snapshot: Snapshot, look: Callable[[Snapshot], str] | None
+    snapshot: Snapshot,
+    look: Callable[[Snapshot], str] | None,
+    others: Sequence[Snapshot] = (),
 ) -> tuple[dict[str, bytes] | None, str]:
     """Return what its sources say now that have changed, or None and why it cannot be used."""
     spoilt = look(snapshot) if look is not None else ""
     if spoilt:
-        return None, _changed(spoilt, snapshot)
+        return None, change_seen(spoilt, snapshot, others)
     changed: dict[str, bytes] = {}
     for path, then in snapshot.sources.items():
         try:
@@ -437,6 +440,17 @@ def _refusal(staged: Staged, reset_began: float | None) -> str:
     return _changed(staged.spoilt, staged.since)
 
 
+def change_seen(path: str, snapshot: Snapshot, others: Sequence[Snapshot] = ()) -> str:
+    """Return that a path has changed which a copy had seen, and where the program looks at it.
+
+    Args:
+        path: what has changed.
+        snapshot: the copy.
+        others: the copies that there are, the deepest first.
+    """
+    return _changed(path, snapshot) + _reader(path, snapshot, others)
+
+
 def _changed(path: str, snapshot: Snapshot) -> str:
     """Return that a path has changed, named so that the user knows which is meant."""
     name = _name(path) if _is_own(path, snapshot) else path
@@ -453,11 +467,17 @@ def _is_own(path: str, snapshot: Snapshot) -> bool:
     return any(f"{path}/".startswith(f"{folder}/") for folder in folders)
 
 
-def _reader(snapshot_pool: SnapshotPool, snapshot: Snapshot, path: str) -> str:
-    """Return where the program looks at a file, as far as its copies tell: after which of them."""
-    earlier = (each for each in snapshot_pool.deepest_first() if each.seconds < snapshot.seconds)
-    before = next((each for each in earlier if not each.has_seen(path)), None)
-    return "" if before is None else f", and the program looks at it after {before.place}"
+def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
+    """Return where the program looks at a file that is none of its own, as far as its copies tell."""
+    if _is_own(path, snapshot):
+        return ""
+    first = snapshot
+    for each in others:
+        if each.seconds < snapshot.seconds:
+            if not each.has_seen(path):
+                return f", and the program looks at it after {each.place}"
+            first = each
+    return f", and the program looks at it before {first.place}"
 
 
 def _change_time(path: str) -> float:

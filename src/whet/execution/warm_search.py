@@ -10,7 +10,7 @@ from pathlib import Path
 from whet.core.outcome import Outcome
 from whet.core.verdict import Verdict
 from whet.execution.installed_packages_check import LONGEST_SECONDS, InstalledPackagesCheck
-from whet.execution.warm import blocker_of
+from whet.execution.warm import blocker_of, change_seen
 from whet.host.limits.program import Program
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.python.interpreters import Search
@@ -158,7 +158,7 @@ class WarmSearch:
                 except DivergedError:
                     why, is_settled = staged.last_blocker or "the frozen copy is gone", True
                     if staged.spoilt and not program.reset:
-                        why = f"{Path(staged.spoilt).name} has changed"
+                        why = change_seen(staged.spoilt, snapshot)
                     elif staged.spoilt:
                         why = snapshot_pool.why_cold = (
                             "the reset steps change what the program reads"

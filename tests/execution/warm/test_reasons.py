@@ -252,6 +252,26 @@ def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> 
     assert "main.py:6 (reads settings)" in places
 
 
+def test_a_file_of_nobodys_that_no_copy_is_before_is_told_with_the_first_one_behind_it(
+    workshop: Workshop,
+) -> None:
+    other = workshop.folder.parent / "elsewhere"
+    other.mkdir()
+    (other / "settings").write_text("1")
+    workshop.write(
+        {"main.py": f"y = open('{other}/settings').read()\n{SLOW}x = 1\n{SLOW}print(y)\n"}
+    )
+    workshop.run()
+    (other / "settings").write_text("2")
+    workshop.run()
+
+    why = workshop.starts[-1].why_not_deeper
+    assert why == (
+        f"not from main.py:7: {other}/settings has changed,"
+        " and the program looks at it before main.py:4"
+    ), workshop.starts
+
+
 def test_a_folder_that_has_changed_is_called_that(workshop: Workshop) -> None:
     workshop.write({"main.py": f"import os\nx = os.listdir('a')\n{SLOW}print(x)\n", "a/b": ""})
     workshop.run()
