@@ -197,10 +197,20 @@ class SnapshotPool:
         before = 0.0 if since is None else since.seconds
         kept = {each.place for each in self.stage.snapshots.values()}
         earlier = [each for each in self.missing if each.seconds < before]
-        last = {each.place: each for each in (*earlier, *self._gone, *blockers)}
+        last = {each.place: each for each in (*earlier, *self._gone) if each.place not in kept}
         self._gone.clear()
-        found = [each for each in last.values() if each.place not in kept]
-        self.missing = tuple(sorted(found, key=lambda each: each.seconds)[-_MOST_MISSING:])
+        # A copy there that serves no more, or from an earlier time round, is none of this moment.
+        last |= {each.place: each for each in blockers if each.seconds > self._last_at(each.place)}
+        self.missing = tuple(sorted(last.values(), key=lambda each: each.seconds)[-_MOST_MISSING:])
+
+    def _last_at(self, place: str) -> float:
+        """Return when the program was last at a place from which a copy can serve; below zero: never."""
+        serving = (
+            each.seconds
+            for each in self.stage.snapshots.values()
+            if each.place == place and not self.is_refused(each)
+        )
+        return max(serving, default=-1.0)
 
     def _save_memory(self) -> None:
         """Let the least useful ones end until all together take no more than their share."""

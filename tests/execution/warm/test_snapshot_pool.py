@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -157,6 +157,23 @@ def test_what_was_missing_before_a_start_stays_missing() -> None:
     builder.snapshot_pool.settle(None, ())
 
     assert builder.reasons == {}
+
+
+def test_a_reason_stays_though_an_older_copy_is_at_the_same_place() -> None:
+    builder = Builder()
+    builder.take(5)
+    first = builder.snapshot_pool.deepest_first()[0]
+    later = Blocker(place=first.place, seconds=6, why="an alarm is set")
+
+    builder.snapshot_pool.settle(None, [later])
+    assert builder.reasons == {first.place: "an alarm is set"}
+
+    builder.snapshot_pool.settle(None, [replace(later, seconds=4)])
+    assert builder.reasons == {}, "there is a copy from after it"
+
+    builder.snapshot_pool.refuse(first, "it has changed above", {})
+    builder.snapshot_pool.settle(None, [replace(later, seconds=4)])
+    assert builder.reasons == {first.place: "an alarm is set"}
 
 
 @pytest.mark.slow
