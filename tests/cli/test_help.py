@@ -6,8 +6,10 @@ import click
 import pytest
 from whet_command import Whet
 
-from whet.cli.help_pages import EXAMPLES, GROUPS
+from whet.cli.help_pages import EXAMPLES
 from whet.cli.main import cli
+from whet.cli.option_groups import GROUPS
+from whet.cli.options.trial import TrialCommand
 
 
 def test_a_verbs_own_options_come_first_and_shared_ones_are_explained_on_request(
@@ -42,3 +44,24 @@ def test_an_example_is_a_line_that_whet_takes(verb: str, line: str) -> None:
 
     assert named == verb
     assert context.params is not None
+
+
+def test_a_verb_s_own_option_is_none_of_a_group_whatever_its_name() -> None:
+    own = click.Option(["--name"], help="Name the verb's own.")
+    command = TrialCommand("made", params=[own])
+    context = command.make_context("made", [], parent=click.Context(cli))
+
+    brief = command.get_help(context)
+
+    assert "Name the verb's own." in brief
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "--timeout"), ("shrink", "--budget"), ("loop", "--runs", "--", "true")]
+)
+def test_an_option_without_its_value_leads_to_the_help_of_the_verb(
+    whet: Whet, words: tuple[str, ...]
+) -> None:
+    said = whet(*words)
+
+    assert f"hint: `whet {words[0]} --help` shows what it takes" in said.stderr

@@ -50,6 +50,8 @@ def test_every_kind_of_failure_can_be_expected(expected: FailureKind, came: Fail
     [
         ("exit=1", KEY_ERROR, True),
         ("exit == 0", KEY_ERROR, False),
+        ("exit 1000000000000", Outcome(exit_code=100_000_000), False),
+        ("exit 0000000000001", Outcome(exit_code=1), True),
         ("exit 139", Outcome(exit_code=None, signal=11), True),
         ("exit 124", Outcome(exit_code=None, timed_out=True), True),
         ("  Timeout ", failed(FailureKind.TIMEOUT), True),

@@ -4,20 +4,12 @@ import textwrap
 
 import click
 
+from whet.cli.option_groups import GROUPS, GroupedOption
+
 WHOLE = "whet.whole_help"
 """In a context's meta: shared options are explained too."""
 
 _GROUP_WIDTH = 14
-
-GROUPS = {
-    "The command": ("like", "env", "cwd", "stdin", "reset", "reset_try"),
-    "Stopping it": ("timeout", "hang"),
-    "What counts as bad": ("measure", "bad_if", "oracle", "interesting"),
-    "Limits": ("limit_",),
-    "The machine": ("room_", "gpu_", "cpu_load"),
-    "Your notes": ("name", "note", "expect"),
-}
-"""Shared options by the beginning of their names."""
 
 EXAMPLES = {
     "run": (
@@ -97,11 +89,10 @@ def write_options(
         for line in EXAMPLES.get(ctx.info_name or "", ()):
             formatter.write(f"{' ' * formatter.current_indent}{line}\n")
     own: list[tuple[str, str]] = []
-    shared: dict[str, list[click.Parameter]] = {group: [] for group in GROUPS}
+    shared: dict[str, list[GroupedOption]] = {group: [] for group in GROUPS}
     for each in command.get_params(ctx):
-        group = _group_of(each)
-        if group:
-            shared[group].append(each)
+        if isinstance(each, GroupedOption):
+            shared[each.group].append(each)
         elif isinstance(each, click.Option):
             own += filter(None, [each.get_help_record(ctx)])
     with formatter.section("Options"):
@@ -131,12 +122,3 @@ def show_whole(ctx: click.Context, _option: click.Parameter, is_asked: object) -
         ctx.meta[WHOLE] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
-
-
-def _group_of(option: click.Parameter) -> str:
-    """Return the group of a shared option; empty: it is the verb's own."""
-    name = option.name or ""
-    for group, beginnings in GROUPS.items():
-        if any(name == each or (each[-1] == "_" and name.startswith(each)) for each in beginnings):
-            return group
-    return ""

@@ -194,7 +194,9 @@ def run_cli(arguments: Sequence[str]) -> int:
         no_arguments.show()
         return USAGE
     except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "whet"
+        # An option that lacks its value is found out before there is a context.
+        named = [word for word in arguments[:1] if word in VERBS]
+        command = error.ctx.command_path if error.ctx else " ".join(["whet", *named])
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
         return report(usage)
     except (KeyboardInterrupt, click.Abort, EndSignalError) as interruption:

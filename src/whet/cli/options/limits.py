@@ -5,6 +5,7 @@ from typing import cast
 
 import click
 
+from whet.cli.option_groups import LIMITS, options_of
 from whet.cli.options.rooms import room_of
 from whet.core.limits import Limits, size_bytes, speed_bytes
 
@@ -79,61 +80,61 @@ class Count(click.ParamType[int]):
 
 _COUNT = Count()
 
+_option = options_of(LIMITS)
+
 # With a prefix: `shrink` has files of its own.
 LIMIT_OPTIONS = [
-    click.option(
+    _option(
         "--limits",
         "limit_set",
         default="",
         metavar="NAME",
         help="Use a set of limits: laptop, tiny-container, or your own.",
     ),
-    click.option(
+    _option(
         "--memory",
         "limit_memory",
         type=Size(),
         help="Memory for all processes together; above it they are killed.",
     ),
-    click.option(
+    _option(
         "--memory-high",
         "limit_memory_high",
         type=Size(),
         help="Memory above which they are slowed down.",
     ),
-    click.option("--swap", "limit_swap", type=Size(), help="Swap on top of the memory. [none]"),
-    click.option(
+    _option("--swap", "limit_swap", type=Size(), help="Swap on top of the memory. [none]"),
+    _option(
         "--address-space",
         "limit_address_space",
         type=Size(),
         help="Address space per process (ulimit -v).",
     ),
-    click.option(
+    _option(
         "--cpus", "limit_cpus", type=Processors(), help="CPUs that it may use at once, such as 0.5."
     ),
-    click.option(
-        "--files", "limit_files", type=_COUNT, metavar="N", help="Open files per process."
-    ),
-    click.option(
+    _option("--files", "limit_files", type=_COUNT, metavar="N", help="Open files per process."),
+    _option(
         "--processes",
         "limit_processes",
         type=_COUNT,
         metavar="N",
         help="Number of processes and threads at once.",
     ),
-    click.option(
+    _option(
         "--file-size", "limit_file_size", type=Size(), help="Largest file that may be written."
     ),
-    click.option(
+    _option(
         "--stack", "limit_stack", type=Size(), help="Stack size of each process's main thread."
     ),
-    click.option(
+    _option(
         "--cpu-seconds",
         "limit_cpu_seconds",
         type=_COUNT,
         metavar="N",
         help="CPU time per process, in seconds.",
     ),
-    click.option(
+    _option(
         "--slow-disk",
         "limit_slow_disk",
         type=Speed(),

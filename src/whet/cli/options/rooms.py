@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from whet.cli.option_groups import MACHINE, options_of
 from whet.core.errors import BadUsage
 from whet.core.limits import size_bytes
 from whet.core.room import Disk, Fault, Room
@@ -12,77 +13,79 @@ from whet.core.room import Disk, Fault, Room
 if TYPE_CHECKING:
     from typing import Any
 
+_option = options_of(MACHINE)
+
 ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
-    click.option(
+    _option(
         "--disk",
         "room_disk",
         multiple=True,
         metavar="SIZE[:DIR]",
         help="Put an in-memory file system of this size in place of DIR ($TMPDIR).",
     ),
-    click.option(
+    _option(
         "--disk-free",
         "room_disk_free",
         multiple=True,
         metavar="SIZE[:DIR]",
         help="Leave only SIZE free in DIR ($TMPDIR); whatever the trial writes there is discarded.",
     ),
-    click.option(
+    _option(
         "--inodes",
         "room_inodes",
         multiple=True,
         metavar="N[:DIR]",
         help="Allow at most N files in the file system of --disk, or in a new one.",
     ),
-    click.option(
+    _option(
         "--read-only",
         "room_read_only",
         multiple=True,
         metavar="PATH",
         help="Forbid writes to PATH.",
     ),
-    click.option(
+    _option(
         "--clean",
         "room_clean",
         is_flag=True,
         help="Start every trial from the same files; discard what it writes to the project, /tmp and"
         " /dev/shm. Parallel trials don't see each other.",
     ),
-    click.option(
+    _option(
         "--keep-writes",
         "room_keep_writes",
         default="",
         metavar="DIR",
         help="With --clean: list the files that the trial wrote to the project, and keep them in DIR.",
     ),
-    click.option(
+    _option(
         "--network",
         "room_network",
         type=click.Choice(["none", "loopback"]),
         help="Cut off the network, or leave only a private loopback.",
     ),
-    click.option(
+    _option(
         "--clock",
         "room_clock",
         default="",
         metavar="TIME",
         help="Start the trial's clock at TIME, such as 2038-01-19 (needs libfaketime).",
     ),
-    click.option(
+    _option(
         "--fail",
         "room_fail",
         multiple=True,
         metavar="CALL:ERROR[@N|%N][:GLOB]",
         help="Make system calls fail: the Nth, every Nth, only on matching files; such as 'write:ENOSPC@5'.",
     ),
-    click.option(
+    _option(
         "--gpus",
         "room_gpus",
         default="",
         metavar="none|N",
         help="Hide all GPUs, or all but N.",
     ),
-    click.option(
+    _option(
         "--gpu-free",
         "--gpu",
         "room_gpu_free",
@@ -90,14 +93,14 @@ ROOM_OPTIONS: "Sequence[Callable[[Any], Any]]" = [
         metavar="SIZE",
         help="Leave only SIZE free on each visible GPU, or on one: 0=3G.",
     ),
-    click.option(
+    _option(
         "--gpu-memory",
         "room_gpu_memory",
         default="",
         metavar="SIZE",
         help="GPU memory that torch or JAX may use per process and GPU.",
     ),
-    click.option(
+    _option(
         "--cpu-load",
         "room_cpu_load",
         type=click.IntRange(0),

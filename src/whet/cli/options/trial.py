@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
+from whet.cli.option_groups import BAD, COMMAND, NOTES, STOPPING, options_of
 from whet.cli.options.limits import LIMIT_OPTIONS, limits_of
 from whet.cli.options.rooms import ROOM_OPTIONS
 from whet.cli.options.trial_name import TrialName
@@ -138,72 +139,79 @@ class Share(click.ParamType[float]):
         return share
 
 
+_command_option = options_of(COMMAND)
+_stopping_option = options_of(STOPPING)
+_bad_option = options_of(BAD)
+_note_option = options_of(NOTES)
+
 _TRIAL_OPTIONS = [
-    click.option(
+    _command_option(
         "--like",
         type=TrialName(),
         metavar="TRIAL",
         help="Run like this trial: its command, variables, switches, limits.",
     ),
-    click.option(
+    _command_option(
         "--env",
         multiple=True,
         metavar="NAME=VALUE",
         help="Set an environment variable for this trial only.",
     ),
-    click.option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
-    click.option("--stdin", default="", metavar="FILE", help="Read standard input from this file."),
-    click.option(
+    _command_option("--cwd", default="", metavar="DIR", help="Start the command in this folder."),
+    _command_option(
+        "--stdin", default="", metavar="FILE", help="Read standard input from this file."
+    ),
+    _stopping_option(
         "--timeout",
         type=Duration(),
         help="After TIME, kill the whole process tree and keep its Python stack.",
     ),
     *LIMIT_OPTIONS,
     *ROOM_OPTIONS,
-    click.option(
+    _stopping_option(
         "--hang",
         type=Duration(),
         help="After TIME without output, kill it and keep the stacks of all its processes.",
     ),
-    click.option(
+    _command_option(
         "--reset",
         multiple=True,
         metavar="CMD",
         help="Run this shell command before each trial; it must succeed (`&&`).",
     ),
-    click.option(
+    _command_option(
         "--reset-try",
         multiple=True,
         metavar="CMD",
         help="Run this shell command before each trial; it may fail (`;`).",
     ),
-    click.option(
+    _bad_option(
         "--measure",
         multiple=True,
         metavar="NAME=REGEX",
         help="Read a number from the output; the last match counts.",
     ),
-    click.option(
+    _bad_option(
         "--bad-if",
         default="",
         metavar="CONDITION",
         help="Call a run BAD if this holds, such as 'seconds > 2' or 'stdout ~ NaN'.",
     ),
-    click.option(
+    _bad_option(
         "--oracle",
         default="",
         metavar="SCRIPT",
         help="Let a script judge; it gets the command as arguments and exits 0 (good), 1 (bad) or 125 (skip).",
     ),
-    click.option(
+    _bad_option(
         "--interesting",
         default="",
         metavar="SCRIPT",
         help="Let a script judge, as C-Reduce does: exit 0 means BAD.",
     ),
-    click.option("--name", default="", help="Give the trial a name."),
-    click.option("--note", default="", help="Keep a note with the trial."),
-    click.option(
+    _note_option("--name", default="", help="Give the trial a name."),
+    _note_option("--note", default="", help="Keep a note with the trial."),
+    _note_option(
         "--expect",
         default="",
         metavar="WHAT",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 _MINUTE, _HOUR = 60, 3600
 _KILO = 1000
 _THREE_DIGITS = 100
-_MOST_DIGITS = 9
+_MOST_DIGITS, _LARGEST = 18, 10**18 - 1  # in 64 bits, as a notebook keeps numbers
 _MOST_BYTES = 10**300  # more than that is no float
 
 
@@ -42,8 +42,12 @@ def listed(words: Sequence[str]) -> str:
 
 
 def bounded(digits: str) -> int:
-    """Read a number that nobody vouches for: int() refuses more than 4300 digits."""
-    return int(digits[:_MOST_DIGITS])
+    """Read a number that nobody vouches for; what is longer than 64 bits is the largest in them.
+
+    int() refuses more than 4300 digits.
+    """
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _MOST_DIGITS else _LARGEST
 
 
 def shown_count(count: int, noun: str) -> str:
