@@ -216,6 +216,7 @@ def run_cli(arguments: Sequence[str]) -> int:
 
 def _ended(interruption: BaseException) -> int:
     if not isinstance(interruption, EndSignalError):
+        say("whet: stopped by Ctrl-C, before there was a result; `whet log` lists what was run")
         return 130
     say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
     return interruption.code if isinstance(interruption.code, int) else SOFTWARE

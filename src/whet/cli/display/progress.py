@@ -37,6 +37,8 @@ from whet.host.trial.known_secrets import veiled
 
 _REDRAW_SECONDS = 0.1
 _LINE_SECONDS = 5.0
+_ROOM = 8
+"""Columns that stay free where a terminal writes `^C`, which would push what is drawn to a new line."""
 
 
 class Progress:
@@ -130,12 +132,13 @@ class Progress:
 
     def _draw_panel(self, drawn: "Callable[[], Panel]") -> None:
         """Draw a panel anew from time to time, until it is ended."""
+        from rich.constrain import Constrain
         from rich.live import Live
 
-        self._screen = self._screen or _console()
+        screen = self._screen = self._screen or _console()
         self._stop_status()
         self._live = Live(
-            get_renderable=drawn, console=self._screen, transient=True,
+            get_renderable=lambda: Constrain(drawn(), screen.width - _ROOM), console=screen, transient=True,
             refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         self._live.start()
@@ -216,7 +219,8 @@ class Progress:
         from rich.text import Text
 
         self._screen = self._screen or _console()
-        text = Text.from_ansi(shown(line.strip()), no_wrap=True, overflow="ellipsis")
+        text = Text.from_ansi(shown(line.strip()), no_wrap=True)
+        text.truncate(self._screen.width - _ROOM, overflow="ellipsis")
         if self._status is None:
             self._status = self._screen.status(text)
             self._status.start()

@@ -182,6 +182,8 @@ class ShrinkSearch:
         search = first_that_fails(beside)
         ended: Ended[bytes | None] = driver.run(search, self.work.question_of)
         self._count(ended)
+        if ended.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
         if ended.result is not None:
             self._nearest = ended.result
 
@@ -191,12 +193,9 @@ class ShrinkSearch:
         if is_bound or self.work.accepted or not self._is_read_as_text:
             return False
         started = driver.clock()
-        try:
-            fails = all(
-                driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
-            )
-        except KeyboardInterrupt:
-            return False  # the search hears of it with its first candidate
+        fails = all(
+            driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
+        )
         self._trials += driver.trials
         self._wall_seconds += driver.clock() - started
         if fails:
@@ -280,10 +279,7 @@ class ShrinkSearch:
             size = len(work.content_of(digest))
             return driver.ask(work.question(digest, size, remark)) is Verdict.BAD
 
-        try:
-            return last_that(fails, len(accepted))
-        except KeyboardInterrupt:
-            return 0
+        return last_that(fails, len(accepted))
 
     def _confirm_nearest(self) -> None:
         """Run what passes beside the result from the start too, if it came from a copy."""
