@@ -272,7 +272,7 @@ def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
         rest = others[0] if len(others) == 1 else ast.BoolOp(ast.Or(), others)
         if not isinstance(first, ast.Compare | ast.BoolOp):  # a zero or an empty text is a value
             said = ast.unparse(first)
-            yield f"{said} if {said} is not None else {ast.unparse(rest)}", LESS_LIKELY
+            yield f"{said} if {said} is not None else {ast.unparse(rest)}", LIKELY
     for position in range(len(node.values)):
         left = node.values[:position] + node.values[position + 1 :]
         yield left[0] if len(left) == 1 else ast.BoolOp(node.op, left), UNLIKELY
