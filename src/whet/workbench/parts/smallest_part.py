@@ -12,7 +12,6 @@ from whet.core.oracle import Oracle
 from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.execution.caching import CachingExecutor
 from whet.host.code.tree_changes import PartialCommits, shown_changes
 from whet.host.files.files import write_atomically
 from whet.host.process.git import GitFailedError, Repository
@@ -22,7 +21,7 @@ from whet.workbench.parts.hunks import ChangeParts
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Question, stop_reason_of
 from whet.workbench.trials.reproduce import with_patience
-from whet.workbench.trials.session import Place, RecordedExecutor, Session
+from whet.workbench.trials.session import Place, Session
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,10 +114,9 @@ class PartSearch:
         with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
-            before = _hits(executor)
             known = answering(minimize(len(everything)), lambda kept: self._known(parts, kept))
             ended = driver.run(known, ask, note_bad)
-            remembered = _hits(executor) - before
+            remembered = ended.cached
         reason = stop_reason_of(ended, StopReason.MINIMAL)
         # All of it was run before; of less, what only the notebook knew is run once more.
         is_all = len(self._best) == len(everything)
@@ -142,7 +140,7 @@ class PartSearch:
             after=len(self._best),
             bad_means=self.oracle.description,
             stopped=reason,
-            trials=max(0, ended.trials - remembered),
+            trials=ended.trials - remembered,
             remembered=remembered,
             senseless=self._senseless,
             wall_seconds=ended.wall_seconds,
@@ -195,7 +193,3 @@ class PartSearch:
         with self.session.executor(place=self.place) as executor:
             verdict = self._driver(executor).ask(self._question(parts, self._best))
         return self.terms.for_search(verdict) is Verdict.BAD
-
-
-def _hits(executor: RecordedExecutor) -> int:
-    return executor.hits if isinstance(executor, CachingExecutor) else 0

@@ -73,7 +73,7 @@ def _fewest_arguments(
         cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if len(search.best) > first
         else "the failure depends on none of them",
-        warm=search.warm_runs, cold_because=search.cold_because,
+        warm=search.came_warm, cold_because=search.cold_because,
     )  # fmt: skip
 
 

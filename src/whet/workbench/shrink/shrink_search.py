@@ -10,7 +10,6 @@ from whet.core.event import Notice
 from whet.core.oracle import Oracle
 from whet.core.text.quantity import shown_bytes
 from whet.core.verdict import Verdict
-from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.edit import first_that_fails
 from whet.reduction.passing import is_typo, neighbours
@@ -74,6 +73,7 @@ class ShrinkSearch:
     is_order_held: bool = False
     _trials: int = 0
     _cached: int = 0
+    _warm: int = 0
     _wall_seconds: float = 0.0
     _reducer: Reducer | None = None
     _nearest: bytes | None = None
@@ -148,8 +148,6 @@ class ShrinkSearch:
                 )
                 if ended.stopped is None and not self._nearest and work.best:
                     self._look_beside(executor)
-            if isinstance(executor, CachingExecutor):
-                self._cached += executor.hits
         if self.defaults is None and ended.result is not None and not ended.result.is_minimal:
             return StopReason.FRUITLESS
         is_flaky = self.floor > 0 or self.repeats > 1
@@ -197,6 +195,7 @@ class ShrinkSearch:
             driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
         )
         self._trials += driver.trials
+        self._cached += driver.cached
         self._wall_seconds += driver.clock() - started
         if fails:
             self.work.found_bad(Reduced(_EMPTY, "leave nothing"))
@@ -328,6 +327,8 @@ class ShrinkSearch:
 
     def _count(self, ended: Ended[Reduction] | Ended[bytes | None]) -> None:
         self._trials += ended.trials
+        self._cached += ended.cached
+        self._warm += ended.warm
         self._wall_seconds += ended.wall_seconds
 
     def _tell(self, ran: Tested[object], oracle: Oracle) -> None:
@@ -360,7 +361,7 @@ class ShrinkSearch:
             wall_seconds=work.seconds,
             guarded_by="" if work.guard is None else work.guard.label,
             also_found=work.others.worth_reading,
-            warm=0 if self.warm is None else self.warm.warm_runs,
+            warm=self._warm,
             cold_because=self.why_cold or reasons,
             files=payload.files_of(work.best) if payload.is_folder else None,
             changes=None

@@ -10,7 +10,6 @@ from whet.core.oracle import Oracle
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
-from whet.execution.caching import CachingExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.search.proposal import Search
 from whet.workbench.trials.driver import (
@@ -121,6 +120,7 @@ class CommandSearch(Generic[CandidateT]):
     why_cold: str = ""
     trials: int = 0
     cached: int = 0
+    came_warm: int = 0
     wall_seconds: float = 0.0
 
     def run(self) -> StopReason:
@@ -162,7 +162,8 @@ class CommandSearch(Generic[CandidateT]):
                 told=self.told,
             )
             ended = driver.run(self.begin(self.best), self._ask, self._found_bad, self.heard)
-            self.cached = executor.hits if isinstance(executor, CachingExecutor) else 0
+            self.cached = ended.cached
+            self.came_warm += ended.warm
         self.trials += ended.trials - self.cached
         self.wall_seconds += ended.wall_seconds
         reason = stop_reason_of(ended, StopReason.MINIMAL)

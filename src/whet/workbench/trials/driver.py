@@ -58,6 +58,8 @@ class Ended(Generic[EndedT_co]):
         stopped: why it was stopped; None if it came to its own end.
         trials: how many trials were judged, guards and repeats included; what was ended because
             another one made it needless is none.
+        cached: how many of them were answered from earlier trials.
+        warm: how many of them ran on from a frozen copy of the program.
         wall_seconds: how long it took.
     """
 
@@ -65,6 +67,8 @@ class Ended(Generic[EndedT_co]):
     stopped: StopReason | None
     trials: int
     wall_seconds: float
+    cached: int = 0
+    warm: int = 0
 
 
 def silent(_ran: Tested[object]) -> None:
@@ -116,6 +120,8 @@ class Driver:
 
     _started: float = 0.0
     _trials: int = 0
+    _cached: int = 0
+    _warm: int = 0
 
     def run(
         self,
@@ -137,7 +143,7 @@ class Driver:
             self._check_budget()
             return _Asking(self, ask(candidate), candidate, heard)
 
-        self._started, self._trials = self.clock(), 0
+        self._started, self._trials, self._cached, self._warm = self.clock(), 0, 0, 0
         result: ResultT | None = None
         stopped: StopReason | None = None
         try:
@@ -164,6 +170,8 @@ class Driver:
             stopped=stopped,
             trials=self._trials,
             wall_seconds=self.clock() - self._started,
+            cached=self._cached,
+            warm=self._warm,
         )
 
     def ask(self, question: Question) -> Verdict:
@@ -250,6 +258,11 @@ class Driver:
         """How many trials were judged."""
         return self._trials
 
+    @property
+    def cached(self) -> int:
+        """How many of them were answered from earlier trials."""
+        return self._cached
+
     def submit(self, trial: Trial) -> Future[Outcome]:
         """Start one trial of the search."""
         return self.executor.submit(trial)
@@ -269,6 +282,9 @@ class Driver:
                 number=None, label=label, skipped=error,
             )  # fmt: skip
         self._trials += 1
+        is_known = ran.number is None and ran.skipped is None
+        self._cached += is_known
+        self._warm += bool(ran.outcome.resumed_from) and not is_known
         self.tell(ran, self.oracle)
         return ran
 
