@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -36,10 +37,11 @@ def possessions(folder: Path) -> dict[str, tuple[int, int, str]]:
     return found
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Clone:
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a small project with three commits, beside a home that is full of the user's files."""
-    folder, home, temporary = tmp_path / "clone", tmp_path / "home", tmp_path / "tmp"
+    place = tmp_path_factory.mktemp("untouched")
+    folder, home, temporary = place / "clone", place / "home", place / "tmp"
     for each in (folder, home / "work", temporary):
         each.mkdir(parents=True)
     (home / "thesis.md").write_text("good\n")
@@ -47,16 +49,27 @@ def clone(tmp_path: Path) -> Clone:
     yours = Whet(home / "work", {})
     yours.git("init", "--quiet")
     yours.commit("mine", secret_py="good\n")
-    state = {"TMPDIR": str(temporary), "HOME": str(home), "XDG_STATE_HOME": str(tmp_path / "state")}
-    whet = Whet(folder, state)
-    whet.git("init", "--quiet")
+    theirs = Whet(folder, {})
+    theirs.git("init", "--quiet")
     (folder / "data.txt").write_text("good\n")
-    whet.commit("one", main_py="import helper\nprint(helper.ANSWER)\n", helper_py="ANSWER = 42\n")
+    theirs.commit("one", main_py="import helper\nprint(helper.ANSWER)\n", helper_py="ANSWER = 42\n")
     (folder / "data.txt").write_text("good, too\n")
-    whet.commit("two")
+    theirs.commit("two")
     (folder / "data.txt").write_text("bad\n")
-    whet.commit("three")
-    return Clone(whet, home, tmp_path / "canary")
+    theirs.commit("three")
+    return place
+
+
+@pytest.fixture
+def clone(tmp_path: Path, untouched: Path) -> Clone:
+    """Return a copy of that project and that home."""
+    place = shutil.copytree(untouched, tmp_path / "around", symlinks=True)
+    state = {
+        "TMPDIR": str(place / "tmp"),
+        "HOME": str(place / "home"),
+        "XDG_STATE_HOME": str(place / "state"),
+    }
+    return Clone(Whet(place / "clone", state), place / "home", place / "canary")
 
 
 @dataclass(frozen=True)
