@@ -411,6 +411,26 @@ def test_a_table_stays_one_and_a_lost_header_is_told_in_the_first_line(whet: Whe
     assert first.endswith("; without the header of its table")
 
 
+def test_a_reader_that_is_not_installed_is_said_first_with_what_adds_it(whet: Whet) -> None:
+    whet.write("without/sitecustomize.py", "import sys\nsys.modules['yaml'] = None\n")
+    whet.write("a.yaml", "a: 1\nb: [2, 3]\n")
+    whet.write("main.py", "import sys\nassert 'a' not in open(sys.argv[1]).read()\n")
+    path = f"{whet.folder / 'without'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+
+    said = subprocess.run(
+        [PYTHON, "-m", "whet", "shrink", "a.yaml", "--", PYTHON, "main.py", "a.yaml"],
+        cwd=whet.folder,
+        env={**os.environ, **whet.environment, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    told = said.stderr.partition("yaml, which reads it, is not installed")
+    assert told[1], said.stderr
+    assert "-m pip install 'whet[formats]'`" in told[2]
+
+
 def test_an_unknown_format_is_said_and_left(whet: Whet) -> None:
     whet.write(
         "read.py",

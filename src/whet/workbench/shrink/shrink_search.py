@@ -1,6 +1,8 @@
 """The search for a smaller payload: warm where that can be, and its result proven cold."""
 
 import os
+import shlex
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -12,6 +14,7 @@ from whet.core.text.quantity import shown_bytes
 from whet.core.verdict import Verdict
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.edit import first_that_fails
+from whet.reduction.lacking import lacking_reader
 from whet.reduction.passing import is_typo, neighbours
 from whet.reduction.payload_kinds import SOURCES, kinds_of, pretty_of
 from whet.reduction.preference import Preference
@@ -116,7 +119,14 @@ class ShrinkSearch:
             may_grow=True,
         )
         self._reducer.gives_up = True
-        if self._reducer.is_unknown and not work.accepted:
+        lacking = "" if work.accepted else lacking_reader(work.best, payload.path.name)
+        if lacking:
+            self._say(
+                f"`{payload.shown}` is shrunk as text or bytes, which takes more trials and ends larger:"
+                f" {lacking}, which reads it, is not installed; Ctrl-C, then"
+                f" `{shlex.quote(sys.executable)} -m pip install 'whet[formats]'`"
+            )
+        elif self._reducer.is_unknown and not work.accepted:
             self._say(
                 f"`{payload.shown}` is of no format that whet knows: it tries to cut stretches,"
                 f" lines and bytes, until {FRUITLESS_TRIALS} trials in a row gain less than"
