@@ -389,7 +389,7 @@ def test_a_probe_that_was_never_met_says_why(own_program: Program) -> None:
     _, report = own_program.run("def f():\n    pass\n")
 
     assert [place_line(place).partition(": ")[2].partition(";")[2] for place in report.places] == [
-        " its file was loaded, but nothing came there",
+        " its file was loaded, but the program never got there",
         f" no Python process of the command loaded {own_program.folder}/other.py",
         "",
     ]

@@ -56,7 +56,7 @@ def test_where_a_command_belongs_is_told_without_naming_another_verb(whet: Whet)
 
     said = refused(whet, "shrink", "data.csv", slug="empty-command", code=64, value="command")
 
-    assert "write it behind all else, after `--`: `… -- python train.py`" in said
+    assert "write it last, after `--`: `… -- python train.py`" in said
 
 
 def test_a_folder_that_does_not_exist(whet: Whet) -> None:
@@ -187,7 +187,7 @@ def test_where_the_old_end_fails_and_the_new_one_passes_the_fix_is_searched(whet
         said = whet("bisect", *ends, "--", PYTHON, "app.py")
 
         assert f"{mended[:10]} is the first fixed commit" in said.stdout, said.stderr
-        assert "what fixed it is searched" in said.stderr
+        assert "whet searches for the fix" in said.stderr
 
 
 def test_words_for_the_ends_are_not_turned_round(whet: Whet) -> None:
@@ -213,7 +213,7 @@ def test_a_wrong_end_of_a_long_history_costs_few_runs(whet: Whet, jobs: str) -> 
         whet.commit(f"commit {number}", app_py=f"{fails}# {number}\n")
 
     refused(whet, "bisect", "--jobs", jobs, "HEAD~30", "HEAD", "--", PYTHON, "app.py",
-            slug="end-misjudged", code=65, value="said to be good")  # fmt: skip
+            slug="end-misjudged", code=65, value="should be good")  # fmt: skip
 
     # The end that fails is run three times, to see whether it always does.
     assert len(calls.read_text()) <= 6

@@ -535,7 +535,7 @@ def test_a_failure_that_is_not_committed_is_said_to_be_in_the_users_changes(whet
     said = whet("investigate", "--", PYTHON, "app.py")
 
     assert said.code == 0, said.stderr
-    assert "in what is not committed" in said.stdout
+    assert "in your uncommitted edits" in said.stdout
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
     assert report["history"] is None
 

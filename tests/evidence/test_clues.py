@@ -320,7 +320,7 @@ def test_an_attribute_that_is_set_in_one_case_only_is_not_said_to_be_set_by_what
     (clue,) = overriding_clues(failure, failure.error, Placing(str(tmp_path)))
     assert (
         clue.says
-        == "`self.mine` is set in `Own.__init__` at program.py:4, but it is not there when it is asked for: that line was not run for this object, or something has deleted it"
+        == "`self.mine` is set in `Own.__init__` at program.py:4, but it's missing when the program asks for it: that line didn't run for this object, or something deleted it"
     )
 
 

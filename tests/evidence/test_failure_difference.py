@@ -28,4 +28,4 @@ def test_the_same_words_from_elsewhere_are_told_with_both_places() -> None:
 
 
 def test_the_same_words_from_the_same_place_are_not_told_alone() -> None:
-    assert told_apart(WANTED, WANTED) == "`MemoryError` again, but something else of it differs"
+    assert told_apart(WANTED, WANTED) == "`MemoryError` again, but another detail differs"

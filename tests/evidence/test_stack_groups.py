@@ -96,7 +96,7 @@ def test_tasks_tell_what_they_await_and_where() -> None:
     assert [task_sentence(group) for group in groups] == [
         "2 tasks (a, b) await Queue.get() in fill() at app.py:14",
         "task c awaits in watch() at loss.py:3, for a",
-        "task d: not begun yet",
+        "task d: not started yet",
     ]
 
 

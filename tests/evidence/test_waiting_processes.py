@@ -52,7 +52,7 @@ def test_a_worker_that_was_killed_is_told_with_who_waits_for_its_work() -> None:
     (clue,) = process_clues([MAPS, WORKS], [gone], AT)
 
     assert clue.says == (
-        "process `Worker-1` was killed by SIGKILL; main.py:7 still waits for what it had to do"
+        "process `Worker-1` was killed by SIGKILL; main.py:7 still waits for its work"
     )
     assert process_clues([MAPS], [replace(gone, code=-15)], AT) == []  # the program ended it
     assert process_clues([MAPS, process(4)], [gone], AT) == []  # it was ended after the hang

@@ -51,7 +51,7 @@ def test_where_the_last_commit_passes_what_is_not_committed_is_pointed_to(
 ) -> None:
     Path("app.py").write_text("raise SystemExit(1)\n")
 
-    with open_workbench() as bench, pytest.raises(EndMisjudged, match="was said to be bad") as told:
+    with open_workbench() as bench, pytest.raises(EndMisjudged, match="should be bad") as told:
         bisect(bench, passing, BisectOptions(good=good, bad="HEAD", jobs=1))
 
     assert "`whet bisect --working-tree -- COMMAND`" in told.value.hint

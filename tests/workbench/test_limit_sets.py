@@ -23,7 +23,7 @@ from whet.workbench.trials.limit_sets import SETS, limits_asked
         (Limits(address_space_bytes=1 << 10), "`--address-space 1 KiB` is less than any program"),
         (Limits(processes=10**17), "`--processes 100000000000000000` is more than the 4194304"),
         (Limits(cpu_seconds=10**14), "`--cpu-seconds 100000000000000` is more than a century"),
-        (Limits(swap_bytes=1 << 30), "`--swap 1 GiB` limits nothing by itself"),
+        (Limits(swap_bytes=1 << 30), "`--swap 1 GiB` limits nothing on its own"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_value(limits: Limits, words: str) -> None:

@@ -49,7 +49,7 @@ def test_what_chooses_tests_and_their_order_goes(tmp_path: Path, command: str, k
 
 
 def test_no_pytest_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match=r"`python x\.py` is no pytest command"):
+    with pytest.raises(BadUsage, match=r"`python x\.py` isn't a pytest command"):
         read_pytest_command(("python", "x.py"), tmp_path)
 
 

@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
         (["--disk", "-1"], "begins with no size"),
         (["--disk", "100"], "less than one page"),
         (["--disk", "9000T"], "more than this machine's memory"),
-        (["--disk", "1M:/proc"], "`/proc` of `--disk` is the kernel's, and no disk"),
+        (["--disk", "1M:/proc"], "`/proc` of `--disk` belongs to the kernel, and isn't a disk"),
         (["--disk-free", "9000T"], "more than this machine's memory"),
         (["--disk", "\u0665M"], "begins with no size"),
         (["--inodes", "9" * 30], "is more than a file system holds"),
@@ -51,10 +51,10 @@ def folder(tmp_path: Path) -> Path:
         (["--inodes", "many"], "begins with no number"),
         (["--read-only", "/not/there"], "is not there"),
         (["--keep-writes", "kept"], "has nothing to keep"),
-        (["--clock", "tomorrow"], "`--clock tomorrow` is no moment"),
+        (["--clock", "tomorrow"], "`--clock tomorrow` isn't a date and time"),
         (["--fail", "write"], "does not say which call fails"),
-        (["--fail", "wrote:EIO"], "`wrote` of `--fail wrote:EIO` is no system call"),
-        (["--fail", "write:ENOTHING"], "`ENOTHING` of `--fail write:ENOTHING` is no error"),
+        (["--fail", "wrote:EIO"], "`wrote` of `--fail wrote:EIO` isn't a system call"),
+        (["--fail", "write:ENOTHING"], "`ENOTHING` of `--fail write:ENOTHING` isn't an error"),
         (["--gpus", "some"], "`--gpus some` is no number"),
         (["--gpu-free", "x=1G"], "`--gpu-free x=1G` is no size"),
         (["--gpu-memory", "5X"], "`--gpu-memory 5X` is no size"),
@@ -72,7 +72,7 @@ def test_what_makes_no_sense_is_refused_with_its_value_and_the_next_step(
 def test_more_than_is_free_cannot_be_left(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nearly_full = os.statvfs_result((4096, 4096, 1000, 20, 10, 0, 0, 0, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda _path: nearly_full)
-    with pytest.raises(LimitMakesNoSense, match="is more than the 40 KiB that are free there"):
+    with pytest.raises(LimitMakesNoSense, match="is more than the 40 KiB free there"):
         _settled(folder, "--disk-free", "50K")
     assert _settled(folder, "--disk-free", "30K").disks[0].size_bytes == 30 << 10
 

@@ -286,5 +286,5 @@ def test_attempts_at_another_command_do_not_count(place: Path) -> None:
         run(bench, other, None)
         (place / "app.py").write_text("raise KeyError\n")
 
-        with pytest.raises(NothingBetween, match="no other state"):
+        with pytest.raises(NothingBetween, match="any other state"):
             bisect(bench, APP, BisectOptions(good="", bad="now", attempts=True))

@@ -140,7 +140,7 @@ def test_ctrl_c_while_the_workers_of_a_search_end_gives_the_best_so_far(
 
     assert shrunk.result.stopped is StopReason.INTERRUPTED
     assert len(shrunk.result.content) < len(TABLE)
-    assert "was not run from the start yet" in shrunk.said
+    assert "hasn't run from the start yet" in shrunk.said
 
 
 def test_the_number_of_jobs_changes_nothing_warm(run: Run) -> None:
@@ -289,7 +289,7 @@ def test_a_result_that_fails_at_another_line_from_the_start_is_taken_back(run: R
 
     assert len(warm.result.content) == 4
     assert set(b"XYZ") <= set(warm.result.content)
-    assert "back to the last file that does" in warm.said
+    assert "returns to the last one that does" in warm.said
     assert min(after for _, after, _ in warm.steps) == len("XYZ")
 
 

@@ -170,7 +170,7 @@ def _ruled_out(investigation: Investigation) -> list[Evidence]:
         kept = shown_bytes(payload.after_bytes)
         said.append(
             Evidence(
-                says=f"most of {payload.original}: it fails so with {kept} of its {before}"
+                says=f"most of {payload.original}: it fails this way with {kept} of its {before}"
                 if payload.after_bytes
                 else f"a need for what {payload.original} holds: it fails so when it is empty"
             )

@@ -253,7 +253,7 @@ def test_an_end_that_cannot_be_installed_is_named(bisect: Whet, index: LocalInde
     [
         (("a.txt", "b.txt"), "`a.txt` is no file, no day and not `now`"),
         (("2024-13-41", "now"), "`2024-13-41` is no file, no day and not `now`"),
-        (("2024-01-01", "2024-02-01"), "are two days, of which packages is not said"),
+        (("2024-01-01", "2024-02-01"), "are two days, without any packages"),
         (("pins.txt", "pins.txt"), "are the same packages"),
         (("pins.txt", "loose.txt"), "`loose.txt` pins no packages: tool: `tool>1` names no one"),
         (("a", "b", "c"), "does not name two sets of packages"),

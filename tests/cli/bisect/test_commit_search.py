@@ -123,7 +123,7 @@ def test_a_search_that_was_killed_goes_on_from_what_is_known(whet: Whet) -> None
 
     assert stopped.code == 75
     assert never.code == 64
-    assert "was not searched here before" in never.stderr
+    assert "there is no earlier search of this command here" in never.stderr
     assert again["first_bad"] == commits[17][:10]
     # Both ends and both sides of the answer are run again. What the latter did before counts as
     # well, so that fewer runs are left to be made again.
@@ -372,7 +372,7 @@ def test_commits_that_lack_a_package_hint_at_a_setup(whet: Whet) -> None:
 
     assert said.code == 75
     assert (
-        "2 commits were skipped for want of `missing_here`: `--setup 'pip install -e .'`"
+        "2 commits were skipped for lack of `missing_here`: `--setup 'pip install -e .'`"
         in said.stdout
     )
 

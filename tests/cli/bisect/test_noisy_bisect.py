@@ -301,7 +301,7 @@ def test_ends_the_other_way_round_are_seen_where_the_old_one_is_flaky(whet: Whet
 
     assert said.code == 0, said.stderr
     assert f"{commits[3][:10]} is the first fixed commit" in said.stdout
-    assert "what fixed it is searched" in said.stderr
+    assert "whet searches for the fix" in said.stderr
 
 
 HUNKED = """

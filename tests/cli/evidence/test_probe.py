@@ -125,7 +125,11 @@ def place_of(word: str, *command: str) -> Place:
     ("word", "title", "note"),
     [
         ("train.py:5", "train.py:6", "line 5 has no code: line 6 is taken"),
-        ("train.py:11", "train.py:Model.fit", "line 11 defines `Model.fit`: its calls are meant"),
+        (
+            "train.py:11",
+            "train.py:Model.fit",
+            "line 11 defines `Model.fit`: whet follows its calls",
+        ),
         ("only.py:1", "only.py:1", "`only.py` is `deep/er/only.py`"),
         ("step:return", "train.py:step", ""),
     ],
@@ -197,7 +201,7 @@ def test_an_expression_that_changes_something_is_warned_of() -> None:
     place = Place(target=wish.targets[0], title="raise:X")
 
     assert notes_on([(place, wish)]) == [
-        "`rows.pop()` is worked out each time: what it changes stays changed"
+        "`rows.pop()` is evaluated each time: what it changes stays changed"
     ]
 
 

@@ -74,7 +74,7 @@ def test_the_release_that_fixed_it_is_named_with_the_function_that_it_changed(
 
     clue = investigated(user, "1.5")["clues"][0]
 
-    assert clue["says"].startswith("tool fails so with 1.6, and passes since 1.7: ")
+    assert clue["says"].startswith("tool fails this way with 1.6, and passes since 1.7: ")
     assert "`pick` at tool.py:" in clue["says"]
     assert "unused" not in clue["says"]
     assert Path(clue["path"]).is_relative_to(user.folder / "own")
@@ -92,9 +92,9 @@ def test_where_no_newer_release_passes_the_one_that_brought_it_is_named(
     found = investigated(user, "1.5")
 
     clue = found["clues"][0]
-    assert clue["says"].startswith("tool passes with 1.3, and fails so since 1.4: ")
+    assert clue["says"].startswith("tool passes with 1.3, and fails this way since 1.4: ")
     assert "`pick` at tool.py:" in clue["says"]
-    assert clue["next_step"] == "Until it is mended, `tool==1.3` does not have this failure."
+    assert clue["next_step"] == "Until it is fixed, `tool==1.3` does not have this failure."
     (step,) = (each for each in found["steps"] if "other releases of tool" in each["title"])
     assert step["result"].endswith("; so does 1.8")
 

@@ -100,7 +100,7 @@ def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whe
     found = report(whet)
     assert found["part"]["places"] == ["app.py:7"]
     assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (2, 1)
-    assert "it passes without what is not committed" in said.stderr
+    assert "it passes without your uncommitted edits" in said.stderr
     assert (whet.folder / "app.py").read_text() == program(11, 22, 4)
 
 

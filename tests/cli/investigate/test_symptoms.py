@@ -51,7 +51,7 @@ def test_what_works_under_a_tracer_is_told_with_who_asks_for_one(whet: Whet) -> 
     clues, _ = investigated(whet, "works_when_watched.py")
 
     (last,) = clues[-1:]
-    assert "passed in each of 4 runs that were looked at closely" in str(last["says"])
+    assert "passed in each of 4 closely watched runs" in str(last["says"])
     assert last["line"] == line_of("works_when_watched.py", "sys.gettrace()")
 
 

@@ -43,7 +43,7 @@ def test_a_file_system_of_the_programs_own_is_not_told_by_what_lies_below_it(whe
 
     said = told(whet)
     assert "No space left on device" in said
-    assert "from outside the program" in said
+    assert "outside the program" in said
     assert "on tmpfs mounted at" in said
     assert "--disk-free" not in said  # it would hold of what lies below
     assert f"mounted at `{_point_of(whet.folder)}`" not in said
@@ -73,7 +73,7 @@ def test_a_trial_that_passed_is_not_said_to_fail(whet: Whet) -> None:
     )
     assert both is not None
     delta = whet("delta", "1", both[1])
-    assert "code: outside git it is not kept; both run on that of today" in delta.stderr
+    assert "code: whet keeps none outside git; both run today's code" in delta.stderr
 
 
 WAITS = """

@@ -125,7 +125,7 @@ def test_a_program_behind_a_wrapper_gets_the_closer_look(whet: Whet, how: str) -
 
 def test_a_python_that_loses_whets_agent_on_the_way_is_said_to_be_out_of_reach(whet: Whet) -> None:
     whet.write("main.py", "int('seven')\n")
-    said = "no Python that runs main.py took up whet's agent"
+    said = "no Python that runs main.py loaded whet's agent"
 
     assert said in json.dumps(investigated(whet, "env", "-i", sys.executable, "main.py"))
     assert said not in json.dumps(investigated(whet, "env", sys.executable, "main.py"))
@@ -135,7 +135,7 @@ def test_a_python_that_loses_whets_agent_on_the_way_is_said_to_be_out_of_reach(w
 
 
 def test_a_python_without_a_file_of_the_users_is_not_said_to_be_out_of_reach(whet: Whet) -> None:
-    said = "took up whet's agent"
+    said = "loaded whet's agent"
 
     words = ("-c", "int('seven')")
     assert said not in json.dumps(investigated(whet, sys.executable, *words))

@@ -24,7 +24,7 @@ def test_a_verb_tells_of_changes_that_an_editor_holds(whet: Whet, words: tuple[s
     whet.write("prog.py", "assert False")
     whet.write(".prog.py.swp", "")
     said = whet(*words, "--", PYTHON, "prog.py")
-    assert "an editor holds changes to `prog.py` that are not saved" in said.stderr
+    assert "an editor holds changes to `prog.py` that aren't saved" in said.stderr
 
 
 @pytest.mark.slow
@@ -73,4 +73,4 @@ def test_each_verb_tells_of_changes_that_an_editor_holds(whet: Whet, verb: str) 
     whet.write("x", "")
     whet.write(".prog.py.swp", "")
     said = whet(verb, *WORDS[verb])
-    assert "an editor holds changes to `prog.py` that are not saved" in said.stderr
+    assert "an editor holds changes to `prog.py` that aren't saved" in said.stderr

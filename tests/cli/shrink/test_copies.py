@@ -17,7 +17,7 @@ def test_a_program_is_shrunk_with_the_module_beside_it(whet: Whet) -> None:
     said = whet("shrink", "src/prog.py", "--", PYTHON, "{}")
 
     assert said.code == 0, said.stderr
-    assert "linked beside each copy" in said.stderr
+    assert "linked next to each copy" in said.stderr
     assert "helper.g(" in (whet.folder / "src/prog.shrunk.py").read_text()
     assert "ZeroDivisionError" in whet("run", "--", PYTHON, "src/prog.shrunk.py").stderr
 
@@ -146,7 +146,7 @@ def test_a_file_of_tests_is_made_smaller(whet: Whet) -> None:
         "--", PYTHON, "-m", "pytest", "-q", "test_x.py",
     )  # fmt: skip
 
-    assert "linked beside" not in said.stderr
+    assert "linked next to" not in said.stderr
     assert "test_b" not in (whet.folder / "test_x.shrunk.py").read_text()
 
 

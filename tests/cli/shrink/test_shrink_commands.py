@@ -267,11 +267,11 @@ def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("--arguments", "--", "false"), 64, "`false` has no arguments behind the program"),
+        (("--arguments", "--", "false"), 64, "`false` has no arguments after the program"),
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
         (("--environment", "--arguments", "--", "ls", "x"), 64, "`--environment` and `--arguments` are two searches"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
-        (("--tests", "--", "false", "x"), 64, "`false x` is no pytest command"),
+        (("--tests", "--", "false", "x"), 64, "`false x` isn't a pytest command"),
         (("--tests", "nope", "--", PYTHON, "-m", "pytest", "tests"), 64, "pytest collects no test `nope`"),
         (("--tests", "test_after", "--", PYTHON, "-m", "pytest", "tests"), 65, "::test_after` does not fail"),
         (("--tests", "--", PYTHON, "-m", "pytest", "nowhere"), 64, "pytest collects no tests"),

@@ -210,7 +210,7 @@ def test_what_must_be_kept_is_kept_and_nothing_without_it_is_run(whet: Whet) -> 
     [
         (("--keep", "("), "is no regular expression"),
         (("--keep", "nowhere"), "matches nothing in the file"),
-        (("--objective", "beauty"), "is nothing that is counted or measured"),
+        (("--objective", "beauty"), "isn't something that whet counts or measures"),
         (("--also-interesting", "3", "--oracle", "x"), "of the script of `--interesting`"),
     ],
 )
@@ -444,5 +444,5 @@ def test_an_unknown_format_is_said_and_left(whet: Whet) -> None:
     said = whet("shrink", "a.own", "--", PYTHON, "read.py", "a.own")
 
     assert said.code == 0
-    assert "`a.own` is of no format that whet knows: it tries to cut" in said.stderr
+    assert "`a.own` isn't in a format that whet knows: it tries to cut" in said.stderr
     assert "of no known format: 200 trials in a row gained less than 1 %" in said.stdout

@@ -361,7 +361,7 @@ def test_trials_with_nothing_to_switch_say_what_else_differs(whet: Whet) -> None
     said = whet("delta", "1", "2")
 
     assert said.code == 65
-    assert "do not differ in anything that can be switched" in said.stderr
+    assert "don't differ in anything that whet can switch" in said.stderr
     assert "`whet diff 1 2`" in said.stderr
 
 

@@ -146,11 +146,11 @@ def test_a_socket_or_a_pipe_in_it_is_refused_by_name(tmp_path: Path) -> None:
     folder.mkdir()
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(folder / "s"))
-        with pytest.raises(PayloadUnreadable, match="d/s` is no file"):
+        with pytest.raises(PayloadUnreadable, match="d/s` is a pipe, a socket or a device"):
             pack_folder(folder)
     (folder / "s").unlink()
     os.mkfifo(folder / "p")
-    with pytest.raises(PayloadUnreadable, match="d/p` is no file"):
+    with pytest.raises(PayloadUnreadable, match="d/p` is a pipe, a socket or a device"):
         pack_folder(folder)
 
 

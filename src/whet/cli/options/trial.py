@@ -201,7 +201,8 @@ _TRIAL_OPTIONS = [
         "--oracle",
         default="",
         metavar="SCRIPT",
-        help="Let a script judge; it gets the command as arguments and exits 0 (good), 1 (bad) or 125 (skip).",
+        help="Let a script judge; it gets the command as arguments and exits 0 (good), 1 (bad) "
+        "or 125 (skip).",
     ),
     _bad_option(
         "--interesting",
@@ -365,13 +366,13 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
         )
     if picture and path.exists() and not path.is_file():
         raise BadUsage(
-            f"`--picture {picture}` is no file but a pipe, a socket or a device",
+            f"`--picture {picture}` is a pipe, a socket or a device, not a file",
             hint="name a file, such as `size.svg`",
         )
     there = [Path(file) for file in files if Path(file).exists()]
     if picture and path.exists() and any(map(path.samefile, there)):
         raise BadUsage(
-            f"`--picture {picture}` is the file itself, which is never touched",
+            f"`--picture {picture}` is the file itself, which whet never changes",
             hint="name another file",
         )
     results = (

@@ -35,7 +35,7 @@ class PayloadTooLarge(WhetError):
 
 
 class PayloadUnreadable(WhetError):
-    """whet can't read the file to shrink. `ls -l FILE` shows who may read it."""
+    """whet can't read the file to shrink. `ls -l FILE` shows who can read it."""
 
     exit_code = NO_PERMISSION
 

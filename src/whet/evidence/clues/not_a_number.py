@@ -10,7 +10,7 @@ from whet.evidence.variables.kept_failure import KeptError
 from whet.evidence.variables.kept_value import value_line
 from whet.host.inspect.stacks import is_user_code
 
-WHY = "a number that is none was made somewhere before"
+WHY = "a NaN or infinity was made somewhere before"
 _SPOKEN = re.compile(
     r"(?:\b|_)(?:is)?nans?\b|\binf(?:s|inite|inity)?\b|\bnon-?finite|not finite|not a number"
     r"|is no number",

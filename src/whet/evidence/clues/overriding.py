@@ -11,7 +11,7 @@ from whet.core.text.code_lines import module_of
 from whet.evidence.variables.kept_failure import KeptClass, KeptError, KeptFailure, KeptFrame
 from whet.evidence.variables.kept_value import value_line
 
-_WHY_CALL = "the method that runs need not be the one that was read"
+_WHY_CALL = "the method that runs may not be the one you read"
 _WHY_MISSING = "an attribute that is missing should have been set somewhere"
 _CALL = re.compile(r"\b(?:self|cls)\.(\w+)\s*\(")
 _MISSING = re.compile(r"'(\w+)' object has no attribute '(\w+)'")
@@ -120,7 +120,8 @@ def _unset(
             )
     return replace(
         set_here,
-        says=f"{set_here.says}, but it is not there when it is asked for: that line was not run for this object, or something has deleted it",
+        says=f"{set_here.says}, but it's missing when the program asks for it: that line didn't "
+        "run for this object, or something deleted it",
     )
 
 

@@ -159,7 +159,7 @@ def probe_report(data: bytes) -> ProbeReport:
 
 def _pid(name: str) -> int:
     if not name.isdecimal():
-        raise MalformedRecordError(f"`{name[:20]}` is no number of a process")
+        raise MalformedRecordError(f"`{name[:20]}` isn't the number of a process")
     return int(name[:9])
 
 
@@ -244,17 +244,23 @@ def place_line(place: PlaceReport) -> str:
         more = ", …" if len(place.by_process) > len(each) else ""
         return f"{place.title}: {times}, in {len(place.by_process)} processes ({words}{more})"
     if place.kind == "raise":
-        return f"{place.title}: none came into your own code"
+        return f"{place.title}: none reached your own code"
     if place.is_early:
-        return f"{place.title}: cannot be told; Python had loaded it before the program began, and was too old to be asked later (3.12 can)"
+        return (
+            f"{place.title}: unknown; Python had loaded it before the program began, and this"
+            " version can't look into it later (3.12 can)"
+        )
     if place.is_unwoven:
-        return f"{place.title}: cannot be told; another loader than Python's own compiled its file (Python 3.12 can be asked)"
+        return (
+            f"{place.title}: unknown; a loader other than Python's own compiled its file"
+            " (Python 3.12 can look into it)"
+        )
     others = [each for each in place.loaded if each != place.path]
     if others:
         return f"{place.title}: never; another file was loaded for it: {others[0]}"
     if not place.loaded:
         return f"{place.title}: never; no Python process of the command loaded {place.path}"
-    return f"{place.title}: never; its file was loaded, but nothing came there"
+    return f"{place.title}: never; its file was loaded, but the program never got there"
 
 
 def hit_lines(hit: Hit) -> list[str]:

@@ -16,7 +16,7 @@ from whet.core.text.record import JsonObject, integer, text
 from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of
 
-WHY = "the reported error may only follow from one that the program caught or ignored"
+WHY = "the reported error may follow from one that the program caught or ignored"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """By these pytest and unittest leave a test out."""
 

@@ -20,11 +20,11 @@ def given_otherwise(node: ast.Call) -> Iterator[Change]:
         case ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[key, made]) if isinstance(
             made, (ast.Call, *_MUTABLE)
         ):
-            what = f"`{said}` makes a new one for a key that is not there, and keeps it nowhere"
+            what = f"`{said}` makes a new one for a missing key, and doesn't store it"
             kept = f"{ast.unparse(holder)}.setdefault({ast.unparse(key)}, {ast.unparse(made)})"
             yield replacing(node, what, kept)
         case ast.Call(func=ast.Attribute(attr="recv"), args=[count], keywords=[]):
-            what = f"`{said}` gives what has arrived by then, which may be less than that"
+            what = f"`{said}` returns what has arrived so far, which may be less than that"
             whole = (
                 f"{ast.unparse(node.func)}({ast.unparse(count)}, __import__('socket').MSG_WAITALL)"
             )
@@ -32,13 +32,13 @@ def given_otherwise(node: ast.Call) -> Iterator[Change]:
         case ast.Call(func=func, args=[value], keywords=[]) if name_of(
             func
         ) in _EXACT and not isinstance(value, ast.Constant):
-            what = f"`{said}` takes over the binary value of a float"
+            what = f"`{said}` copies the float's binary value"
             yield replacing(node, what, f"{ast.unparse(func)}(str({ast.unparse(value)}))")
         case ast.Call(func=func, args=[rows, *others]) if name_of(func) == "groupby":
             keys = [*others, *(each.value for each in node.keywords if each.arg == "key")]
             by = f", key={ast.unparse(keys[0])}" if keys else ""
             named = _with_first(node, f"sorted({ast.unparse(rows)}{by})")
-            yield replacing(node, f"`{said}` groups only what stands next to each other", named)
+            yield replacing(node, f"`{said}` groups only items that are next to each other", named)
         case _:
             return
 

@@ -226,7 +226,7 @@ def _repeated(node: ast.BinOp) -> Iterator[Change]:
     if is_row:
         made = f"[{ast.unparse(row)} for _ in range({times})]"
         yield Change(
-            node=node, what=f"`{ast.unparse(node)}` repeats one and the same object",
+            node=node, what=f"`{ast.unparse(node)}` repeats the same object",
             instead=f"`{made}`", edit=edit_at(node, lambda _: expression(made)),
         )  # fmt: skip
 
@@ -304,7 +304,7 @@ def _loops(node: ast.For) -> Iterator[Change]:
         root_of(node.iter) in changes
     )
     if is_changed or is_shared:
-        what = f"`{said}` is changed while the loop goes through it"
+        what = f"`{said}` is changed while the loop iterates over it"
         yield replacing(node.iter, what, f"list({said})")
 
 
@@ -339,7 +339,8 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
         lines = " and ".join(sorted({f"line {each.lineno}" for each, _ in late}))
         yield Change(
             node=late[0][0],
-            what=f"the functions made here ({lines}) look {told} up when they are called, after the loop has moved on",
+            what=f"the functions made here ({lines}) look {told} up when they are called, after "
+            "the loop has moved on",
             instead=f"{told} as it is when each function is made", edit=edit_at(node, edit),
         )  # fmt: skip
 
@@ -369,7 +370,7 @@ def _statements(node: ast.Expr) -> Iterator[Change]:
     if name in _NEW_TEXT and isinstance(call.func, ast.Attribute) and receiver.isidentifier():
         kept = ast.parse(f"{receiver} = {said}").body
         yield Change(
-            node=node, what=f"nobody keeps what `{said}` returns, and `{receiver}` stays as it was",
+            node=node, what=f"nothing uses what `{said}` returns, and `{receiver}` stays as it was",
             instead=f"`{receiver} = {said}`", edit=edit_at(node, lambda _: kept),
         )  # fmt: skip
     elif name in _PROCESS:

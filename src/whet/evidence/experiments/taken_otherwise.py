@@ -33,7 +33,8 @@ _AS_TRUTH = (
     " if isinstance(value, str) else bool(value))"
 )
 _NEAR = (
-    "(lambda one, other: one == other or (all(isinstance(each, (int, float)) for each in (one, other))"
+    "(lambda one, other: one == other or (all(isinstance(each, (int, float)) for each in (one, "
+    "other))"
     " and __import__('math').isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)))({one}, {other})"
 )
 _SAID_TRUTH = "the texts `0`, `false`, `no` and `off` taken as false"
@@ -41,7 +42,8 @@ _MOST_ITEMS = 100_000
 """An iterator may have no end: one that has more items than these is not made a list."""
 _AS_LIST = (
     "(lambda own: own if not hasattr(own, '__next__') else (lambda items: items if len(items) <"
-    f" {_MOST_ITEMS} else 1 / 0)(list(__import__('itertools').islice(own, {_MOST_ITEMS}))))({{own}})"
+    f" {_MOST_ITEMS} else 1 / 0)(list(__import__('itertools').islice(own, "
+    f"{_MOST_ITEMS}))))({{own}})"
 )
 _ORDERS = frozenset({"sorted", "min", "max", "sort", "nsmallest", "nlargest"})
 _PUTS = frozenset({"append", "appendleft", "insert", "add", "put"})
@@ -179,8 +181,8 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
     text = f"__import__('io').TextIOWrapper({raw}, write_through=True{''.join(others)})"
     yield replace(
         replacing(
-            node, f"what is written to `{ast.unparse(node)}` waits in a buffer until the file is flushed or closed,"
-            " and is looked for before", raw if "b" in said else text,
+            node, f"what is written to `{ast.unparse(node)}` waits in a buffer until the file is "
+            "flushed or closed, but something looks for it earlier", raw if "b" in said else text,
         ),
         instead="no buffer",
     )  # fmt: skip

@@ -13,7 +13,7 @@ from whet.core.value_class import value_class
 class Origin(Enum):
     """How a traceback came to be printed."""
 
-    MAIN = "nobody caught the exception"
+    MAIN = "nothing caught the exception"
     LOGGED = "a log record shows it"
     CHILD = "a child process ended with it"
     THREAD = "a thread ended with it"

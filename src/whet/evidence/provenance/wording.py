@@ -11,7 +11,7 @@ from whet.evidence.provenance.source import Comprehension, Sources
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.trail import End, Hop, Trail
 
-_WHY = "each step of the failing run was recorded, and followed back from where it failed"
+_WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60
 
 

@@ -17,7 +17,7 @@ def told_apart(found: Failure, wanted: Failure | None) -> str:
     here, there = _where(found), _where(wanted)
     if here != there:
         return f"`{found.summary}` again, but {here} and not {there}"
-    return f"`{found.summary}` again, but something else of it differs"
+    return f"`{found.summary}` again, but another detail differs"
 
 
 def _where(failure: Failure) -> str:

@@ -111,14 +111,15 @@ def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
     files hold of it back.
     """
     named = "" if outcome.failure is None else outcome.failure.limit
-    well = "" if outcome.failure else ", and the command ended well all the same"
+    well = "" if outcome.failure else ", but the command still succeeded"
     refused = tuple(
         f"met the limit `--processes {met.limit:g}`: a process or thread was refused{well}"
         for met in outcome.limits_met
         if met.name == "processes" != named
     )
     return refused + tuple(
-        f"met the limit `--memory {shown_size(met.limit)}`: {met.process} (pid {met.pid}) was killed"
+        f"met the limit `--memory {shown_size(met.limit)}`: {met.process} (pid {met.pid}) was "
+        "killed"
         for met in outcome.limits_met
         if met.name == "memory" and met.process and not met.was_killed
     )

@@ -14,7 +14,9 @@ _MOST_NUMBERS = 8
 _MOST_NAMES = 5
 _BUSY_SHARE = 0.5
 _WAITING_SHARE = 0.02
-_WHY_STACKS = "where it stands still it waits for somebody, who may stand elsewhere"
+_WHY_STACKS = (
+    "where it stopped, it waits for another thread or process, which may be somewhere else"
+)
 
 
 @value_class(kw_only=True)
@@ -103,10 +105,10 @@ def task_sentence(group: TaskGroup) -> str:
     if died:
         told_at = [each for each in group.frames if each.in_user_code] or list(group.frames)
         line = f" at {PurePath(told_at[-1].path).name}:{told_at[-1].line}" if told_at else ""
-        return f"{who} {'have' if plural else 'has'} died of {died}{line}, unheard"
+        return f"{who} {'have' if plural else 'has'} died of {died}{line}, unnoticed"
     told = list(dict.fromkeys(task.awaits for _, task in group.members if task.awaits))
     if not group.frames:
-        return f"{who}: not begun yet" if told == ["is ready"] else who
+        return f"{who}: not started yet" if told == ["is ready"] else who
     own = [frame for frame in group.frames if frame.in_user_code]
     place, last = (own or group.frames)[-1], group.frames[-1]
     at = f"{place.function}() at {PurePath(place.path).name}:{place.line}"

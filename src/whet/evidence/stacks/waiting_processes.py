@@ -9,8 +9,10 @@ from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.stack import ProcessEnd, ProcessStack
 from whet.evidence.stacks.stack_groups import process_names
 
-_WHY = "a process that waits for another one tells nothing of what became of that"
-_WHY_TASKS = "asyncio tells of a task's error when somebody asks for its result, else at the end"
+_WHY = "a process that waits for another one doesn't show what happened to that one"
+_WHY_TASKS = (
+    "asyncio reports a task's error when something asks for its result, otherwise at the end"
+)
 _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """By these the program itself ends processes."""
 
@@ -40,13 +42,14 @@ def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue
         waits = f"; task `{other}` waits at `{name}`, which both use" if task.shares else ""
         yield Clue(
             says=f"task `{task.name}` has died of {task.died}, raised at {at(line.path, line.line)}"
-            f" in `{line.function}`, and nobody has asked for its result{waits}",
+            f" in `{line.function}`, and nothing has asked for its result{waits}",
             why=_WHY_TASKS,
             path=line.path,
             line=line.line,
             sureness=Sureness.SEEN if task.shares else Sureness.POSSIBLE,
-            next_step="mend that line, and await the task (an `asyncio.TaskGroup` does), so that its"
-            " error is told",
+            next_step="fix that line, and await the task (an `asyncio.TaskGroup` does), so that "
+            "its "
+            "error is reported",
         )
 
 
@@ -66,14 +69,16 @@ def _undrained(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]
         )
         it = "it" if len(held) == 1 else "they"
         yield Clue(
-            says=f"{process_names(held)} {does}: what {it} put into a `multiprocessing.Queue` is not"
+            says=f"{process_names(held)} {does}: what {it} put into a `multiprocessing.Queue` is "
+            "not"
             f" read, and {at(place.path, place.line)} waits for the end first",
             why=_WHY,
             path=place.path,
             line=place.line,
             sureness=Sureness.SEEN if len(held) == len(children) else Sureness.POSSIBLE,
-            next_step=f"read the queue before {at(place.path, place.line)}: a process ends when all"
-            " that it has put into a queue is on its way",
+            next_step=f"read the queue before {at(place.path, place.line)}: a process ends only "
+            "when "
+            "it has flushed everything it put into a queue",
         )
 
 
@@ -91,13 +96,14 @@ def _gone(
         who = f"process `{first.name}`" if first.name else f"process {first.pid}"
         more = f", and {len(gone) - 1} more like it" if len(gone) > 1 else ""
         yield Clue(
-            says=f"{who} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for"
-            " what it had to do",
+            says=f"{who} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for "
+            "its work",
             why=_WHY,
             path=place.path,
             line=place.line,
             sureness=Sureness.SEEN if first.code < 0 else Sureness.POSSIBLE,
-            next_step="find what ended it (`SIGKILL`: mostly a limit, or the kernel for want of memory);"
+            next_step="find what ended it (`SIGKILL`: usually a limit, or the kernel when memory "
+            "runs out);"
             " `concurrent.futures.ProcessPoolExecutor` raises `BrokenProcessPool` where"
             " `multiprocessing` waits on"
             if first.code < 0

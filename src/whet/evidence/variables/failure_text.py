@@ -64,7 +64,7 @@ class _Telling:
 
     def _stack(self, error: KeptError, indent: str) -> Iterator[str]:
         if error.skipped:
-            yield f"{indent}… {error.skipped} frames in the middle are not kept"
+            yield f"{indent}… {error.skipped} frames in the middle weren't kept"
         if self._is_whole:
             for frame in error.frames:
                 yield from self._frame(frame, indent)
@@ -89,7 +89,7 @@ class _Telling:
         if variables is not None:  # pytest's own, in assertions that it has rewritten
             variables = tuple(each for each in variables if not each.name.startswith("@py_"))
         if variables is None:
-            yield f"{indent}      (its variables were not looked at)"
+            yield f"{indent}      (whet didn't look at its variables)"
             return
         width = min(max((len(each.name) for each in variables), default=0), _NAME_WIDTH)
         for each in variables[:_MOST_VARIABLES]:

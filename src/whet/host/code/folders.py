@@ -207,7 +207,7 @@ def _packed(folder: Path, path: str, status: os.stat_result) -> list[bytes]:
         content = (folder / path).read_bytes()
     else:
         raise PayloadUnreadable(
-            f"`{folder / path}` is no file but a pipe, a socket or a device",
+            f"`{folder / path}` is a pipe, a socket or a device, not a file",
             hint="remove it, or name a folder without it",
         )
     info.size = len(content)
@@ -305,5 +305,5 @@ def _unreadable(error: OSError, shown: str) -> PayloadUnreadable | PayloadMissin
             f"`{path}` went while `{shown}` was read", hint="let nothing write to it meanwhile"
         )
     return PayloadUnreadable(
-        f"`{path}` cannot be read: {error.strerror}", hint=f"`ls -ld {path}` shows who may"
+        f"`{path}` cannot be read: {error.strerror}", hint=f"`ls -ld {path}` shows who can"
     )

@@ -29,15 +29,16 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
 
     Raises:
         NotARepository: if there is none.
-        NothingBetween: if the command was tried on no other state of the code.
+        NothingBetween: if the command wasn't tried on any other state of the code.
     """
     repository = Repository.containing(Path(trial.cwd))
     states = since_it_passed(states_of(_recorded(bench, trial)), oracle_of(judging).judge)
     if len(states) <= 1:
         raise NothingBetween(
-            f"`{' '.join(masked_words(trial.command))}` was tried on no other state of the code, as far as the"
+            f"`{' '.join(masked_words(trial.command))}` wasn't tried on any other state of the "
+            "code, as far as the"
             " notebook knows",
-            hint="`whet log` lists the trials; commits are searched by `whet bisect [GOOD] BAD`",
+            hint="`whet log` lists the trials; `whet bisect [GOOD] BAD` searches commits",
         )
     oldest = states[0].outcome
     passed = oldest is not None and oracle_of(judging).judge(oldest) is Verdict.GOOD

@@ -133,9 +133,7 @@ def _pointing_to_edits(error: EndMisjudged, hunt: VersionHunt) -> EndMisjudged:
         return error
     if code.commit != hunt.versions.new or not has_edits(code):
         return error
-    edits = (
-        "what is not committed is not in it: `whet bisect --working-tree -- COMMAND` searches it"
-    )
+    edits = "uncommitted edits are left out: `whet bisect --working-tree -- COMMAND` searches them"
     return EndMisjudged(str(error), hint=f"{edits}; {error.hint}")
 
 
@@ -149,9 +147,10 @@ def _tell_what_is_known(bench: Workbench, trial: Trial) -> None:
     runs = sum(1 for number in searches for _ in bench.notebook.entries(investigation=number))
     if not runs:
         raise BadUsage(
-            "`--resume`: this command was not searched here before",
-            hint="leave `--resume` out; the command after `--` must be the one of the search that"
-            " was stopped, to the letter, as `whet log --all` shows it",
+            "`--resume`: there is no earlier search of this command here",
+            hint="leave out `--resume`; the command after `--` must be exactly that of the "
+            "stopped search, "
+            "as `whet log --all` shows it",
         )
     bench.emit(Notice(text=f"goes on: {shown_count(runs, 'run')} of earlier searches are known"))
 
@@ -264,7 +263,7 @@ def _dated_and_in_order(
         return options, terms
     older = resolve_or_date(repository, options.good, tip=named.commit)
     if older.commit == named.commit and options.good != options.bad == "HEAD":
-        text = f"`{options.good}` is HEAD: a good commit is looked for further back"
+        text = f"`{options.good}` is HEAD: whet looks for a good commit further back"
         bench.emit(Notice(text=text))
         return replace(options, good="", bad=options.good), terms
     if older.remark:
@@ -273,6 +272,6 @@ def _dated_and_in_order(
     is_reversed = terms == Terms() and is_ancestor(repository, named.commit, older.commit)
     if not is_reversed or named.commit == older.commit:
         return options, terms
-    text = f"`{options.bad}` (bad) is older than `{options.good}` (good): what fixed it is searched"
+    text = f"`{options.bad}` (bad) is older than `{options.good}` (good): whet searches for the fix"
     bench.emit(Notice(text=text))
     return replace(options, good=options.bad, bad=options.good), FIXED

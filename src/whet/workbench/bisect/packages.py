@@ -222,7 +222,7 @@ class _Reader:
         days = [word for word in (good, bad) if self.is_day(word)]
         if len(days) > 1:
             raise BadUsage(
-                f"`{good}` and `{bad}` are two days, of which packages is not said",
+                f"`{good}` and `{bad}` are two days, without any packages",
                 hint=f"name them by a file or as they are now: `whet bisect --packages {good} now`",
             )
         if good in days:

@@ -105,7 +105,7 @@ def _range(wanted: str) -> tuple[Minor, Minor]:
     told = _RANGE.fullmatch(wanted)
     if told is None or int(told["first"]) >= int(told["last"]):
         raise BadUsage(
-            f"`--python {wanted}` is no range of Pythons",
+            f"`--python {wanted}` isn't a range of Pythons",
             hint="write the oldest and the newest: `--python 3.10..3.13`",
         )
     major = int(told["major"])

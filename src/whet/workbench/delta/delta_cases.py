@@ -59,7 +59,7 @@ def cases_of(
     if any(path.is_dir() for path in paths):
         name, other = (good, bad) if paths[0].is_dir() else (bad, good)
         raise BadUsage(
-            f"`{name}` is a folder, and `{other}` is none",
+            f"`{name}` is a folder, but `{other}` isn't",
             hint="name two files or two folders",
         )
     if not request.command:

@@ -98,10 +98,7 @@ class _Ends:
                     " `whet log` lists the trials",
                 )
             self.session.emit(
-                Notice(
-                    text=f"`{cases.good}` fails and `{cases.bad}` passes:"
-                    " they are taken the other way round"
-                )
+                Notice(text=f"`{cases.good}` fails and `{cases.bad}` passes: whet swaps them")
             )
             cases = turned
         found = Settled(cases=cases, baseline=copied.baseline, payloads=copied.trial.payloads)
@@ -141,7 +138,7 @@ def _fails_too(cases: Cases, ran: Tested[object]) -> EndMisjudged:
         unknown = f": {'; '.join(cases.left_out)}" if cases.left_out else ""
         return EndMisjudged(
             f"{_NOW}both `{cases.good}` and `{cases.bad}` fail the same way",
-            hint=f"what decided then is not among what whet can put back{unknown};"
+            hint=f"what decided then is something that whet can't restore{unknown};"
             f" `whet show {number}` shows what the first one did now",
         )
     if verdict is Verdict.BAD:

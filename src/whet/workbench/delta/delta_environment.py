@@ -75,7 +75,7 @@ def _read(bench: Workbench, folder: Path, shown: str) -> Environment:
         found = read_environment(content)
     except UnreadableError as error:
         raise SettingsUnreadable(
-            f"`{shown}` is no environment: {error}",
+            f"`{shown}` isn't an environment: {error}",
             hint=f"write it with `env -0 > {shown}`, or one `NAME=value` a line",
         ) from error
     variables = {name: found[name] for name in sorted(found) if not changes_by_itself(name)}
@@ -103,7 +103,7 @@ def _cases(bench: Workbench, trial: Trial, good: Environment, bad: Environment) 
             trial, between.texts(numbers), inherited, is_whole=whole
         ),
         turned=lambda: _cases(bench, trial, bad, good),
-        remarks=() if whole else ("the variables are set beside those of this shell",),
+        remarks=() if whole else ("the variables are added to this shell's",),
     )  # fmt: skip
 
 

@@ -215,5 +215,5 @@ def _said_like(good: _File, bad: _File, kind: DocumentKind) -> object:
         raise SettingsUnreadable(
             f"`{good.shown}` cannot be said in {kind.name}, in which `{bad.shown}` is written:"
             f" {error}",
-            hint=f"write `{good.shown}` in {kind.name}, without that setting if need be",
+            hint=f"write `{good.shown}` in {kind.name}, without that setting if necessary",
         ) from error

@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "packages": "`whet bisect --packages` searches them",
     "package": "`whet bisect --packages` searches them",
     "interpreter": "`whet bisect --python` searches Pythons",
-    "repository": "it lies in another repository",
+    "repository": "it's in another repository",
     "platform": "it is another machine",
 }
 """Why a difference cannot be switched here, by its kind."""
@@ -107,7 +107,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
     if releases.place is not None:
         is_other = code is not None and code.place is not None
         code = None
-        why = "code: both run on that of today, with the packages of then" if is_other else why
+        why = "code: both run today's code, with the packages of that time" if is_other else why
     parts += [releases] if code is None else [releases, code]
     place = releases.place if code is None else code.place
     if code is None or place is None:
@@ -116,7 +116,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
     changes = tuple(change for part in parts for change in part.changes)
     if not changes:
         raise NothingDiffers(
-            f"{names[0]} and {names[1]} do not differ in anything that can be switched"
+            f"{names[0]} and {names[1]} don't differ in anything that whet can switch"
             + (f": {'; '.join(left_out)}" if left_out else ""),
             hint=f"`whet diff {before.number} {after.number}` shows the two side by side",
         )
@@ -169,7 +169,7 @@ def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, li
         return in_environment(bare, variables, bench.environment, is_whole=is_whole)
 
     differ = [name for name in hidden if own[0].get(name) != own[1].get(name)]
-    unknown = [f"variable {name}: a secret, whose value is not kept" for name in differ]
+    unknown = [f"variable {name}: a secret, whose value whet doesn't keep" for name in differ]
     shown = [environment_to_keep(each, state=bench.project.state) for each in values]
     changes = changed_variables(between, *shown)
     return _Part(
@@ -294,13 +294,13 @@ def _releases(bench: Workbench, before: Trial, after: Trial) -> _Part:
 def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[_Part | None, str]:
     """Return the hunks that differ, or why the code is that of today."""
     if before.code is None or after.code is None:
-        return None, "code: outside git it is not kept; both run on that of today"
+        return None, "code: whet keeps none outside git; both run today's code"
     if before.code.repository != after.code.repository:
         return None, ""
     try:
         between = code_between(before.code, after.code)
     except GitFailedError as error:
-        return None, f"code: it is no longer kept ({error}); both run on the code of today"
+        return None, f"code: it is no longer kept ({error}); both run today's code"
     is_of_today = today.code is not None and today.code.tree == before.code.tree
 
     def put(trial: Trial, numbers: Numbers) -> Trial:

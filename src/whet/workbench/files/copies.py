@@ -78,15 +78,15 @@ def reproduce_on_copies(
                     # So do the copies, though the few that were run have all failed.
                     baseline = reproduce(session, placed, attempts=MANY, place=place)
                 if placed is not trial:
-                    session.emit(Notice(text="the files beside it are linked beside each copy"))
+                    session.emit(Notice(text="the files next to it are linked next to each copy"))
                 return Copied(trial=placed, baseline=baseline)
     if missing is not None and any(payload.is_home for payload in trial.payloads):
         raise missing
     raise CopyFailsOtherwise(
         f"on {_listed(files)} itself the command {original.what(None if missing else copied)};"
         f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
-        hint="the program looks at more than the file's content, such as its folder: move what"
-        " varies into a data file that it is given",
+        hint="the program looks at more than the file's content, such as its folder: move what "
+        "varies into a data file that you pass to it",
     )
 
 

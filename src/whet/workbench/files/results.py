@@ -31,24 +31,24 @@ def result_path(
     named = Path(os.path.abspath(output)) if output else original.parent
     if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
         raise BadUsage(
-            f"`-o {output}` lies in the folder that is shrunk, which is never touched",
-            hint="name another place, or leave it out: the result goes beside the original",
+            f"`-o {output}` is in the folder that whet shrinks, which it never changes",
+            hint="name another place, or leave it out: the result goes next to the original",
         )
     if output and not named.is_dir():
         if not is_alone:
             raise BadUsage(
                 f"`-o {output}` is one file, for more than one result",
-                hint="name a folder that is there: each result goes into it",
+                hint="name an existing folder: each result goes into it",
             )
         if is_same_file(named, original):
             raise BadUsage(
-                f"`-o {output}` is the file itself, which is never touched",
-                hint="name another file, or leave it out: the result goes beside the original",
+                f"`-o {output}` is the file itself, which whet never changes",
+                hint="name another file, or leave it out: the result goes next to the original",
             )
         if named.exists() and not named.is_file():
             raise BadUsage(
-                f"`-o {output}` is no file but a pipe, a socket or a device",
-                hint="name a file, or leave it out: the result goes beside the original",
+                f"`-o {output}` is a pipe, a socket or a device, not a file",
+                hint="name a file, or leave it out: the result goes next to the original",
             )
         path = _writable(named.resolve())  # a link stays one: `/dev/stdout` is a link too
         if not bench.claims.take(path):
@@ -127,7 +127,7 @@ def _writable(path: Path) -> Path:
         )
     if not os.access(path.parent, os.W_OK):
         raise CannotWrite(
-            f"cannot write `{path}`: its folder may not be written to",
+            f"cannot write `{path}`: its folder isn't writable",
             hint="name another place with `-o`",
         )
     return path

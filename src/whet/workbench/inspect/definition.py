@@ -8,7 +8,7 @@ from whet.core.text.quantity import bounded
 from whet.core.text.record import JsonObject, integer, optional_text, records, text
 from whet.core.value_class import value_class
 
-NOT_KNOWN = "where it is written cannot be told without importing its module"
+NOT_KNOWN = "whet can't find its source without importing its module"
 """Why something cannot be met that its module may have got from elsewhere."""
 NOT_PYTHON = "it is not written in Python"
 _KINDS_IN_C = (
@@ -137,7 +137,7 @@ def _unreadable(told: JsonObject) -> str:
     kind = text(told, "value") if "value" in told else ""
     if kind:
         in_c = kind.startswith(_KINDS_IN_C)
-        return NOT_PYTHON if in_c else f"it is a value of type `{kind}`, and no function"
+        return NOT_PYTHON if in_c else f"it is a value of type `{kind}`, not a function"
     path = optional_text(told, "defined_in") if "defined_in" in told else None
     if path is None:
         return NOT_PYTHON if "qualified_name" in told else NOT_KNOWN
@@ -168,7 +168,7 @@ def _shared(path: str, line: int) -> str:
         count = lambdas_on(Path(path).read_bytes(), line)
     except (OSError, SyntaxError, ValueError):
         return ""
-    what = f"there are {count} lambdas on `{path}:{line}`, which Python does not tell apart"
+    what = f"there are {count} lambdas on `{path}:{line}`, which Python can't tell apart"
     return f"{what}: all are met" if count > 1 else ""
 
 

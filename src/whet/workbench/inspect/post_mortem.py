@@ -37,7 +37,7 @@ def dead_of(bench: Workbench, entry: Entry) -> tuple[Dead, ...]:
         command = joined(masked_words(entry.trial.command))
         raise NoFailureKept(
             f"of trial {entry.number} no frames are kept",
-            hint=f"run it again so that they are: `whet run --locals -- {command[:100]}`",
+            hint=f"run it again to keep them: `whet run --locals -- {command[:100]}`",
         )
     return found
 

@@ -129,7 +129,7 @@ def notes_on(places: Sequence[tuple[Place, Wish]]) -> list[str]:
     for _, wish in places:
         texts = [each for action in wish.actions if action.name == "print" for each in action.words]
         found += [
-            f"`{each}` is worked out each time: what it changes stays changed"
+            f"`{each}` is evaluated each time: what it changes stays changed"
             for each in (*texts, wish.condition)
             if each and changes_something(each)
         ]
@@ -222,7 +222,7 @@ class _Settling:
         if found is None:
             raise UnknownTarget(f"`{path}` has no code", hint="check the path")
         if found.function:
-            said = f"line {target.line} defines `{found.function}`: its calls are meant"
+            said = f"line {target.line} defines `{found.function}`: whet follows its calls"
             return Place(
                 target=target, title=_title(path, found.function), path=str(path),
                 name=found.function, note=note or said,

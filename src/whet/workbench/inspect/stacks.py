@@ -104,15 +104,16 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
         from whet.host.inspect.cores import why_no_core
 
         raise NoStacksKept(
-            f"trial {entry.number} was ended by signal {entry.outcome.signal}, and no stacks of it"
-            " are kept",
+            f"trial {entry.number} was ended by signal {entry.outcome.signal}, and whet kept "
+            "none of "
+            "its stacks",
             hint="only a Python program's line is kept; the C side is in a core file, for"
             f" `whet stacks --core FILE`: {why_no_core()}",
         )
     raise NoStacksKept(
-        f"trial {entry.number} does not run any more, and no stacks of it are kept",
+        f"trial {entry.number} isn't running any more, and whet kept none of its stacks",
         hint="`--hang 30` keeps them when a trial writes nothing for 30 seconds;"
-        " of a process that runs: `whet stacks PID`",
+        " for a running process: `whet stacks PID`",
     )
 
 
@@ -171,8 +172,8 @@ def _audit_listener(target: str, pids: Sequence[int], look: Look) -> ObservedSta
     processes = take_all(pids, native=look.native, looks_again=look.looks_again)
     if not processes:
         raise NoSuchProcess(
-            f"{target} ended before it could be looked at",
-            hint="a trial of whet's that ends too soon: `whet run --hang 5 -- COMMAND`",
+            f"{target} ended before whet could look at it",
+            hint="if a trial ends too soon: `whet run --hang 5 -- COMMAND`",
         )
     sighting = _grouped(target, processes)
     if not sighting.groups and any(FORBIDDEN in each.notes for each in processes):

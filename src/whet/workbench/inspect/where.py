@@ -169,7 +169,7 @@ def whereabouts(
         module = module_of(path)
         if "." in path.stem:
             raise BadUsage(
-                f"`{named}` has a dot in its name: no module can be called so",
+                f"`{named}` has a dot in its name: no module can have that name",
                 hint="`whet probe FILE:FUNCTION -- CMD` looks into a script of any name",
             )
     else:

@@ -14,7 +14,7 @@ from whet.host.python.module_search import python_files
 
 _WHY_SHADOW = "a file of the project can take the name of one of Python's own modules"
 _WHY_COPY = "an edit of a copy that is not loaded changes nothing"
-_WHY_UNSAVED = "what is not saved has not run"
+_WHY_UNSAVED = "unsaved changes haven't run"
 _PATH_EDIT = re.compile(r"^\s*(?:\w+\.)*path\.(?:insert|append|extend)\(|^\s*sys\.path\b.*=")
 _MOST_COPIES = 3
 _NOT_BY_PATH = frozenset({"__main__", "conftest"})

@@ -378,7 +378,7 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
     return [
         Clue(
             says=f"{error.type} at {at(frame.path, frame.line)} in `{frame.function}`",
-            why="a signal says nothing of where it came",
+            why="a signal doesn't say where it came",
             path=frame.path,
             line=frame.line,
         )

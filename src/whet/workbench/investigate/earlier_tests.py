@@ -24,7 +24,7 @@ _SURE = 2
 """So often each side is run from its start once it is known, to see that no chance is in it."""
 
 _MOST_NAMED = 3
-_WHY = "a test that passes alone fails for what an earlier one leaves behind"
+_WHY = "a test that passes alone fails because of what an earlier one leaves behind"
 _TELL_ALL = ("-rpfE",)
 
 

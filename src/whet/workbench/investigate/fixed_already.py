@@ -165,15 +165,15 @@ class _Releases:
     def _fixed(
         self, versions: ReleaseVersions, *, fails: str, passes: str
     ) -> tuple[list[Clue], str]:
-        said = f"{self.package.name} fails so with {fails}, and passes since {passes}"
+        said = f"{self.package.name} fails this way with {fails}, and passes since {passes}"
         step = f"Upgrade: `pip install '{self.package.name}>={passes}'`."
         return self._clues(versions, said, step, fails=fails, passes=passes)
 
     def _broken(
         self, versions: ReleaseVersions, *, passes: str, fails: str
     ) -> tuple[list[Clue], str]:
-        said = f"{self.package.name} passes with {passes}, and fails so since {fails}"
-        step = f"Until it is mended, `{self.package.name}=={passes}` does not have this failure."
+        said = f"{self.package.name} passes with {passes}, and fails this way since {fails}"
+        step = f"Until it is fixed, `{self.package.name}=={passes}` does not have this failure."
         return self._clues(versions, said, step, fails=fails, passes=passes)
 
     def _clues(

@@ -84,7 +84,8 @@ _SHOWN_LINES = 15
 
 
 _AT_MOST = (
-    f"it takes at most {MOST_SECONDS / 60:.0f} minutes, and no longer than {TIMES_FAILURE} times the"
+    f"it takes at most {MOST_SECONDS / 60:.0f} minutes, and no longer than {TIMES_FAILURE} times "
+    "the"
     f" failure and {MORE_SECONDS:.0f} s; `--budget` changes that"
 )
 _BETWEEN_REPORTS = 1.0
@@ -388,7 +389,7 @@ def _run_files(payloads: list[Payload], failure: Failure | None) -> list[Payload
 
 
 def _classify(work: Work, baseline: Baseline) -> None:
-    with work.steps.step("Classify", "name the failure, so that no search slips to another one"):
+    with work.steps.step("Classify", "name the failure, so that no search drifts to another one"):
         failure = baseline.outcome.failure
         if failure is None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
@@ -515,6 +516,7 @@ def _conclusions(
     if not baseline.reproduction.is_deterministic:
         said.append(
             f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
-            " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to hold."
+            " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to "
+            "reproduce."
         )
     return said

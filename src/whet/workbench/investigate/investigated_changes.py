@@ -59,7 +59,8 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
             work.show(
                 said,
                 f"trial {number} of this command passed",
-                next_step=f"Undo what decides, or look at what reads it: trial {number} passed without.",
+                next_step=f"Undo what decides, or look at what reads it: trial {number} passed "
+                "without.",
             )
 
 
@@ -77,7 +78,7 @@ def compare_configurations(work: Work) -> None:
             found,
             f"the command passes with {good}",
             path=str(Path(work.trial.cwd, bad)),
-            next_step=f"Set it in {bad} as {good} does, or mend what reads it.",
+            next_step=f"Set it in {bad} as {good} does, or fix what reads it.",
         )
 
 
@@ -160,7 +161,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
         work.part = part_of_first_bad(hunt, found, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
-            why = "with this part alone the failure comes, and without the commit it does not"
+            why = "it fails with this part alone, and without the commit it doesn't"
             _show_part(work, work.part, why)
 
 
@@ -171,7 +172,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     from whet.workbench.bisect.culprit_part import part_sentence
     from whet.workbench.parts.edits import part_of_working_tree
 
-    reason = "it passes without what is not committed: find the edits that bring the failure"
+    reason = "it passes without your uncommitted edits: find the edits that bring the failure"
     budget = replace(work.budget, trials=_MOST_PART_TRIALS)
     with work.steps.step("Look at your edits", reason):
         try:
@@ -183,7 +184,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
             work.bench.emit(Notice(text=f"not searched: {error}"))
         else:
             work.steps.conclude(part_sentence(work.part))
-            why = "with this part alone the failure comes, and without your edits it does not"
+            why = "it fails with this part alone, and without your edits it doesn't"
             _show_part(work, work.part, why)
 
 
@@ -204,11 +205,9 @@ def _noise(baseline: Baseline) -> Noise:
 def _why_not_committed(work: Work) -> tuple[str, str]:
     """Return why the last commit does not fail where the working tree does, and where to look."""
     if is_clean(work.trial, [work.folder]):
-        remark = (
-            "the last commit by itself does not fail this way: it needs a file git does not track"
-        )
+        remark = "the last commit alone doesn't fail this way: it needs a file git does not track"
         return remark, "`git status --ignored`"
     return (
-        "the last commit does not fail this way: it is in what is not committed",
+        "the last commit does not fail this way: it is in your uncommitted edits",
         "`git status`, `git diff`",
     )

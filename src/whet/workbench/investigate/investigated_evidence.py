@@ -38,7 +38,7 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     done = baseline.reproduction
     if not can_tell(work.bench, work.trial, baseline):
         return baseline, ()
-    why = "sets of texts have another order in each run of Python"
+    why = "the order of string sets changes from run to run of Python"
     with work.steps.step("Hold the order of sets", why):
         held = held_order(work.session, work.trial, baseline)
         if held is None:
@@ -58,7 +58,7 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     from whet.workbench.investigate.clues import Closer
 
     with work.steps.step(
-        "Look closer", "find the line that is wrong: it need not be the one that fails"
+        "Look closer", "find the line that is wrong: it may not be the one that fails"
     ):
         closer = Closer(
             session=work.session, trial=work.trial, baseline=baseline,
@@ -92,7 +92,7 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
     if memory.is_quick(outcome) or limits.memory_bytes or limits.address_space_bytes:
         return baseline, said
     with work.steps.step(
-        "Find a limit under which it fails at once", "to fill all of the memory takes long"
+        "Find a limit under which it fails at once", "filling all of the memory takes long"
     ):
         found = memory.limits_to_fail_at_once(
             work.session, work.trial, outcome, baseline.oracle,

@@ -34,10 +34,10 @@ def space_words(
             f" {shown_bytes(met.free_bytes)} free of {shown_bytes(met.total_bytes)} when it failed"
         )
         if now is None or (now.kind, now.point) != (met.file_system, met.mount_point):
-            return f"{says}; from outside the program no such file system is there"
+            return f"{says}; outside the program that file system doesn't exist"
         return f"{says}{_at_once(path)}"
     if now is None:
-        return f"`{path}` lies on a file system of which nothing is known"
+        return f"`{path}` is on a file system that whet knows nothing about"
     files = "" if now.free_files is None else f" and {now.free_files} files"
     what = f"`{path}`" if named else f"the program names no file; `{path}`, for temporary ones,"
     has_space = now.free_bytes > _SMALL_BYTES and now.free_files != 0

@@ -19,7 +19,7 @@ def why_unreached(trial: Trial, outcome: Outcome) -> str:
         return ""
     where = f"that runs {Path(files[-1]).name} " if files else ""
     return (
-        f"no Python {where}took up whet's agent, so none was looked at closely: it ignores or loses"
+        f"no Python {where}loaded whet's agent, so whet looked at none closely: it ignores or loses"
         " `PYTHONPATH` and the `WHET_` variables, as under `python -I`, `env -i`, `sudo`, `tox`"
         " (`pass_env` hands them on) or in a container that runs already"
     )

@@ -14,7 +14,7 @@ _SLOWER = ("one-core", "cpu-load")
 """They change when things happen, and put nothing into the program that it could see."""
 
 _REPEATS, _CHANCE = 3, 0.05
-_WHY = "what goes away under a debugger depends on time, or on being watched"
+_WHY = "a bug that goes away under a debugger depends on timing, or on being watched"
 _ASKS = re.compile(
     r"\bsys\.gettrace\b|\bsys\.getprofile\b|\bsys\.monitoring\b|\bpydevd\b|\bdebugpy\b"
 )
@@ -36,14 +36,14 @@ def watched_clue(
         sources: the user's files by path.
         looks: in so many closer looks it passed, each time.
     """
-    seen = f"it passed in each of {looks} runs that were looked at closely, which are slower"
+    seen = f"it passed in each of {looks} closely watched runs, which are slower"
     asks = _who_asks(sources)
     if asks is not None:
         path, line, call = asks
         where = Placing(trial.cwd)(path, line)
         return Clue(
-            says=f"{seen}, and {where} asks whether somebody looks on (`{call}`): it does something"
-            " else then",
+            says=f"{seen}, and {where} asks whether it is being watched (`{call}`): then it "
+            "does something else",
             why=_WHY,
             path=path,
             line=line,
@@ -57,14 +57,15 @@ def watched_clue(
             for each in helping
         )
         return Clue(
-            says=f"{seen}, and it fails less often {with_them}: it is a matter of timing;"
-            " `whet repeat --amplify` makes it frequent",
+            says=f"{seen}, and it fails less often {with_them}: it depends on timing; `"
+            "whet repeat --amplify` makes it more frequent",
             why=_WHY,
         )
     slow = " and ".join(f"`{each.toggle.name}`" for each in turned)
     return Clue(
-        says=f"{seen}, and failed with {slow} as without: it is a matter of timing, as with what goes"
-        " away under a debugger; `whet repeat --amplify` makes it frequent",
+        says=f"{seen}, and failed with {slow} as without: it depends on timing, like bugs that "
+        "go away under "
+        "a debugger; `whet repeat --amplify` makes it more frequent",
         why=_WHY,
     )
 

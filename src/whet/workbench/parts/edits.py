@@ -107,12 +107,13 @@ def _changed_code(trial: Trial) -> CodeState:
     if trial.code is None:
         raise NotARepository(
             f"`{trial.cwd}` is not in a git repository, or its code cannot be recorded",
-            hint="what is not committed can only be told from what is: `git init`, `git commit`",
+            hint="whet finds uncommitted edits by comparing with a commit: `git init`, `git "
+            "commit`",
         )
     if not trial.code.commit:
         raise NothingBetween(
             f"`{trial.code.repository}` has no commit yet",
-            hint="commit a state that works; what you change from there on can be searched",
+            hint="commit a state that works; whet can search what you change after that",
         )
     if trial.code.snapshot is None:
         raise NothingBetween(

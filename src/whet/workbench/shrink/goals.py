@@ -35,12 +35,12 @@ class Goals:
         """Check what can be checked before anything is run.
 
         Raises:
-            BadUsage: if the objective is nothing that is counted or measured.
+            BadUsage: if the objective isn't something that whet counts or measures.
         """
         known = [*MEASURES, SECONDS, *measured]
         if self.objective and self.objective not in known:
             raise BadUsage(
-                f"`--objective {self.objective}` is nothing that is counted or measured",
+                f"`--objective {self.objective}` isn't something that whet counts or measures",
                 hint=f"it may be {', '.join(known)}, or the name of a `--measure NAME=REGEX`",
             )
 

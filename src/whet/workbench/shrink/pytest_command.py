@@ -65,8 +65,9 @@ def read_pytest_command(command: tuple[str, ...], cwd: Path) -> PytestCommand:
     place = next((index for index, word in enumerate(command) if Path(word).name in _NAMES), None)
     if place is None:
         raise BadUsage(
-            f"`{' '.join(command)}` is no pytest command",
-            hint="write it after `--`: `whet shrink --tests -- pytest tests`, or `python -m pytest`",
+            f"`{' '.join(command)}` isn't a pytest command",
+            hint="write it after `--`: `whet shrink --tests -- pytest tests`, or `python -m "
+            "pytest`",
         )
     return PytestCommand(
         program=command[: place + 1], options=tuple(_options(command[place + 1 :], cwd))

@@ -116,7 +116,7 @@ def _refuse_namesakes(files: Sequence[str]) -> None:
         if names.count(name) > 1:
             raise BadUsage(
                 f"more than one file is called `{name}`, and the script finds them by name",
-                hint="shrink them one after the other, or give them names of their own",
+                hint="shrink them one after the other, or give them different names",
             )
 
 

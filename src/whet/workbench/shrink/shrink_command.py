@@ -40,7 +40,7 @@ def shrink_arguments(
         first = 1 + first_argument(trial.command[1:], Path(trial.cwd))
     if first >= len(trial.command):
         raise BadUsage(
-            f"`{' '.join(masked_words(trial.command))}` has no arguments behind the program",
+            f"`{' '.join(masked_words(trial.command))}` has no arguments after the program",
             hint="there is nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
         )
     with open_session(bench, "shrink", request, trial) as session:

@@ -105,7 +105,7 @@ class ShrinkSearch:
         except KeyboardInterrupt:
             reason = StopReason.INTERRUPTED
         if not is_confirmed and not self.work.is_proven:
-            self._say("the result was not run from the start yet; the same command does that")
+            self._say("the result hasn't run from the start yet; the same command does that")
         self.session.stopped(reason, self._trials - self._cached, self.work.seconds)
         return self._result(reason)
 
@@ -128,7 +128,7 @@ class ShrinkSearch:
             )
         elif self._reducer.is_unknown and not work.accepted:
             self._say(
-                f"`{payload.shown}` is of no format that whet knows: it tries to cut stretches,"
+                f"`{payload.shown}` isn't in a format that whet knows: it tries to cut stretches,"
                 f" lines and bytes, until {FRUITLESS_TRIALS} trials in a row gain less than"
                 f" {LEAST_GAIN:.0%}"
             )
@@ -273,10 +273,11 @@ class ShrinkSearch:
             return
         work.go_back_to(self._last_that_fails(driver, " from the start"))
         self._say(
-            "what was found fails only in a frozen copy, not when the program runs from its start:"
-            f" back to the last file that does, {len(work.best)} bytes, and on without copies"
+            "the file found fails only in a frozen copy, not when the program runs from the start: "
+            f"whet returns to the last one that does, {len(work.best)} bytes, and continues "
+            "without copies"
         )
-        self.why_cold = "the result was another one when it was run from the start"
+        self.why_cold = "the result differed when it ran from the start"
 
     def _last_that_fails(self, driver: Driver, remark: str) -> int:
         """Return how many of the accepted payloads there are up to the last that fails now."""

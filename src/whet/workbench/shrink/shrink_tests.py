@@ -131,7 +131,8 @@ def fewest_tests(
     stopped = search.run()
     if found and found[-1] is None:
         raise BaselineDoesNotFail(
-            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not when all tests are named"
+            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not when all "
+            "tests are named"
             " one by one in that order",
             hint="the failure depends on more than which tests run, such as chance or time:"
             " `whet run` it a few times",
@@ -168,7 +169,7 @@ class _Pytest:
         if not collected:
             raise BadUsage(
                 f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
-                hint="look at what it says: `whet show`",
+                hint="look at its output: `whet show`",
             )
         failed = failed_tests(outcome, collected)
         if not failed:  # its summary is turned off
@@ -248,7 +249,7 @@ def _chosen(named: str, collected: Tests, failed: Tests) -> str:
             return failed[0]
         raise BaselineDoesNotFail(
             "pytest fails, but does not say that a test does",
-            hint="look at what it says: `whet show`",
+            hint="look at its output: `whet show`",
         )
     fitting = [
         each for each in collected if each == named or each.endswith((f"/{named}", f"::{named}"))

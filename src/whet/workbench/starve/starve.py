@@ -374,8 +374,8 @@ class Rationing:
 def _never(free: Tested[object], rationed: Rationed) -> NeverSucceeds:
     failure = "" if free.outcome.failure is None else f": {free.did}"
     return NeverSucceeds(
-        f"the command fails with all the {rationed.name} that there is too{failure}",
-        hint=f"mend that first, or leave out what else limits it; then `--find {rationed.name}`",
+        f"the command fails with all the {rationed.name} that there is, too{failure}",
+        hint=f"fix that first, or leave out what else limits it; then `--find {rationed.name}`",
     )
 
 

@@ -25,12 +25,12 @@ _MANY = "16"
 AMPLIFIERS = (
     Toggle(
         name="switch-often",
-        does="Python's threads take turns as often as they can (switch interval 1 µs)",
+        does="Python switches threads as often as it can (switch interval 1 µs)",
         inside=("switch-often",), signs=("inside:switch-often",), amplifies=True,
     ),
     Toggle(
         name=SLEEPS,
-        does="random sleeps in your code, before what stores to what is shared and before calls",
+        does="random sleeps in your code, before writes to shared data and before calls",
         read="when a line of yours is run",
         inside=(SLEEPS,), signs=("inside:sleeps",), amplifies=True,
     ),
@@ -74,13 +74,13 @@ AMPLIFIERS = (
     ),
     Toggle(
         name="clean-room",
-        does="nothing that an earlier run has written to the project or /tmp is there",
+        does="files that earlier runs wrote to the project or /tmp are gone",
         read="at any time",
         room=Room(is_clean=True), amplifies=True,
     ),
     Toggle(
         name=RR,
-        does="`rr` runs it on one processor and takes turns at random, in native code too",
+        does="`rr` runs it on one processor and switches threads at random, in native code too",
         read="at any time",
         wrapper=CHAOS, amplifies=True,
     ),
@@ -92,7 +92,7 @@ def hash_seed(seed: int) -> Toggle:
     """Return the switch that gives all sets and dictionaries of texts one order."""
     return Toggle(
         name=f"hash-seed={seed}",
-        does="sets of texts have the order that they had in a run that failed",
+        does="sets of strings have the order that they had in a run that failed",
         read="when Python starts",
         variables={"PYTHONHASHSEED": str(seed)},
         amplifies=True,

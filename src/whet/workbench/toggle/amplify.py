@@ -159,7 +159,7 @@ class _Search:
 
     def _first_runs(self) -> tuple[str, Runs]:
         """Run it as it is, each time with a hash seed of its own that is known."""
-        self._begin("As it is", "how often it fails before anything is turned")
+        self._begin("As it is", "how often it fails with no switch turned")
         judging = self._session.request.judging
         repeated = Repeated(
             executor=self._executor,
@@ -182,9 +182,7 @@ class _Search:
         failure = None if reference is None else reference.failure
         self._end(f"failed in {runs.failed} of {runs.total} runs")
         if reference is None and runs.total:
-            self._bench.emit(
-                Notice(text="it has not failed yet: whatever fails is taken for the failure")
-            )
+            self._bench.emit(Notice(text="it hasn't failed yet: any failure counts"))
         return "" if failure is None else failure.summary, runs
 
     def _seeded(self, runs: Sequence[Tested[object]], seed: int) -> Trial:

@@ -41,8 +41,8 @@ class HeldOrder:
         return (
             f"with `{SEED}={self.failing}` it fails each time ({self.failing_runs} of"
             f" {self.failing_runs} runs), with `{SEED}={self.passing}` it passes each time"
-            f" ({self.passing_runs} of {self.passing_runs}): it hangs on the order of a set,"
-            " which is another one in each run"
+            f" ({self.passing_runs} of {self.passing_runs}): it depends on the order of a set, "
+            "which changes from run to run"
         )
 
 

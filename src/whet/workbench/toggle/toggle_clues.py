@@ -21,7 +21,7 @@ _SIGNALS = ("debug-malloc",)
 _REPEATS, _CHANCE = 8, 0.05
 _OF_CHANCE = (Effect.GONE, Effect.RARER)
 _ANOMALY = "torch-anomaly"
-_WHY_CUDA = "a GPU tells of an error late, on another line: in step it tells at once"
+_WHY_CUDA = "a GPU reports an error late, on another line: in step, it reports it at once"
 _SAID = {
     Effect.GONE: "it does not fail",
     Effect.RARER: "it fails less often",
@@ -83,7 +83,8 @@ def _of_no_gpu(turned: Sequence[Turned]) -> list[Clue]:
     names = " ".join(each.toggle.name for each in turned)
     return [
         Clue(
-            says=f"nothing in the program has loaded CUDA on this machine, so that {names.replace(' ', ' and ')}"
+            says="nothing in the program has loaded CUDA on this machine, so that "
+            f"{names.replace(' ', ' and ')}"
             f" could not be tried; where there is a GPU: `whet toggle {names}`",
             why=_WHY_CUDA,
         )
@@ -107,10 +108,10 @@ def _asked(
     if is_explained:
         return
     if not baseline.reproduction.is_deterministic:
-        why = "what it fails with only sometimes may be order"
+        why = "what fails only sometimes may depend on order"
         yield from ((name, why) for name in ("hash-seed", "one-thread"))
     if failure is not None and failure.kind is FailureKind.SIGNAL:
-        yield from ((name, "memory may have been spoilt before") for name in _SIGNALS)
+        yield from ((name, "something may have corrupted memory earlier") for name in _SIGNALS)
 
 
 def _said(turned: Turned, rate: float) -> str:

@@ -23,14 +23,14 @@ _CUDA = ("library:libcuda.so",)
 _ALL = (
     Toggle(
         name="cuda-sync",
-        does="each CUDA kernel is waited for: an error is raised where it happens",
+        does="the program waits for each CUDA kernel: an error is raised where it happens",
         read="when CUDA's context is made",
         variables={"CUDA_LAUNCH_BLOCKING": "1"},
         signs=_CUDA, simplifies=True, only_slows=True,
     ),
     Toggle(
         name="cpu",
-        does="no GPU is in sight: the same on the processor, with Python's own errors",
+        does="the program sees no GPU: it runs on the CPU, with Python's own errors",
         read="when CUDA, ROCm or JAX looks for devices",
         variables={"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"},
         signs=(*_CUDA, "module:torch", "module:jax", "module:tensorflow", "module:cupy"),
@@ -51,7 +51,7 @@ _ALL = (
     ),
     Toggle(
         name="torch-deterministic",
-        does="PyTorch takes deterministic algorithms, and refuses those that have none",
+        does="PyTorch uses deterministic algorithms, and refuses operations that have none",
         read="when torch has been imported",
         variables={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
         inside=("torch-deterministic",), signs=("inside:torch-deterministic",), simplifies=True,
@@ -109,13 +109,14 @@ _ALL = (
     ),
     Toggle(
         name="hash-seed",
-        does="sets of texts have the same order in each run",
+        does="sets of strings have the same order in each run",
         read=_AT_START,
         variables={"PYTHONHASHSEED": "0"}, simplifies=True,
     ),
     Toggle(
         name="asyncio-debug",
-        does="asyncio names coroutines that nobody awaited, slow callbacks, calls from wrong threads",
+        does="asyncio names coroutines that were never awaited, slow callbacks, calls from wrong "
+        "threads",
         read="when an event loop is made",
         variables={"PYTHONASYNCIODEBUG": "1"},
         signs=("module:asyncio",), only_slows=True,
@@ -128,7 +129,7 @@ _ALL = (
     ),
     Toggle(
         name="import-times",
-        does="Python tells each import and how long it took",
+        does="Python prints each import and how long it took",
         read=_AT_START,
         variables={"PYTHONPROFILEIMPORTTIME": "1"}, only_tells=True,
     ),
@@ -140,7 +141,7 @@ _ALL = (
     ),
     Toggle(
         name="perturb-malloc",
-        does="glibc fills memory that is handed out and freed: what is not set shows",
+        does="glibc fills allocated and freed memory: values that were never set stand out",
         read="when the program starts",
         variables={"MALLOC_PERTURB_": "165"},
     ),
@@ -159,14 +160,14 @@ _ALL = (
     ),
     Toggle(
         name="nccl-log",
-        does="NCCL tells what it connects and why it fails",
+        does="NCCL logs what it connects and why it fails",
         read="when NCCL is loaded",
         variables={"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,COLL"},
         signs=("library:libnccl",), only_tells=True,
     ),
     Toggle(
         name="distributed-log",
-        does="torch.distributed checks that all ranks call the same, and tells what it does",
+        does="torch.distributed checks that all ranks call the same, and logs what it does",
         read="when torch.distributed is imported",
         variables={
             "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "INFO",

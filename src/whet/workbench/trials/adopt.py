@@ -40,7 +40,7 @@ def take_over(bench: Workbench, foreign: ForeignNotebook) -> int:
     """
     if any(bench.notebook.entries(1)):
         raise BadUsage(
-            "this project has trials of its own, and numbers would clash",
+            "this project has its own trials, and numbers would clash",
             hint="adopt into another folder: `WHET_DIR=FOLDER whet notebook adopt ...`",
         )
     return foreign.take_over(bench.notebook)

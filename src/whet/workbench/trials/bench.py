@@ -170,7 +170,7 @@ class Workbench:
         self.has_warned = True
         for path in unsaved_below(self.project.root):
             shown = os.path.relpath(path, self.project.folder)
-            note = f"an editor holds changes to `{shown}` that are not saved: they do not run"
+            note = f"an editor holds changes to `{shown}` that aren't saved: they don't run"
             self.notes.append(note)
             self.emit(Notice(text=note))
 
@@ -224,7 +224,8 @@ class Workbench:
 
 
 _FOREIGN = (
-    "`{folder}` in this project holds trials of somebody else or of an older whet: they are left alone"
+    "`{folder}` in this project holds trials of someone else or of an older whet, which whet "
+    "leaves alone"
     " (`whet notebook adopt {folder}` shows them and takes them over)"
 )
 
@@ -310,7 +311,7 @@ def command_of(request: TrialRequest) -> tuple[str, ...]:
     if not request.command or not request.command[0]:
         raise EmptyCommand(
             "there is no command to run" if not request.command else "the command's name is empty",
-            hint="write it behind all else, after `--`: `… -- python train.py`",
+            hint="write it last, after `--`: `… -- python train.py`",
         )
     return request.command
 

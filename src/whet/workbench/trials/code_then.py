@@ -25,7 +25,7 @@ def code_of(entry: Entry) -> CodeState:
     if entry.trial.code is None:
         raise CodeNotKept(
             f"trial {entry.number} did not run in a git repository",
-            hint=f"`whet again {entry.number}` runs it on the code of today",
+            hint=f"`whet again {entry.number}` runs it on today's code",
         )
     if entry.trial.revision is not None:
         commit = entry.trial.revision

@@ -26,8 +26,8 @@ from whet.workbench.trials.tested import Tested
 CandidateT = TypeVar("CandidateT")
 
 FAILS_IN_COPY = (
-    "what was found fails only in a frozen copy, not when the program runs from its start:"
-    " all over again, without copies"
+    "the result fails only in a frozen copy, not when the program runs from the start: whet "
+    "starts over, without copies"
 )
 
 

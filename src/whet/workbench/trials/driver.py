@@ -24,7 +24,7 @@ from whet.search.proposal import Search
 from whet.search.round import Round
 from whet.workbench.trials.tested import Tested, result_of
 
-HOLDS_NO_MORE = "what earlier trials showed holds no more: everything is tried anew"
+HOLDS_NO_MORE = "earlier results no longer hold: whet tries everything again"
 """A result that rests on remembered trials is run once more; this is said when it came otherwise."""
 
 CandidateT = TypeVar("CandidateT")

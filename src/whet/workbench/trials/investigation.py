@@ -172,7 +172,7 @@ class LookedAgain:
     def in_words(self) -> str:
         """It as a sentence."""
         runs = shown_count(self.runs, "run")
-        again = f"looked at again in {runs}, the same each time: " if self.runs else ""
+        again = f"rechecked in {runs}, the same each time: " if self.runs else ""
         worst = max((doubt for _, doubt in self.doubts), default=0.0)
         return (
             f"{again}the chance that it is wrong is about {shown_chance(worst)},"

@@ -24,7 +24,7 @@ def like_trial(request: TrialRequest, name: int | str) -> TrialRequest:
     own = _own(trial)
     if own:
         raise BadUsage(
-            f"trial {number} ran {own}, which `--like` cannot bring back",
+            f"trial {number} ran {own}, which `--like` can't restore",
             hint=f"`whet again {number}` runs it as it was",
         )
     usual = request.limits == Limits() and not request.limit_set

@@ -48,7 +48,7 @@ def limits_asked(
         raise LimitMakesNoSense(
             f"there is no set of limits called `{name}`",
             hint=f"there are {', '.join(f'`{each}`' for each in sorted(sets))}; "
-            "own ones go into `[limits.NAME]` of `whet.toml`",
+            "your own go into `[limits.NAME]` of `whet.toml`",
         )
     limits = Limits()
     for option, words in sets[name].items():
@@ -78,7 +78,8 @@ def _with_disk(name: str, option: str, words: object, room: Room) -> Room:
     amount = int(size) if option == "inodes" and size.isdigit() else size_bytes(size)
     if not amount:
         raise BadSetting(
-            f"`{option} = {text or type(words).__name__}` in the set of limits `{name}` is no limit",
+            f"`{option} = {text or type(words).__name__}` in the set of limits `{name}` isn't a "
+            "limit",
             hint='write it as the option: `disk-free = "1M:/tmp"`',
         )
     disk = Disk(path=path, size_bytes=amount, is_rest=option == "disk-free")
@@ -103,6 +104,6 @@ def _field(name: str, option: str, words: object) -> dict[str, Any]:
         if 0 < number < math.inf:
             return {plain: number if plain == "cpus" else int(number)}
     raise BadSetting(
-        f"`{option} = {words!r}` in the set of limits `{name}` is no limit",
+        f"`{option} = {words!r}` in the set of limits `{name}` isn't a limit",
         hint='write it as the option: `memory = "2G"`, `files = 64`',
     )

@@ -37,7 +37,7 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
     try:
         if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
             raise PayloadUnreadable(
-                f"`{shown}` is no file but a pipe, a socket or a device",
+                f"`{shown}` is a pipe, a socket or a device, not a file",
                 hint=f"write what comes out of it to a file first: `cat {shown} > data`",
             )
         data = path.read_bytes()
@@ -52,7 +52,7 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         ) from error
     except OSError as error:
         raise PayloadUnreadable(
-            f"`{shown}` cannot be read: {error.strerror}", hint=f"`ls -l {shown}` shows who may"
+            f"`{shown}` cannot be read: {error.strerror}", hint=f"`ls -l {shown}` shows who can"
         ) from error
     if not data and not may_be_empty:
         raise PayloadEmpty(f"`{shown}` is empty", hint="name the file that the failure needs")
@@ -105,7 +105,7 @@ def bind_payloads(
         found[shown] = found[shown] or _inside(command, cwd, shown)
         if not found[shown]:
             raise PayloadNotInCommand(
-                f"`{shown}` does not stand in the command `{' '.join(command)}`",
+                f"`{shown}` isn't in the command `{' '.join(command)}`",
                 hint="write `{}` where the file's name belongs, or `--stdin FILE`",
             )
     return tuple(

@@ -182,15 +182,15 @@ def _does_not_fail(
         return BaselineDoesNotFail(
             f"`{trial.command[0]}` does not call the file interesting as it is: it exits"
             f" {outcome.shell_exit_code}, not 0",
-            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds"
-            " nothing but a copy of the file, so name all else by whole paths",
+            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds "
+            "only a copy of the file, so give everything else as an absolute path",
         )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
     shown = " ".join(masked_words(trial.command))
     return BaselineDoesNotFail(
         f"`{shown[:200]}` does not fail: it exits {code}{times}",
-        hint=f"`whet show {number}` shows what it printed; if it is wrong all the same, say what"
-        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails now and then:"
+        hint=f"`whet show {number}` shows what it printed; if it is wrong anyway, say what"
+        " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails sometimes:"
         " `whet repeat --amplify -- COMMAND`",
     )

@@ -43,7 +43,7 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
         room = replace(room, clock=_moment(room.clock))
     if room.is_clean and os.path.realpath(project) == "/":
         raise BadUsage(
-            "`--clean` cannot stand for the whole machine, and the project is `/`",
+            "`--clean` can't apply to the whole machine, and the project is `/`",
             hint="call whet in the project's folder; `mkdir .whet` there marks it as one",
         )
     if room.keep_writes and not room.is_clean:
@@ -75,16 +75,14 @@ def _settled(disk: Disk, cwd: str, temporary: str) -> Disk:
         )
     path = _existing(disk.path, cwd, option) if disk.path else temporary
     if not Path(path).is_dir():
-        raise BadUsage(
-            f"`{path}` of `{option}` is no folder", hint="name the folder that it lies in"
-        )
+        raise BadUsage(f"`{path}` of `{option}` is no folder", hint="name its folder")
     if path == "/":
         raise BadUsage(
-            f"`{option}` cannot stand for the whole machine", hint="name a folder, such as /tmp"
+            f"`{option}` can't apply to the whole machine", hint="name a folder, such as /tmp"
         )
     if Path(path).is_relative_to("/proc") or Path(path).is_relative_to("/sys"):
         raise BadUsage(
-            f"`{path}` of `{option}` is the kernel's, and no disk",
+            f"`{path}` of `{option}` belongs to the kernel, and isn't a disk",
             hint="name a folder, such as /tmp",
         )
     if disk.is_rest:
@@ -98,9 +96,9 @@ def _check_rest(disk: Disk, path: str) -> None:
     free = there.f_bavail * there.f_frsize
     if size > free:
         raise LimitMakesNoSense(
-            f"`--disk-free {shown_size(size)}:{path}` is more than the {shown_size(free)} that are"
-            " free there",
-            hint="give less: it is to be almost full",
+            f"`--disk-free {shown_size(size)}:{path}` is more than the {shown_size(free)} free "
+            "there",
+            hint="give less: the disk should be almost full",
         )
 
 
@@ -114,7 +112,8 @@ def _check_size(disk: Disk, option: str) -> None:
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > whole:
         raise LimitMakesNoSense(
-            f"`{option} {shown_size(size)}` is more than this machine's memory, where it would lie:"
+            f"`{option} {shown_size(size)}` is more than this machine's memory, which would hold "
+            "it:"
             f" {shown_size(whole)}",
             hint="give it less; a disk that never fills limits nothing",
         )
@@ -127,7 +126,7 @@ def _moment(words: str) -> str:
         moment = datetime.fromisoformat(words)
     except ValueError as error:
         raise BadUsage(
-            f"`--clock {words}` is no moment: {error}",
+            f"`--clock {words}` isn't a date and time: {error}",
             hint="write 2038-01-19 or '2038-01-19 03:14:07'",
         ) from error
     if moment.tzinfo is not None:
@@ -157,15 +156,16 @@ def _check_fault(fault: Fault) -> None:
         raise BadUsage(f"`--fail` does not work here: {reason}", hint="leave it out")
     if not isinstance(getattr(errno, fault.error, None), int):
         raise BadUsage(
-            f"`{fault.error}` of `--fail {fault.words}` is no error of this system",
-            hint="such as ENOSPC, EIO, EMFILE; `python -c 'import errno; print(*errno.errorcode.values())'`",
+            f"`{fault.error}` of `--fail {fault.words}` isn't an error of this system",
+            hint="such as ENOSPC, EIO, EMFILE; `python -c 'import errno; "
+            "print(*errno.errorcode.values())'`",
         )
     if fault.call not in faultable():
         from difflib import get_close_matches
 
         near = get_close_matches(fault.call, faultable(), n=3) or ["openat", "read", "write"]
         raise BadUsage(
-            f"`{fault.call}` of `--fail {fault.words}` is no system call that can be made to fail",
+            f"`{fault.call}` of `--fail {fault.words}` isn't a system call that whet can make fail",
             hint=f"did you mean {' or '.join(f'`{name}`' for name in near)}? `strace -c` shows a"
             " program's calls",
         )

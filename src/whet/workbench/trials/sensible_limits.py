@@ -62,7 +62,7 @@ def check_limits(asked: Limits, total_bytes: int, processors: int) -> None:
             raise bound.refuse()
     if asked.swap_bytes is not None and asked.memory_bytes is None:
         raise LimitMakesNoSense(
-            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing by itself: `--swap` goes with"
+            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing on its own: `--swap` goes with"
             " `--memory`",
             hint="such as `--memory 5G --swap 3G`",
         )

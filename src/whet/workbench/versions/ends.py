@@ -164,10 +164,10 @@ class Ends:
             return
         if old is not None and told[new] is Verdict.GOOD and self._fails(old):
             raise EndsReversed(
-                f"`{self.label(old)}` fails and `{self.label(new)}` passes:"
-                " they are the other way round",
+                f"`{self.label(old)}` fails and `{self.label(new)}` passes: they are swapped",
                 hint="to find what fixed it: `--terms broken,fixed`"
-                f" (trials {self._came[old].number} and {self._came[new].number} show what they did)",
+                f" (trials {self._came[old].number} and {self._came[new].number} show what they "
+                "did)",
             )
         wrong, word = (new, terms.new) if not is_new else (old or new, terms.old)
         self._misjudged(wrong, word, oracle)
@@ -187,7 +187,7 @@ class Ends:
         else:
             did = f"fails: {outcome.failure.summary}"
         raise EndMisjudged(
-            f"`{self.label(version)}` was said to be {word}, but it {did}",
+            f"`{self.label(version)}` should be {word}, but it {did}",
             hint=f"`whet show {number}` shows its output; name another end, or leave out the"
             f" {self.terms.old} one and let whet find it",
         )

@@ -20,7 +20,7 @@ _NOT_INSTALLED = re.compile(
 def hint_of_missing(
     skipped: Iterable[tuple[TestedVersion, Outcome]], kind: str, folder: Path
 ) -> str:
-    """Return how to get at versions that were skipped for want of a package; empty: none was.
+    """Return how to get at versions that were skipped for lack of a package; empty: none was.
 
     Args:
         skipped: what was tested, with what it did.
@@ -38,7 +38,7 @@ def hint_of_missing(
     if not names:
         return ""
     return (
-        f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped for want of"
+        f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped for lack of"
         f" {listed(tuple(names))}: `--setup 'pip install -e .'` installs what each {kind} needs"
     )
 

@@ -244,7 +244,7 @@ class MeasuredEnds:
         word = terms.new if version == versions.new else terms.old
         last = self.runs[version][-1].number
         raise EndMisjudged(
-            f"`{versions.label(version)}` was said to be {word}, but it {did}",
+            f"`{versions.label(version)}` should be {word}, but it {did}",
             hint=f"`whet show {last}` shows its last output; name another end",
         )
 

@@ -48,7 +48,7 @@ _WORTH_A_WORD = 0.02
 _QUICK_SECONDS = 0.5
 """Runs that take less differ by chance more than by what they run."""
 
-_WHOLE = "`--first-parent` is left out: where runs are weighed the whole graph is searched at once"
+_WHOLE = "`--first-parent` is left out: a statistical search takes the whole graph at once"
 
 
 @value_class(kw_only=True)
@@ -106,7 +106,7 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
         if not found.did_both:
             return found
         text = f"`{found.did_both}` was run again and did not do the same: flaky"
-        hunt.session.emit(Notice(text=f"{text}; each run is weighed from here on"))
+        hunt.session.emit(Notice(text=f"{text}; the search is statistical from here on"))
     # What was concluded on the way may be wrong; the runs themselves count.
     versions, hunt.terms = asked
     hunt.versions = replace(versions, remarks=())

@@ -89,7 +89,7 @@ class Setup:
             return
         if not self.command or _NAMES_PIP.search(self.command):
             raise BadUsage(
-                "`--as-of-commit` needs a setup that installs by uv",
+                "`--as-of-commit` needs a setup that installs with uv",
                 hint="write `--setup 'uv pip install --editable .'`",
             )
         if not find_uv(environment):

@@ -301,7 +301,9 @@ class VersionHunt:
         """Search on in what ``version`` brought in."""
         count = shown_count(inner.started_with, self.versions.kind)
         label = self.versions.label(version)
-        self.session.emit(Notice(text=f"{label} brought in {count}: the search goes on among them"))
+        self.session.emit(
+            Notice(text=f"{label} brought in {count}: the search continues among them")
+        )
         driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
         search = self._narrated(inner, lambda _: None, watch, driver.oracle)
         ended = driver.run(search, self._ask, heard=watch.note)
@@ -451,7 +453,7 @@ class VersionHunt:
             text = (
                 f"{self.versions.label(good)} is {self.terms.old} though"
                 f" {self.versions.label(bad)} before it is {self.terms.new}:"
-                " the change came more than once, or the command does not always do the same"
+                " the change was made more than once, or the command doesn't always do the same"
             )
             self.session.emit(Notice(text=text))
         bisection.contradictions.clear()
