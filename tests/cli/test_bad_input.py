@@ -175,7 +175,7 @@ def test_ends_in_the_wrong_order_are_turned_round_by_what_they_do(whet: Whet) ->
     said = whet("bisect", "HEAD", "HEAD~4", "--", PYTHON, "app.py")
 
     assert f"{commits[3][:10]} is the first bad commit" in said.stdout, said.stderr
-    assert "what broke it is searched" in said.stderr
+    assert "whet searches for what broke it" in said.stderr
 
 
 def test_where_the_old_end_fails_and_the_new_one_passes_the_fix_is_searched(whet: Whet) -> None:

@@ -48,7 +48,7 @@ def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
     rows[0] = f"p0,{5150 - total + 100}"
     found = investigated(whet, rows)
     assert [each["line"] for each in found[:2]] == [9, 17]
-    assert "which is also on line 17" in str(found[0]["says"])
+    assert "which stands in line 17, too" in str(found[0]["says"])
 
 
 def test_where_no_record_decides_none_is_told(whet: Whet) -> None:

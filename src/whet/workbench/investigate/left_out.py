@@ -91,7 +91,7 @@ def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placi
         for each in records_in(path.name, text)
         if each.text.rstrip(",") == record.text.rstrip(",") and each.line != record.line
     ]
-    twice = f", which is also on line {twins[0]}," if twins else ""
+    twice = f", which stands in line {twins[0]}, too," if twins else ""
     place = at(str(path), record.line)
     return Clue(
         says=f"without the record at {place} (`{said}`){twice} the command passes",

@@ -195,8 +195,8 @@ class Ends:
 
 def turned_round(label: Callable[[str], str], failing: str, passing: str, *, is_fix: bool) -> str:
     """Return that the ends are the other way round than they were said to be."""
-    what = "fixed" if is_fix else "broke"
-    return f"`{label(failing)}` fails and `{label(passing)}` passes: what {what} it is searched"
+    what = "the fix" if is_fix else "what broke it"
+    return f"`{label(failing)}` fails and `{label(passing)}` passes: whet searches for {what}"
 
 
 @dataclass(slots=True, kw_only=True)
