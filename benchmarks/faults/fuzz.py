@@ -8,7 +8,7 @@ Each reader has a line in the table of `fuzz_readers.py`. Its examples are drawn
 seed that the format's own writer has made, changed in its bytes or in its shape. A crash is anything
 but an answer, an error of whet's that names what is wrong, or what the reader documents: a fault, too
 deep a recursion, more than 1 GiB of memory, more than two seconds of CPU for at most 64 KiB
-(ten where dozens of passes read it in turn, forty where they ask a grammar's parser).
+(ten where dozens of passes read it in turn, ninety where they ask a grammar's parser).
 
 Examples run in a process of their own, which may die. What came of them adds up in
 `benchmarks/results/fuzz.json`; the next call goes on with the next numbers. What crashed is kept beside
@@ -45,7 +45,7 @@ from whet.core.errors import WhetError
 RESULTS = Path(__file__).parents[1] / "results" / "fuzz.json"
 CRASHES = RESULTS.parent / "fuzz-crashes"
 MOST_GROWTH_BYTES = 1 << 30
-_TURN_SECONDS, _STUCK_SECONDS, _PATIENCE_SECONDS = 4.0, 60.0, 400.0
+_TURN_SECONDS, _STUCK_SECONDS, _PATIENCE_SECONDS = 4.0, 120.0, 900.0
 _WORD_BYTES = 8
 _WHET = f"{os.sep}whet{os.sep}"
 

@@ -413,3 +413,18 @@ def test_a_folder_that_goes_away_meanwhile_is_said_and_is_no_fault_of_whets(
 
     assert "whet itself failed" not in said.stderr
     assert said.code in {1, 64, 65, 66, 75}, said.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("run", "--files"), ("run", "--inodes"), ("run", "--gpus"), ("show",), ("log", "--search")],
+)
+def test_a_number_of_thousands_of_digits_is_no_fault_of_whets(
+    whet: Whet, words: tuple[str, ...]
+) -> None:
+    command = ("--", "true") if words[0] == "run" else ()
+
+    said = whet(*words, "9" * 5000, *command)
+
+    assert "itself failed" not in said.stderr
+    assert said.code in {0, 64, 66, 69, 78}, said.stderr[:300]

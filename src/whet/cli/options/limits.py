@@ -8,6 +8,7 @@ import click
 from whet.cli.option_groups import LIMITS, options_of
 from whet.cli.options.rooms import room_of
 from whet.core.limits import Limits, size_bytes, speed_bytes
+from whet.core.text.quantity import bounded
 
 
 class Size(click.ParamType[int]):
@@ -73,9 +74,9 @@ class Count(click.ParamType[int]):
     ) -> int:
         """Return the number."""
         words = str(value)
-        if not words.isascii() or not words.isdigit() or not int(words):
+        if not words.isascii() or not words.isdigit() or not bounded(words):
             self.fail(f"`{words}` is not a number from 1 on: write it as 64", param, ctx)
-        return int(words)
+        return bounded(words)
 
 
 _COUNT = Count()

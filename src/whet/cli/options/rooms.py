@@ -9,6 +9,7 @@ from whet.cli.option_groups import MACHINE, options_of
 from whet.core.errors import BadUsage
 from whet.core.limits import size_bytes
 from whet.core.room import Disk, Fault, Room
+from whet.core.text.quantity import bounded
 
 if TYPE_CHECKING:
     from typing import Any
@@ -163,12 +164,12 @@ def _size(word: str, option: str) -> tuple[int, str]:
 
 def _count(word: str) -> tuple[str, int]:
     count, _, path = word.partition(":")
-    if not count.isascii() or not count.isdigit() or not int(count):
+    if not count.isascii() or not count.isdigit() or not bounded(count):
         raise BadUsage(
             f"`--inodes {word}` begins with no number of files",
             hint="write `--inodes 100` or `--inodes 100:/tmp`",
         )
-    return path, int(count)
+    return path, bounded(count)
 
 
 def _fault(word: str) -> Fault:
@@ -188,7 +189,7 @@ def _gpus(word: str) -> int | None:
         raise BadUsage(
             f"`--gpus {word}` is no number of GPUs", hint="write `--gpus none` or `--gpus 1`"
         )
-    return int(word) if word else None
+    return bounded(word) if word else None
 
 
 def _gpu_free(word: str) -> tuple[str, int]:

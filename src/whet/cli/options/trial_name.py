@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from whet.core.text.quantity import bounded
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -22,7 +24,7 @@ class TrialName(click.ParamType[int | str]):
     ) -> int | str:
         """Return a number, or a name for the notebook to find."""
         words = _counted(str(value))
-        return int(words) if words.isascii() and words.isdigit() else words
+        return bounded(words) if words.isascii() and words.isdigit() else words
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
