@@ -162,6 +162,9 @@ def _size(word: str, option: str) -> tuple[int, str]:
     return found, path
 
 
+_MOST_GPUS = 1024
+
+
 def _count(word: str) -> tuple[str, int]:
     count, _, path = word.partition(":")
     if not count.isascii() or not count.isdigit() or not bounded(count):
@@ -189,7 +192,12 @@ def _gpus(word: str) -> int | None:
         raise BadUsage(
             f"`--gpus {word}` is no number of GPUs", hint="write `--gpus none` or `--gpus 1`"
         )
-    return bounded(word) if word else None
+    count = bounded(word) if word else None
+    if count is not None and count > _MOST_GPUS:
+        raise BadUsage(
+            f"`--gpus {count}` is more than a machine has", hint="write `--gpus none` or `--gpus 1`"
+        )
+    return count
 
 
 def _gpu_free(word: str) -> tuple[str, int]:
