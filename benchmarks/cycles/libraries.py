@@ -22,7 +22,7 @@ from benchmarks.cycles.tools import Cold, Tool, Whet, save
 from benchmarks.table import print_table
 
 PATIENCE_SECONDS = 300.0
-KINDS = ("last line", "middle")
+KINDS: tuple[str, ...] = ("last line", "middle")
 MOST_TIMES, MORE_SECONDS = 1.5, 0.05
 """An edit is quick enough with so many times what it has to take, and so much more."""
 
@@ -183,7 +183,7 @@ def main() -> None:
     python = options.python.absolute()
     measured: list[Measured] = []
     for library in options.only:
-        if not has(python, _MODULES.get(library, library)):
+        if not has(python, _MODULES[library] if library in _MODULES else library):
             print(f"skipped: {library}: {python} does not have it")
             continue
         measured += measure(library, python, options.edits)
