@@ -183,7 +183,7 @@ def main() -> None:
     python = options.python.absolute()
     measured: list[Measured] = []
     for library in options.only:
-        if not has(python, _MODULES[library] if library in _MODULES else library):
+        if not has(python, _MODULES.get(library) or library):
             print(f"skipped: {library}: {python} does not have it")
             continue
         measured += measure(library, python, options.edits)
