@@ -27,6 +27,7 @@ def test_a_file_has_the_same_name_in_the_project_in_a_copy_and_in_a_worktree(fil
         Ownership.of(trial).locate(f"./{file}").file,
         Ownership.of(trial).locate(f"{CWD}/{file}").file,
         Ownership.of(trial).locate(f"/tmp/whet-ab3defgh/{file}").file,
+        Ownership.of(trial).locate(f"/tmp/whet-ab3defgh/whet-Xy3defgh/{file}").file,
         Ownership.of(trial).locate(f"/var/tmp/whet-ab3defgh/worktree-2/{file}").file,
         Ownership.of(trial, roots=["/srv/slot/3"]).locate(f"/srv/slot/3/{file}").file,
     } == {file}

@@ -386,7 +386,7 @@ def test_commits_that_are_not_installed_hint_at_a_setup(whet: Whet) -> None:
     said = whet("bisect", commits[0], "main", "--", PYTHON, "app.py")
 
     assert said.code == 75
-    assert "2 commits were skipped for want of `not-installed-here`: `--setup" in said.stdout
+    assert "2 commits were skipped for lack of `not-installed-here`: `--setup" in said.stdout
 
 
 def test_where_no_commit_passes_there_is_no_answer(whet: Whet) -> None:

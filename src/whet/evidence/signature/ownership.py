@@ -48,7 +48,9 @@ _WHETS_OWN = re.compile(r"(?:^|/)whet/agent/[\w/]+\.py$")
 # A cell of a notebook: ipykernel gives it a file name of numbers.
 _CELL = re.compile(r".*/ipykernel_\d+/\d+\.py|<ipython-input-[^>]*>|Cell In ?\[\d+\]")
 # What `whet.host.process.cleanup_journal` and a reproducer's script call their folders; below them stand checkouts and payloads.
-_WHETS_FOLDER = re.compile(r"/whet-[A-Za-z0-9]{8}/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*")
+_WHETS_FOLDER = re.compile(
+    r"(?:/whet-[A-Za-z0-9]{8})+/(?:(?:\d+|[a-z-]*(?:tree|copy|slot)[\w-]*)/)*"
+)
 _SLOT = re.compile(r"/whet-[A-Za-z0-9]{8}/(?P<number>\d{1,4})/")
 _ELSEWHERE = re.compile(
     r"^(?:/(?:private/)?(?:var/)?tmp/[^/]+/|/(?:private/)?var/folders/[^/]+/[^/]+/T/[^/]+/"
