@@ -63,17 +63,21 @@ def test_a_folder_that_may_not_be_read_keeps_no_save_from_being_heard_of(when: s
             inner = ada.make_folder("folder1/inner")
             for folder in (*folders, inner):
                 ada.write(str(folder.relative_to(ada.folder) / "part.py"), "x = 1")
-                assert _names(lines) >= {"part.py"}
+                _wait_for_run_of(lines, "part.py")
+
+
+def _wait_for_run_of(lines: IO[bytes], name: str) -> None:
+    """Wait for a run that the save of a file has brought: a new folder may bring one before it."""
+    found: set[str] = set()
+    while name not in found:
+        found |= _names(lines)
 
 
 def _names(lines: IO[bytes]) -> set[str]:
-    """Return the names of the files whose save has brought the next run, with those below folders.
-
-    A save may also overtake a run that another one of the same file has brought.
-    """
+    """Return the names of the files whose save has brought the next run, with those below folders."""
     found: set[str] = set()
     event = "overtaken"
-    while event == "overtaken":
+    while event == "overtaken":  # by a save that belongs to the same run
         told = _told(lines)
         event = told["event"]
         paths = [Path(path) for path in told["saved"]]
