@@ -82,13 +82,15 @@ def shrink(
     with open_session(bench, "shrink", request, trial) as session:
         files = [payload.path for payload in payloads]
         copied = reproduce_on_copies(session, trial, files)
-        held = hold_order(session, copied)
+        cleared = replace(session, clears_temporary=True)
+        held = hold_order(cleared, copied)
+        searching = session if held is copied else cleared  # it was seen to fail there too
         trial, baseline = held.trial, held.baseline
         guard, place = earlier_good(session, typed, trial, baseline, files) or (None, None)
         results: list[ShrunkPayload] = []
         for position, payload in enumerate(payloads):
             shrunk = shrink_one(
-                session, trial, position, payload, baseline, options=options, start=start,
+                searching, trial, position, payload, baseline, options=options, start=start,
                 guard=guard, place=place, is_order_held=held is not copied,
             )  # fmt: skip
             results.append(shrunk)

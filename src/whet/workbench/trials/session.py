@@ -68,6 +68,8 @@ class Session:
         observe: says where to note what a trial looks at; None: nowhere.
         recalled: the outcome of a trial, as others than searches know it; None: nobody does.
         roots: folders other than a trial's own in which the project stands.
+        clears_temporary: trials have a temporary folder of their own, which goes. Only for what was
+            seen to fail so too: a file in the user's own may be what a failure needs.
         before_each: is called before each trial is started, and may refuse it.
         log: what it has done so far; shared by all that `replace` makes.
         end: why the investigation ended, and what it found; empty: it goes on.
@@ -82,6 +84,7 @@ class Session:
     observe: Observe | None = None
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
+    clears_temporary: bool = False
     before_each: Callable[[], None] = lambda: None
     log: Log = field(default_factory=Log)
     end: list[tuple[StopReason, Mapping[str, object]]] = field(
@@ -215,7 +218,7 @@ class Session:
             observe=self.observe,
             keep_looks=bench.notebook.blobs.put_bytes,
             tasks=self.tasks,
-            clears_temporary=self.number is not None,
+            clears_temporary=self.clears_temporary,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record or self.record, self._finish)
