@@ -3,13 +3,14 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 from odd_oracles import Judge, fails_if, shrunk, shrunk_ahead
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.tables.sqlite_tables import SQLITE
+from whet.reduction.formats.tables.sqlite_tables import SQLITE, Statement
 from whet.reduction.payload_kinds import KINDS, kinds_of, readable
 from whet.testing.reduction import check_format, check_pass
 
@@ -149,3 +150,22 @@ def test_the_number_of_jobs_changes_nothing() -> None:
     judge: Judge = fails_if(asking(ORPHANS))
 
     assert shrunk_ahead(payload, judge, 3) == shrunk(payload, judge).reduction
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [("ATTACH DATABASE {!r} AS y", "too many attached"), ("VACUUM INTO {!r}", "cannot VACUUM")],
+)
+def test_no_statement_of_a_payload_opens_a_file(tmp_path: Path, statement: str, why: str) -> None:
+    made = tmp_path / "made.db"
+
+    with pytest.raises(ValueError, match="no database holds this") as refused:
+        SQLITE.write([Statement(statement.format(str(made)))])
+
+    assert why in str(refused.value.__cause__)
+    assert not made.exists()
+
+
+def test_a_schema_that_asks_for_a_gigabyte_is_refused() -> None:
+    with pytest.raises(ValueError, match="no database holds this"):
+        SQLITE.write([Statement("CREATE TABLE t AS SELECT zeroblob(900000000) AS a")])

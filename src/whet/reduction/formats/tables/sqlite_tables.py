@@ -31,6 +31,9 @@ _NUMBERS = {
 
 _NUMBER = "PRAGMA "
 
+_MOST_BYTES = 1 << 28
+"""No text, blob or row is longer: a schema may ask for a gigabyte of zeros."""
+
 _MOST_STEPS = 50_000_000
 _STEPS_AT_ONCE = 1_000_000
 """A damaged file may describe a table without an end."""
@@ -210,7 +213,7 @@ def _quoted(name: str) -> str:
 
 
 def _opened() -> sqlite3.Connection:
-    """Return a database in memory that takes no endless time, whatever it holds."""
+    """Return a database in memory that opens no file and takes no endless time, whatever it holds."""
     steps = 0
 
     def is_too_long() -> bool:
@@ -219,6 +222,8 @@ def _opened() -> sqlite3.Connection:
         return steps > _MOST_STEPS
 
     database = sqlite3.connect(":memory:", isolation_level=None)
+    database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # no statement of a payload opens a file
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     database.set_progress_handler(is_too_long, _STEPS_AT_ONCE)
     database.text_factory = _text
     database.execute("PRAGMA trusted_schema = OFF")
