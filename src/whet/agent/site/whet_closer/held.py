@@ -70,7 +70,7 @@ class Table:
         return known
 
     def go_on(self) -> None:
-        """Look at all values anew from now on: the program runs again."""
+        """Forget what was looked at: the program runs again, and may change it."""
         self._now.clear()
 
     def _named(self, name: object, value: object, depth: int) -> int:

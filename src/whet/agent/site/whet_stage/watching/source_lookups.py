@@ -1,7 +1,7 @@
 """Look-ups from which the program learns no more than that a file is there, or of which kind it is.
 
-They are tagged: what a run asks so, as whether there is an earlier result, it would be told again
-once it has written the result anew. For the user's sources they are also counted, so that they do
+They are tagged, so that whet notes nothing else of the file: a program may ask whether there is an
+earlier result, and then overwrite it. Those of the user's sources are also counted, so that they do
 not count: `import torch` formats stacks and asks `inspect` for the module of a frame: `linecache` looks
 whether each file has changed, `inspect` where each of them really is. If that counted as having
 seen them, no edit could be answered from a snapshot. Any other look-up counts.
