@@ -106,7 +106,7 @@ NAMES = {
     "php": "a.php", "scala": "a.scala", "kotlin": "a.kt", "swift": "a.swift", "lua": "a.lua", "julia": "a.jl",
     "haskell": "a.hs", "zig": "a.zig", "css": "a.css", "html": "a.html", "yaml": "a.yaml", "toml": "a.toml",
     "ini": "a.ini", "csv": "a.csv", "log": "a.log", "sql": "a.sql", "diff": "a.diff", "mail": "a.eml",
-    "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb",
+    "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb", "pickle": "a.pkl",
 }  # fmt: skip
 """File names that decide between kinds."""
 
@@ -416,11 +416,20 @@ def _torch() -> Iterator[bytes]:
         yield path.read_bytes()
 
 
+def _pickles() -> list[bytes]:
+    circle: list[Any] = ["x" * 70] * 2
+    circle += [circle, wave.Error("y"), Path("z"), bytearray(b"u"), frozenset("v")]
+    values = (
+        {"a": [1, (2, "x"), {3}], "b": b"y"}, [None, True, 1.5, 10**30], "t", ("a",) * 3, circle
+    )  # fmt: skip
+    return [pickle.dumps(each, protocol) for each in values for protocol in (0, 2, 4, 5)]
+
+
 _PLAIN = (JSON_TEXT, SOURCES["python"], CSV_TEXT, LOG_TEXT, b"a  b\n\n(c [d] {e})\n" * 4)
 SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "npy": _npy, "npz": _npz, "hdf5": _hdf5, "safetensors": _safetensors, "parquet": _parquet,
     "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "messagepack": _message_pack, "protobuf": _protocol_buffers,
-    "image": _images, "wav": _sounds,
+    "pickle": _pickles, "image": _images, "wav": _sounds,
     "torch": _torch, "torch-stream": _torch,
     "zip": lambda: [zipped(_MEMBERS), zipped(_MEMBERS, zipfile.ZIP_STORED), zipped({"z.zip": zipped(_MEMBERS)})],
     "tar": lambda: [tarred(_MEMBERS), tarred(_MEMBERS, tarfile.GNU_FORMAT), tarred({"n" * 150: b"x"})],
@@ -445,11 +454,6 @@ def _seeds_of(name: str) -> Seeds:
 
 def _all_seeds() -> list[bytes]:
     return [seed for made in SEEDS.values() for seed in made()]
-
-
-def _pickles() -> list[bytes]:
-    values = ({"a": [1, (2, "x"), {3}], "b": b"y"}, [None, True, 1.5, 10**30], "t", ("a",) * 3)
-    return [pickle.dumps(each, protocol) for each in values for protocol in (0, 2, 4, 5)]
 
 
 def _read_pickle(data: bytes) -> None:
@@ -509,7 +513,7 @@ def payload_readers() -> Iterator[Reader]:
         read=lambda data: units_of(data, "a.json"),
     )  # fmt: skip
     yield Reader(
-        name="payload: pickle", modules=("reduction.formats.torch_pickle",), seeds=_pickles,
+        name="payload: pickle of a checkpoint", modules=("reduction.formats.arrays.torch_pickle",), seeds=_pickles,
         read=_read_pickle, refuses=(ValueError,),
     )  # fmt: skip
     yield Reader(

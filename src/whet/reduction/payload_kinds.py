@@ -8,6 +8,7 @@ from whet.core.errors import UnknownFormat
 from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.archives.shown import picture_text, sound_text
 from whet.reduction.formats.arrays.array_kinds import ARRAY_KINDS
+from whet.reduction.formats.binary.pickles import PICKLE
 from whet.reduction.formats.documents.base64_text import BASE64
 from whet.reduction.formats.documents.diff_passes import DIFF_PASSES, exactness
 from whet.reduction.formats.documents.diff_text import DIFF, DIFF_ORDER, is_diff
@@ -121,6 +122,7 @@ STRUCTURED = (
     *ARRAY_KINDS,
     *TABLE_KINDS,
     *CONTAINERS,
+    PICKLE,
     Kind(
         name="image",
         claims=lambda payload, _: parse_picture(payload) is not None,

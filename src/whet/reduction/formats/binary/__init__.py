@@ -1,0 +1,1 @@
+"""Payloads whose bytes only programs read: pickles, PDF, captured packets, programs."""
