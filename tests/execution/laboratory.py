@@ -4,7 +4,8 @@ import hashlib
 import os
 import select
 import sys
-from collections.abc import Generator, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +94,14 @@ def spawners(whet: int | None = None) -> list[int]:
 
 def outcome_of(future: TrialFuture) -> Outcome:
     return future.result(PATIENCE_SECONDS)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what nobody reports."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 @contextmanager

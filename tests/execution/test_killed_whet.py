@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from laboratory import Laboratory, fifo, guardians, spawners
+from laboratory import Laboratory, fifo, guardians, spawners, until
 
 from whet.execution.futures import TrialFuture
 from whet.host.process.cleanup_journal import CleanupJournal
@@ -69,25 +69,34 @@ def test_all_that_a_program_has_started_ends_at_once_whichever_of_whets_processe
     assert list((inner / "made").iterdir()) == []
 
 
-def test_the_command_ends_at_once_and_the_rest_at_the_next_start_when_all_three_are_killed(
+def test_all_that_a_program_has_started_ends_at_once_when_all_three_are_killed(
     laboratory: Laboratory,
 ) -> None:
     inner = laboratory.folder / "inner"
     inner.mkdir()
-    with fifo(laboratory.folder) as command, fifo(laboratory.folder) as rest:
-        script = (
-            f"(exec 9>{rest.path}; echo up >&9; exec sleep 1000) & exec 8>{command.path}; "
-            "echo up >&8; exec sleep 1000"
-        )
+    with fifo(laboratory.folder) as held:
+        apart = f"setsid env -i sh -c 'exec 9>{held.path}; sleep 1000' & "
+        script = f"exec 9>{held.path}; (sleep 1000 &); {apart} echo up >&9; sleep 1000"
         with _start(inner, script) as whet:
-            command.wait_for_a_word()
-            rest.wait_for_a_word()
-            _kill_at_once(list(_processes(whet).values()))
-            command.wait_until_all_are_dead()
+            held.wait_for_a_word()
+            processes = _processes(whet)
+            _wait_for_ends(processes["spawner"], 4)  # it has seen the group apart
+            _kill_at_once(list(processes.values()))
+            held.wait_until_all_are_dead()  # no other whet has come
         CleanupJournal(inner / "made").sweep()
-        rest.wait_until_all_are_dead()
     assert _tree(laboratory) == []
     assert list((inner / "made").iterdir()) == []
+
+
+def _wait_for_ends(spawner: int, count: int) -> None:
+    """Wait until so many ends of pipes report to process groups."""
+    asynchronous = 0o20000
+
+    def reporting() -> int:
+        infos = [path.read_text() for path in Path(f"/proc/{spawner}/fdinfo").iterdir()]
+        return sum(int(info.split()[3], 8) & asynchronous != 0 for info in infos)
+
+    until(lambda: reporting() >= count)
 
 
 def test_an_exception_in_a_search_ends_everything(laboratory: Laboratory) -> None:

@@ -3,12 +3,12 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from laboratory import guardians, spawners
+from laboratory import guardians, spawners, until
 from workshop import SLOW, Workshop
 
 from whet.execution.snapshot_pool import SnapshotPool
@@ -235,13 +235,6 @@ def test_after_a_doubt_the_next_run_is_cold(workshop: Workshop) -> None:
 
 def test_a_ladder_is_empty_before_the_first_run(workshop: Workshop) -> None:
     assert WarmRuns(workshop.laboratory.cleanup_journal).snapshot_rows() == ()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def spares(workshop: Workshop) -> set[int]:

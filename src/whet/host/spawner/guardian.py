@@ -7,7 +7,8 @@ has started. So there are two *subreapers*, one below the other (prctl(2), PR_SE
 - when the guardian is killed, the spawner gets a signal and ends its tree as if whet were gone;
 - when whet is killed, the spawner sees the end of its socket.
 
-Only a kill of all three at one moment leaves what the command has started; the next whet finds that.
+When all three are killed at one moment, the kernel kills the process groups that the spawner knows of
+(`whet.host.spawner.tethers`). The next whet kills what has left them in the last tenth of a second.
 """
 
 import ctypes

@@ -32,6 +32,7 @@ from whet.host.spawner.guardian import PARENT_IS_GONE, become_reaper
 from whet.host.spawner.launch import CannotStartError, Started, start
 from whet.host.spawner.observer import divide
 from whet.host.spawner.out_of_memory_killer import FELLED, HELD
+from whet.host.spawner.tethers import Tethers
 from whet.host.spawner.watching import Watching
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -48,6 +49,7 @@ else:
 _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel (state D)
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
 _LOOK_SHARE = 300  # looking at memory may take 1/300 of the time
+_TETHER_SHARE, _TETHER_GROWTH = 50, 1.05  # most groups are made early
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.trial.workplace`
@@ -84,6 +86,8 @@ class _Tree:
         self.noted: list[Noted] = []
         self.gauge = Gauge()
         self._watches: list[Watch] = []
+        self._tethers = Tethers()
+        self._tether_pause = self._tether_at = 0.0
         self._over_at = 0.0
 
     def keep(self, watches: "list[Watch]") -> None:
@@ -106,6 +110,8 @@ class _Tree:
             its wait status; None if it was killed and does not go away.
         """
         self._root = root
+        self._tethers.hold([root.pid])
+        self._tether_pause = self._tether_at = _FIRST_LOOK_SECONDS
         self._root_statuses.clear()
         self._command = root if is_command else None
         pause, killed_at = _FIRST_LOOK_SECONDS, 0.0
@@ -121,13 +127,24 @@ class _Tree:
                 killed_at = killed_at or time.monotonic()
                 if time.monotonic() - killed_at > _PATIENCE_SECONDS:
                     return None
-            self._wait_and_obey(root.pid, pause)
+            self._wait_and_obey(root.pid, min(pause, self._tether_pause))
+            self._tether()
             # Not before the first pause: what a short run holds the kernel says at its end.
             if is_command and not self.was_killed and time.monotonic() >= look_at:
                 pause = max(pause, _LOOK_SHARE * self._look_at_memory())
                 pause = min((pause, *(each.pause_seconds() for each in self._watches)))
                 look_at = time.monotonic() + pause
             pause = min(pause * 1.5, _LONGEST_LOOK_SECONDS)
+
+    def _tether(self) -> None:
+        """Have the kernel end the groups that the program has made, too."""
+        began = time.monotonic()
+        if began >= self._tether_at:
+            self._tethers.hold(self._pids())
+            now = time.monotonic()
+            pause = max(self._tether_pause * _TETHER_GROWTH, _TETHER_SHARE * (now - began))
+            self._tether_pause = min(pause, _LONGEST_LOOK_SECONDS)
+            self._tether_at = now + self._tether_pause
 
     def _is_all_but_over(self, command: Started) -> bool:
         """Whether the command has done all that it ever will, and nothing else is left."""
@@ -159,6 +176,7 @@ class _Tree:
             self.kill()
             time.sleep(pause)
             pause = min(pause * 2, 0.02)
+        self._tethers.release()
         if namespace_setup is not None:
             namespace_setup.close()
 
