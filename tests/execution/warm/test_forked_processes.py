@@ -51,3 +51,37 @@ def test_a_module_that_it_has_read_is_as_it_was(workshop: Workshop) -> None:
     workshop.run()
 
     assert not workshop.starts[1].place.startswith("main.py:7"), workshop.starts
+
+
+STACK = "import multiprocessing, traceback\ntraceback.format_stack()\n"
+CHILD = "p = multiprocessing.get_context('fork').Process(target=f)\np.start(); p.join()\n"
+
+
+def _places(workshop: Workshop, shows: str) -> list[str]:
+    """Edit the last line, a line that the process is at, and one that it is not at, behind it."""
+    text = f"{STACK}f = {shows}\n{CHILD}{SLOW}x = 1 # below\nprint(2)\n"
+    edits = [("print(2)", "print(3)"), ("p.join()", "p.join() # more"), ("# below", "# under")]
+    for now in (text, *(text.replace(*each) for each in edits)):
+        workshop.write({"main.py": now})
+        workshop.run()
+    return [start.place for start in workshop.starts[1:]]
+
+
+def test_one_that_formats_a_stack_sees_the_lines_that_it_is_at_alone(workshop: Workshop) -> None:
+    last, at, below = _places(workshop, "traceback.print_stack")
+
+    assert last.startswith("main.py:")
+    assert int(last[8:]) > 5
+    assert not at.startswith("main.py:") or int(at[8:]) < 5
+    assert below
+
+
+@pytest.mark.parametrize(
+    "shows",
+    [
+        "lambda: print(traceback.linecache.getline(__file__, 8), flush=True)",
+        "lambda: print(traceback.linecache.getlines(__file__)[7], flush=True)",
+    ],
+)
+def test_one_that_shows_another_line_sees_the_whole_source(workshop: Workshop, shows: str) -> None:
+    assert all(not each or int(each[8:]) < 5 for each in _places(workshop, shows))

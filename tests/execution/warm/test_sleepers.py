@@ -54,6 +54,26 @@ number[4999] = 7
 lock.acquire()
 x = 1
 """
+ARRAY = """import multiprocessing
+context = multiprocessing.get_context('fork')
+numbers = context.Array('i', [1, 2, 3])
+def add(amount):
+    with numbers: numbers[0] += amount
+child = context.Process(target=add, args=(4,))
+child.start(); child.join()
+x = numbers[:]
+"""
+FILE = """import mmap, os, tempfile
+f, name = tempfile.mkstemp({})
+os.unlink(name)
+os.ftruncate(f, 9000)
+g = os.dup(f)
+memory = mmap.mmap(f, 4000, offset=4096)
+memory[0] = 7
+os.lseek(f, 2, 0)
+x = 1
+"""
+SHARED_FILE, UNNAMED_FILE = FILE.format("dir='/dev/shm'"), FILE.format("")
 QUEUE = """import multiprocessing
 q = multiprocessing.Queue()
 q.put(3)
@@ -109,6 +129,7 @@ PROGRAMS = {
             "print(x, lock.get_value(), number[0], c.exitcode)\n"
         ),
     ),
+    "an array that children get": (ARRAY, "add(x[0])\nprint(x, numbers[:], child.exitcode)\n"),
     "two processes that spoke": (SOCKET, "print(x)\n"),
     "what is in a pipe": (PIPE, "os.write(w, b' second')\nprint(x, os.read(r, 99))\n"),
     "a queue that has fed a process": (QUEUE, "q.put(x + 1)\nprint(x, q.get())\n"),
@@ -153,13 +174,23 @@ def test_threads_that_sleep_go_along(workshop: Workshop, past: str, rest: str) -
 
 
 @pytest.mark.parametrize(
-    "past", [BAR, SHARED, QUEUE, PIPE], ids=["a bar", "memory", "a queue", "a pipe"]
+    "past",
+    [BAR, SHARED, QUEUE, PIPE, ARRAY, SHARED_FILE, UNNAMED_FILE],
+    ids=["a bar", "memory", "a queue", "a pipe", "an array", "shared memory's file", "a file"],
 )
 def test_each_copy_has_its_own(workshop: Workshop, past: str) -> None:
     """What one run leaves in shared memory, and in pipes, no other one finds there."""
     takes = {
         BAR: "lock.release(); print(lock.acquire(False), lock._semlock._count())\n",
         SHARED: "lock.acquire(); number[9] += 1; print(lock.get_value(), number[9])\n",
+        ARRAY: "child = context.Process(target=add, args=(4,)); child.start(); child.join(); print(*numbers)\n",
+        **dict.fromkeys(
+            (SHARED_FILE, UNNAMED_FILE),
+            (
+                "memory[0] += 1; print(os.pread(f, 3, 4096), os.fstat(f).st_nlink, os.lseek(g, 0, 1))\n"
+                "os.pwrite(g, bytes([memory[1] + 1]), 4097); print(memory[:3], memory.size())\n"
+            ),
+        ),
         PIPE: "os.write(w, b'!'); print(os.read(r, 3))\n",
         QUEUE: "q.put(5); print(q.get()); q.put(6)\nwhile q.empty(): pass\n",
     }

@@ -34,6 +34,15 @@ SCRIPT_BEGINS = "/dev/null/begins"
 """Looked up with the script behind it by the agent: what was seen of the script so far was seen by
 Python itself, which would do the same with any script."""
 
+LOOKUP_IS_FREE = "/dev/null/free"
+"""Looked up with a source behind it by a process that the program has forked: its next look-up of that
+does not count. Those of the program itself are counted by its agent, which whet asks."""
+
+SOURCE_IS_SEEN = "/dev/null/seen"
+"""Looked up with a source behind it by such a process when it shows lines of that: it has read it."""
+
+_MANY = 1 << 40
+
 _SOURCE = ".py"
 _MADE_UP = ("/proc/", "/sys/", "/dev/")
 _REAL = tuple(f"/dev/{name}/" for name in ("shm", "mqueue"))
@@ -94,6 +103,11 @@ class AccessLog:
     def _count(self, path: str) -> None:
         if path.startswith(SCRIPT_BEGINS):
             self._begin_script(path[len(SCRIPT_BEGINS) :])
+        elif path.startswith(LOOKUP_IS_FREE):
+            source = path[len(LOOKUP_IS_FREE) :]
+            self._looked[source] = self._looked.get(source, 0) - 1
+        elif path.startswith(SOURCE_IS_SEEN):
+            self._opened[path[len(SOURCE_IS_SEEN) :]] = _MANY
         elif path.endswith(_SOURCE) or path == self._script:
             self._looked[path] = self._looked.get(path, 0) + 1
 

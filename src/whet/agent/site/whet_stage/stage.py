@@ -18,7 +18,7 @@ from types import FunctionType
 
 from . import BEFORE
 from .forking import stdin
-from .forking.descriptors import CUDA, inherit_again, opened, reopen, skip_stdin, stdin_offset
+from .forking.descriptors import CUDA, inherit_again, opened, skip_stdin, stdin_offset
 from .forking.exit import OWN_FILES, flush, run_and_exit
 from .forking.fork_safety import begin, blocker
 from .forking.freeze import send
@@ -376,7 +376,7 @@ class _Stage:
             why there can be no copy; empty if there is one, or whet does not want it.
         """
         try:
-            files, read_bytes = opened(), stdin_offset()
+            taken.files, read_bytes = opened(), stdin_offset()
             waiting, woken = os.pipe()
         except OSError as error:  # the program has all descriptors that it may have
             return f"nothing can be opened: {error.strerror}"
@@ -397,7 +397,6 @@ class _Stage:
             if why:
                 os.write(woken, os.fsencode(why))
                 return why
-            reopen(files)  # the original may lock one, and the last process that has it unlocks it
             self._copy = Waiting(
                 self._sources,
                 self._script,
@@ -414,7 +413,6 @@ class _Stage:
             if not is_to_run_on:
                 os._exit(0)  # the program would see what has failed here, and run on unasked
         # From here on this is the process of a resumed run.
-        reopen(files)
         skip_stdin(read_bytes)
         self._run_on(self._copy, seconds)
         if is_debugged:

@@ -14,7 +14,9 @@ from .kernel_calls import KernelCalls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .memory import SharedMemory
 
 _INHERITED: dict[int, str] = {}
 
@@ -30,7 +32,7 @@ CUDA = "a CUDA context is there"
 _TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 _STREAMS = (1, 2, 0)  # where two are the same, the first of them
 _MOST_BYTES = 64 << 20  # of files without a name
-_DELETED = " (deleted)"
+_DELETED, _SHARED_MEMORY = " (deleted)", os.path.join(os.sep, "dev", "shm", "")
 _MODE = 0o600  # of such a file, as `tempfile` makes it
 _INT_BYTES, _READABLE = 4, 0x541B  # FIONREAD, asm-generic/ioctls.h
 _PIPE_BYTES, _AT_ONCE = 1 << 16, 2  # SPLICE_F_NONBLOCK, linux/splice.h
@@ -64,12 +66,26 @@ def skip_stdin(offset: int) -> None:
         os.lseek(0, offset, os.SEEK_SET)
 
 
-def hindering_file(pools: set[int], is_mapped: Callable[[str], bool], *, has_cuda: bool) -> str:
+def find_files_of(shared: list[SharedMemory]) -> None:
+    """Note through which descriptor memory can be mapped again, once its file is opened anew.
+
+    A file that was opened twice stays unknown: what is opened anew for one would not be the other's.
+    """
+    files = opened() if shared else []
+    for memory in shared:
+        own = [file for file in files if memory.is_of(file.path, file.numbers[0])]
+        if len(own) == 1 and own[0].content is not None:
+            memory.descriptor = own[0].numbers[0]
+
+
+def hindering_file(
+    pools: set[int], is_mapped: Callable[[int, str], bool], *, has_cuda: bool
+) -> str:
     """Return which open file cannot be copied; empty if there is none.
 
     Args:
         pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
-        is_mapped: whether a file is mapped into memory: what a copy opens anew would be another.
+        is_mapped: whether a descriptor's file is mapped into memory, and a copy cannot map that anew.
         has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
             it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
     """
@@ -93,16 +109,22 @@ def hindering_file(pools: set[int], is_mapped: Callable[[str], bool], *, has_cud
     return ""
 
 
-def _blocker_of(number: int, target: str, is_mapped: Callable[[str], bool]) -> str:
+def _is_device(target: str) -> bool:
+    """Whether an open file is one of those of the machine; shared memory without a name is not."""
+    is_memory = target.startswith(_SHARED_MEMORY) and target.endswith(_DELETED)
+    return target.startswith("/dev/") and not is_memory
+
+
+def _blocker_of(number: int, target: str, is_mapped: Callable[[int, str], bool]) -> str:
     """Return what an open file is that cannot be copied; empty if it can."""
     mode = os.fstat(number).st_mode
     flags, locked = _facts_of(number)
-    if target.startswith("/dev/") or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    if _is_device(target) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return "open"
     if flags & (os.O_WRONLY | os.O_RDWR):
         if not _can_be_made_anew(number, target, flags):
             return "open for writing"
-        if target.endswith(_DELETED) and is_mapped(target):
+        if target.endswith(_DELETED) and is_mapped(number, target):
             return "open for writing and mapped"
     return "locked" if locked else ""
 
@@ -177,7 +199,7 @@ def opened() -> list[OpenFile]:
     """Return the files and folders that are open."""
     found: list[OpenFile] = []
     for number, target in _files():
-        if target.startswith("/") and not target.startswith("/dev/"):
+        if target.startswith("/") and not _is_device(target):
             file = OpenFile(number, target)
             shared = next((each for each in found if each.shares(file)), None)
             if shared is None:
@@ -187,7 +209,7 @@ def opened() -> list[OpenFile]:
     return found
 
 
-def reopen(files: list[OpenFile]) -> None:
+def reopen(files: Sequence[OpenFile]) -> None:
     """Open files anew in this process, a forked one."""
     for file in files:
         file.reopen()

@@ -75,8 +75,14 @@ def _hindrance(python: Threads) -> tuple[str, Taken]:
         set() if sleeping else {each.descriptor for each in threads if each.survives_fork()}
     )
     pipes = {number: pipe for number, pipe in pipes.items() if not remade & pipe.numbers}
+
+    def is_mapped(number: int, path: str) -> bool:
+        mine = any(each.descriptor >= 0 and each.is_of(path, number) for each in shared)
+        return memory.holds(path) and not mine
+
     has_cuda = any("/libcuda.so" in library for library in memory.libraries())
-    file = descriptors.hindering_file(remade | pipes.keys(), memory.holds, has_cuda=has_cuda)
+    descriptors.find_files_of(shared)
+    file = descriptors.hindering_file(remade | pipes.keys(), is_mapped, has_cuda=has_cuda)
     if file:
         return file, Taken()
     if sleeping is None and any(thread.is_of(OPENMP) for thread in threads):

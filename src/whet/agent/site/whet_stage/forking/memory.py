@@ -22,6 +22,25 @@ _DELETED, _MOST_SHARED_BYTES = " (deleted)", 64 << 20
 _FIELDS = 6  # of a line in /proc/PID/maps that names a file; proc(5)
 
 
+class SharedMemory:
+    """Memory that no other process has: where it is, and which part of which file without a name.
+
+    Attributes:
+        descriptor: one of the file's; -1: it is not open.
+    """
+
+    def __init__(self, start: int, end: int, offset: int, name: str, file: list[bytes]) -> None:
+        self.start, self.end, self.offset = start, end, offset
+        self._name, self._file = name, file
+        self.descriptor = -1
+
+    def is_of(self, name: str, number: int) -> bool:
+        """Whether it is memory of the file that a descriptor leads to."""
+        found = os.fstat(number)
+        device = b"%02x:%02x" % (os.major(found.st_dev), os.minor(found.st_dev))
+        return (name, [device, b"%d" % found.st_ino]) == (self._name, self._file)
+
+
 class Memory:
     """The mappings of this process, as they are when this is made.
 
@@ -53,16 +72,16 @@ class Memory:
                 yield words
             at = text.find(flags, end)
 
-    def shared(self) -> tuple[str, list[tuple[int, int]]]:
+    def shared(self) -> tuple[str, list[SharedMemory]]:
         """Return memory that is written to and shared with others; and what is shared with none.
 
         What has no name any more can be had by those alone who have it already: by this process,
         if it has no children. Where it is mapped twice, one place shows what is written to the other.
 
         Returns:
-            its name, empty if there is none; where the rest is, from and to.
+            its name, empty if there is none; and the rest.
         """
-        own: list[tuple[int, int]] = []
+        own: list[SharedMemory] = []
         left = _MOST_SHARED_BYTES
         for flags in (b"w-s ", b"wxs "):
             for words in self._lines(flags):
@@ -73,7 +92,7 @@ class Memory:
                 is_own = name.endswith(_DELETED) and self._text.count(file) == 1
                 if flags == b"wxs " or not is_own or name.startswith("/SYSV") or left < 0:
                     return name or "without a name", []
-                own.append((start, end))
+                own.append(SharedMemory(start, end, int(words[2], 16), name, words[3:5]))
         return "", own
 
     def holds(self, path: str) -> bool:

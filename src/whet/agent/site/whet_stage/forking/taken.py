@@ -5,6 +5,7 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+from .descriptors import reopen
 from .freeze import fork_away
 from .kernel_calls import KernelCalls, write_at
 from .memory import bytes_at
@@ -13,11 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .descriptors import OwnPipe
+    from .descriptors import OpenFile, OwnPipe
+    from .memory import SharedMemory
     from .sleepers import Sleepers
 
 # asm-generic/mman-common.h
-_READ_WRITE, _SHARED, _FIXED, _ANONYMOUS, _NO_FILE = 3, 1, 0x10, 0x20, -1
+_READ_WRITE, _SHARED, _FIXED, _ANONYMOUS = 3, 1, 0x10, 0x20
 _HALF = (1 << 32) - 1
 
 
@@ -26,24 +28,26 @@ class Taken:
 
     Attributes:
         sleepers: threads; None: there are none, or none that a fork would lose.
+        files: those that are open.
     """
 
     def __init__(
         self,
         sleepers: Sleepers | None = None,
-        shared: Sequence[tuple[int, int]] = (),
+        shared: Sequence[SharedMemory] = (),
         pipes: Sequence[OwnPipe] = (),
     ) -> None:
         """Note it, in the original.
 
         Args:
             sleepers: threads that sleep.
-            shared: where memory is that would be shared with the original, from and to.
+            shared: memory that would be shared with the original.
             pipes: those of which nobody else has an end.
         """
         self._pipes = pipes
         self.sleepers = sleepers
         self._shared = shared
+        self.files: Sequence[OpenFile] = ()
 
     def fork_away(self) -> int:
         """Fork as `freeze.fork_away` does.
@@ -72,16 +76,25 @@ class Taken:
             self.sleepers.wake()
 
     def _renew(self) -> None:
-        """Put memory and pipes of this process, and of its children to come, in their place."""
+        """Put memory, pipes and files of this process, and of its children to come, in their place.
+
+        The original may lock a file, and the last process that has it unlocks it.
+        """
         for pipe in self._pipes:
             pipe.renew()
-        if not self._shared:
-            return
-        calls = KernelCalls()
-        kinds = _SHARED | _FIXED | _ANONYMOUS
-        for start, end in self._shared:
-            held = bytes_at(start, end)
-            got = calls.at(calls.find("mmap"), start, end - start, _READ_WRITE, kinds, _NO_FILE, 0)
-            if got & _HALF != start & _HALF:
-                raise OSError("memory that was shared cannot be had")
-            write_at(start, held)
+        reopen(self.files)
+        for memory in self._shared:
+            held = bytes_at(memory.start, memory.end) if memory.descriptor < 0 else b""
+            _map(memory)
+            if held:
+                write_at(memory.start, held)
+
+
+def _map(memory: SharedMemory) -> None:
+    """Put other memory in its place: that of the open file, or of none."""
+    calls = KernelCalls()
+    kinds = _SHARED | _FIXED | (_ANONYMOUS if memory.descriptor < 0 else 0)
+    size = memory.end - memory.start
+    place = (memory.start, size, _READ_WRITE, kinds, memory.descriptor, memory.offset)
+    if calls.at(calls.find("mmap"), *place) & _HALF != memory.start & _HALF:
+        raise OSError("memory that was shared cannot be had")

@@ -84,6 +84,14 @@ def kind_at(path: str) -> int:
     return _stat(path, dir_fd=KIND_FOLDER).st_mode & _KIND_BITS
 
 
+def announce(word: str) -> None:
+    """Look up a path that cannot be there and that tells whet something."""
+    try:
+        _stat(word)
+    except (OSError, ValueError):
+        pass
+
+
 def is_stat_replaced() -> bool:
     """Whether somebody has put something else in the place of `os.stat`."""
     return os.stat is not _stat

@@ -8,15 +8,18 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import os
 import sys
 
-from ..hiding.hidden_frames import caller
+from ..hiding.hidden_frames import caller, hidden_frame
+from ..hiding.unfiltered_calls import announce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import FrameType, ModuleType
 
+_SOURCE_IS_SEEN = "/dev/null/seen"  # as of `whet.host.spawner.access_log`
 _CALLS = 8  # between the opening of a file and `linecache.getline`: its own and `tokenize`'s
 
 
@@ -32,6 +35,11 @@ class ShownLines:
         self._all_are = all_are
         self._numbers: dict[str, set[int]] = {}
         self._original: Callable[..., list[str]] | None = None
+        self._pid = os.getpid()
+
+    def begin_process(self) -> None:
+        """Note what this process shows from now on."""
+        self._pid = os.getpid()
 
     def opens(self, path: str) -> bool:
         """Whether what is opening a source is in search of one line; then that line is noted."""
@@ -57,8 +65,11 @@ class ShownLines:
             numbers = self._numbers.get(filename)
             if numbers is not None:
                 asking = caller()
-                if _is_getline(asking, module):
-                    numbers.add(asking.f_locals["lineno"])
+                number = asking.f_locals["lineno"] if _is_getline(asking, module) else 0
+                if os.getpid() != self._pid and number not in numbers:
+                    announce(f"{_SOURCE_IS_SEEN}{filename}")
+                elif number:
+                    numbers.add(number)
                 else:
                     self._all_are(filename)
             return original(filename, module_globals)
@@ -66,6 +77,16 @@ class ShownLines:
         getlines.__doc__, getlines.__module__ = original.__doc__, original.__module__
         getlines.__qualname__ = original.__qualname__
         vars(module)["getlines"] = getlines
+
+        def forks() -> None:
+            # What it forks may show the lines that it is at, and often does.
+            frame: FrameType | None = caller() if os.getpid() == self._pid else None
+            while frame is not None:
+                if frame.f_code.co_filename in self._numbers:
+                    self._numbers[frame.f_code.co_filename].add(frame.f_lineno)
+                frame = frame.f_back
+
+        os.register_at_fork(before=hidden_frame(forks))
 
     def end(self) -> None:
         """Listen no more."""

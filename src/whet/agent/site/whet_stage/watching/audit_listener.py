@@ -15,6 +15,7 @@ from types import CodeType
 from ..hiding.hidden_frames import CAN_TRACE, caller, hidden_frame, is_at_work
 from ..hiding.importer import Importer
 from ..hiding.typed import cast
+from ..hiding.unfiltered_calls import announce
 from ..rewriting.instrument import CHECKPOINT
 from ..rewriting.lines import ShownLines
 from .source_lookups import SourceLookups
@@ -153,7 +154,9 @@ class AuditListener:
         """Begin anew: what was seen so far is known to whet."""
         self._importer.forget()
         self._forgotten.append((self._own_reads, self._looks.own))
-        self._own_reads, self._looks.own = {}, {}
+        self._own_reads = {}
+        self._looks.begin_process()
+        self.lines.begin_process()
 
     def observe(self) -> None:
         """Begin to note what the importer looks for."""
@@ -227,10 +230,7 @@ class AuditListener:
         script = _absolute(arguments[0])
         vars(AuditListener.hear)["__cantrace__"] = False  # what this hook hears is whet's own again
         # Python itself asks first whether it is an archive.
-        try:
-            os.stat(_SCRIPT_BEGINS + script)
-        except OSError:
-            pass
+        announce(_SCRIPT_BEGINS + script)
         self._own_reads = {}
         self._listener.run_script(str(arguments[0]))
 

@@ -19,9 +19,10 @@ import sys
 from ..hiding.hidden_frames import hidden_frame
 from ..hiding.importer import replace
 from ..hiding.typed import cast
-from ..hiding.unfiltered_calls import is_stat_replaced, kind_at
+from ..hiding.unfiltered_calls import announce, is_stat_replaced, kind_at
 
 _ANY = 1 << 40
+_LOOKUP_IS_FREE = "/dev/null/free"  # as of `whet.host.spawner.access_log`
 _FOLDER, _FILE = 0o040000, 0o100000
 _QUESTIONS = {"exists": 0, "isfile": _FILE, "isdir": _FOLDER}
 _METHODS = {"exists": 0, "is_file": _FILE, "is_dir": _FOLDER}
@@ -47,8 +48,14 @@ class SourceLookups:
         self.own: dict[str, int] = {}
         self.free: set[str] = set()
         self._is_source = is_source
+        self._pid = os.getpid()
         self._has_linecache = False
         self._originals: list[tuple[object, str, object]] = []
+
+    def begin_process(self) -> None:
+        """Count from nothing: this process is the program's, and those that it forks are others."""
+        self.own = {}
+        self._pid = os.getpid()
 
     def observe(self) -> None:
         """Count from now on."""
@@ -151,6 +158,8 @@ class SourceLookups:
             name = os.path.join(os.getcwd(), given)
             if name.endswith(".py") or self._is_source(name):
                 self.own[name] = self.own.get(name, 0) + 1
+                if os.getpid() != self._pid:
+                    announce(f"{_LOOKUP_IS_FREE}{name}")
         except (OSError, TypeError, ValueError):
             return ""  # whoever is asked for it says so
         return name if given and len(name) < _MOST_CHARACTERS else ""
