@@ -1,6 +1,7 @@
 """The smallest part of a change: what it is made of, what is run, what it leaves alone."""
 
 import py_compile
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -130,8 +131,8 @@ def test_two_hunks_in_two_files_that_fail_together_are_the_answer(place: Path) -
     assert part.is_verified
     assert not git(place, "for-each-ref", "refs/whet")
     alone = place.parent / "alone"
-    line = part.apply.replace("/tmp/part", str(alone))
-    subprocess.run(["sh", "-c", line], cwd=place, check=True, capture_output=True)
+    line = re.sub(r"\S*/part-\w+(?= )", str(alone), part.apply)
+    subprocess.run(["sh", "-c", line], cwd=place.parent, check=True, capture_output=True)
     assert (alone / "helper.py").read_text() == edited(LONG, line8="line8 = 60\n")
     git(place, "checkout", "--quiet", commits[0])
     subprocess.run(["git", "apply", "-"], input=part.diff.encode(), cwd=place, check=True)

@@ -80,6 +80,28 @@ def test_the_attempt_that_broke_it_is_named(whet: Whet) -> None:
     assert "rounding" in said.stdout
 
 
+def test_outside_git_attempts_and_their_hunks_are_searched_and_the_code_of_each_comes_back(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "plain").mkdir()
+    whet = Whet(tmp_path / "plain", {})
+    for text in (APP, APP.replace("line3 = 3", "line3 = 33"), broken()):
+        whet.write("app.py", text)
+        whet("run", "--", "python3", "app.py")
+
+    said = whet("bisect", "--attempts", "--hunks", "--", "python3", "app.py")
+    diff = whet("diff", "1", "2")
+    again = whet("again", "2", "--code", "then")
+
+    assert "trial 3 is the first bad attempt (trial 2 is the last good one" in said.stdout
+    assert "1 of 2 hunks: app.py:21" in said.stdout
+    assert "git worktree" not in said.stdout  # the user's git has no such commit
+    assert "+line3 = 33" in diff.stdout
+    assert again.code == 0, again.stderr
+    assert (whet.folder / "app.py").read_text() == broken()
+    assert "not in a git repository" in whet("bisect", "HEAD~1", "HEAD", "--", "true").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -37,15 +37,29 @@ def test_a_file_that_git_ignores_is_named_as_the_cause(whet: Whet) -> None:
     assert "it needs a file git does not track (`git status --ignored`)" in said.stderr
 
 
-def test_without_git_nothing_is_said_of_changes(whet: Whet) -> None:
+def test_without_git_changes_are_said_too(whet: Whet) -> None:
     said: list[str] = []
     for text in ("print(1)", "print(1/0)", "print( 1/0 )"):
         whet.write("p.py", text)
         said.append(whet("run", "--", PYTHON, "p.py").stderr)
 
+    assert said[1].rstrip().endswith("p.py +1 −1 since trial 1")
+    assert said[-1].rstrip().endswith("p.py +1 −1 same failure as trial 2")
+    assert "+print(1/0)" in whet("diff", "1", "2").stdout
+
+
+def test_where_no_code_is_kept_nothing_is_said_of_changes(whet: Whet) -> None:
+    whet.folder.chmod(0o777)  # as a temporary folder: what lies there may be anybody's
+    said: list[str] = []
+    for text in ("print(1)", "print(1/0)", "print( 1/0 )"):
+        whet.write("p.py", text)
+        said.append(whet("run", "--", PYTHON, "p.py").stderr)
+
+    assert "others can write to" in said[0]
+    assert "others can write to" not in said[1]
     assert "no change" not in "".join(said)
     assert said[-1].rstrip().endswith("same failure as trial 2")
-    assert "code: not recorded" in whet("diff", "1", "2").stdout
+    assert "code: none was kept" in whet("diff", "1", "2").stdout
 
 
 @pytest.mark.slow

@@ -799,10 +799,6 @@ def test_a_repository_inside_that_git_cannot_read_is_said(user: UserRepository) 
     assert taken.code is not None
 
 
-def test_without_a_repository_there_is_no_code_and_nothing_to_say(tmp_path: Path) -> None:
-    assert take_snapshot(tmp_path, state=tmp_path / ".whet") == Snapshot()
-
-
 def test_a_bare_repository_has_no_working_tree(tmp_path: Path) -> None:
     bare = UserRepository.make(tmp_path / "bare", "--bare")
 

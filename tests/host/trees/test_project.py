@@ -54,6 +54,21 @@ def test_a_project_that_a_stranger_put_above_does_not_count(tmp_path: Path, mark
     assert Project.find(tmp_path / "theirs", {}).root == tmp_path
 
 
+@pytest.mark.parametrize("mode", [0o1777, 0o777])
+def test_a_state_folder_where_others_can_write_catches_no_project_below(
+    tmp_path: Path, mode: int
+) -> None:
+    (tmp_path / "shared" / ".whet").mkdir(parents=True)
+    (tmp_path / "shared").chmod(mode)
+    inner = tmp_path / "shared" / "mine" / "src"
+    inner.mkdir(parents=True)
+
+    assert Project.find(inner, {}).root == inner
+    assert Project.find(tmp_path / "shared", {}).root == tmp_path / "shared"
+    (tmp_path / "shared" / "mine" / ".whet").mkdir()
+    assert Project.find(inner, {}).root == inner.parent
+
+
 def test_a_file_of_that_name_is_no_state_folder(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "sub").mkdir()

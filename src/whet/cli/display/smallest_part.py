@@ -30,4 +30,5 @@ def show_part(part: SmallestPart) -> None:
     if part.senseless:
         more.append(f"{part.senseless} not run, as Python could not read them")
     answer(f"{', '.join(more)}, in {shown_seconds(part.wall_seconds)}; {part.stopped.value}")
-    answer(f"with it alone: {part.apply}")
+    if part.apply:
+        answer(f"with it alone: {part.apply}")

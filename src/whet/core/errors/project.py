@@ -113,7 +113,7 @@ class UnknownTrial(WhetError):
 class CodeNotKept(WhetError):
     """The code of that trial is missing, so it can't run again.
 
-    Its command wasn't inside a git repository, or the repository is gone.
+    whet kept none, as in a home folder (it said so then), or the folder or its repository is gone.
     `whet again` without `--code then` runs the trial on today's code.
     """
 

@@ -109,7 +109,7 @@ def _repository(code: CodeState) -> Repository:
     top = Path(code.repository)
     if not top.is_dir():
         raise GitFailedError(f"`{top}` is not there any more")
-    return Repository(top)
+    return Repository.keeping(top)
 
 
 def _tree_of(code: CodeState) -> str:

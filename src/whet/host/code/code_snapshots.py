@@ -8,18 +8,21 @@ takes it along, and no `git gc` collects it.
 import hashlib
 import os
 import re
+import zlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.trial import CodeState
 from whet.core.value_class import value_class
 from whet.host.code.file_choice import Chosen, FileChoice
+from whet.host.code.plain_folders import escaped, look_through
 from whet.host.code.shadow_index import ShadowIndex
 from whet.host.code.snapshot_memory import Commit, Memory, SetAside, recall
-from whet.host.files.files import lock_file, remove_tree
+from whet.host.files.files import lock_file, remove_tree, write_atomically
 from whet.host.process.git import GitFailedError
 from whet.host.process.object_store import has_object, own_folder
 from whet.host.process.working_tree import Stamp, WorkingTree, folder_with_git, stamp_of
@@ -49,7 +52,7 @@ class Snapshot:
     """What was found out about the code.
 
     Attributes:
-        code: the code, or None if there is no repository or it could not be recorded.
+        code: the code, or None if it could not be recorded.
         notes: what is not in it, or why there is none, in sentences.
     """
 
@@ -61,27 +64,60 @@ def take_snapshot(
     folder: Path,
     *,
     state: Path,
+    root: Path | None = None,
     keep_untracked_below_bytes: int = KEPT_BELOW_BYTES,
 ) -> Snapshot:
     """Record the working tree that ``folder`` lies in. Never raises: a trial goes on without.
 
     A working tree that equals HEAD costs one git process and makes no object, and one that
-    equals its last snapshot makes no second one.
+    equals its last snapshot makes no second one. A folder in no repository is one whose HEAD is
+    empty (`plain_folders`).
 
     Args:
         folder: any folder of the working tree.
         state: folder for whet's own index.
+        root: the project's folder, where there is no repository; what is outside of it has none.
         keep_untracked_below_bytes: an untracked file above this is kept by name, size and
             time only; so are the largest ones once all together are 20 times as much.
     """
-    top = folder_with_git(str(folder))
-    if top is None:
-        return Snapshot()
     try:
-        taken = _take(top, os.path.abspath(state), keep_untracked_below_bytes, is_nested=False)
+        taken = _taken_at(
+            folder, os.path.abspath(state), root or folder, keep_untracked_below_bytes
+        )
     except (GitFailedError, OSError, WhetError) as error:
         return Snapshot(notes=(f"the code is not recorded: {error}",))
-    return Snapshot(code=taken.code, notes=taken.notes)
+    return taken
+
+
+def _taken_at(folder: Path, state: str, root: Path, limit_bytes: int) -> Snapshot:
+    top = folder_with_git(str(folder))
+    if top is not None:
+        taken = _take(top, state, limit_bytes, is_nested=False)
+        return Snapshot(code=taken.code, notes=taken.notes)
+    top = str(root if Path(os.path.abspath(folder)).is_relative_to(root) else folder)
+    plain = look_through(top)
+    notes, code = plain.notes, None
+    if plain.is_kept:
+        taken = _take(top, state, limit_bytes, is_nested=False, left_out=plain.left_out)
+        notes, code = (*notes, *taken.notes), taken.code
+    return Snapshot(code=code, notes=_news(notes, _place(top, state)))
+
+
+def _news(notes: tuple[str, ...], place: str) -> tuple[str, ...]:
+    """Return the notes unless the last trial had the same: no file of the user's can silence them."""
+    said, text = Path(place, "said"), "\n".join(notes).encode("utf-8", "surrogateescape")
+    with suppress(OSError):
+        if said.read_bytes() == text:
+            return ()
+    if notes or said.exists():
+        os.makedirs(place, exist_ok=True)
+        write_atomically(said, text)
+    return notes
+
+
+def _place(top: str, state: str) -> str:
+    name = hashlib.sha256(os.fsencode(top)).hexdigest()[:16]
+    return os.path.join(state, "snapshots", name)
 
 
 @value_class(kw_only=True, eq=False)
@@ -91,19 +127,19 @@ class _Taken:
     notes: tuple[str, ...]
 
 
-def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool) -> _Taken:
-    name = hashlib.sha256(os.fsencode(top)).hexdigest()[:16]
-    place = os.path.join(state, "snapshots", name)
+def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool, left_out: str = "") -> _Taken:
+    place = _place(top, state)
+    how = partial(_Session, state=state, limit_bytes=limit_bytes, left_out=left_out)
     os.makedirs(place, exist_ok=True)
     with _alone(place):
         before = _remembered(top, os.path.join(place, "memory.json"))
         for attempt in range(1, _ATTEMPTS):
             try:
-                return _Session(place, before, state, limit_bytes, is_nested=is_nested).take()
+                return how(place, before, is_nested=is_nested).take()
             except GitFailedError:
                 if attempt == _ATTEMPTS - 1:
                     before = Memory(tree=before.tree, marks=before.marks)
-        return _Session(place, before, state, limit_bytes, is_nested=is_nested).take()
+        return how(place, before, is_nested=is_nested).take()
 
 
 @contextmanager
@@ -135,11 +171,19 @@ class _Session:
     """One snapshot of one working tree, begun from what the last one left."""
 
     def __init__(
-        self, place: str, before: Memory, state: str, limit_bytes: int, *, is_nested: bool
+        self,
+        place: str,
+        before: Memory,
+        *,
+        state: str,
+        limit_bytes: int,
+        left_out: str,
+        is_nested: bool,
     ) -> None:
         self.place = place
         self.state = state
         self.limit_bytes = limit_bytes
+        self.left_out = left_out
         self.is_nested = is_nested
         self.tree = before.tree
         self.before = before
@@ -151,7 +195,7 @@ class _Session:
         watched = self._watched()
         is_doubtful = self.is_fresh or watched != self.before.watched
         if is_doubtful:
-            self.shadow.configure(excluded=self._own_patterns())
+            self.shadow.configure(excluded=self._own_patterns() + self.left_out)
         head = self._head()
         choice = FileChoice(
             shadow=self.shadow,
@@ -235,7 +279,8 @@ class _Session:
 
     def _watched(self) -> tuple[Stamp, ...]:
         index = os.path.join(self.tree.git_dir, "index")
-        return tuple(stamp_of(path) for path in (index, *self.tree.ignore_files))
+        left_out = (zlib.crc32(os.fsencode(self.left_out)), 0, len(self.left_out))
+        return (*(stamp_of(path) for path in (index, *self.tree.ignore_files)), left_out)
 
     def _own(self) -> tuple[str, ...]:
         """Return whet's own folders that lie in the working tree, from its top."""
@@ -245,11 +290,7 @@ class _Session:
         return tuple(each for each in dict.fromkeys(paths) if not each.startswith(".."))
 
     def _own_patterns(self) -> str:
-        quoted = (
-            "".join(f"\\{char}" if char in "\\*?[ " else char for char in own)
-            for own in self._own()
-        )
-        return "".join(f"/{each}/\n" for each in quoted)
+        return "".join(f"/{escaped(each)}/\n" for each in self._own())
 
     def _nested(self, chosen: Chosen) -> dict[str, str]:
         """Look into the repositories inside this one; return the digests of those not clean."""

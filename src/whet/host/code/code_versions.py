@@ -19,7 +19,7 @@ def differing_files(before: CodeState, after: CodeState) -> tuple[Versions, Vers
     Raises:
         GitFailedError: if one of the states is no longer in the repository.
     """
-    repository = Repository(Path(after.repository))
+    repository = Repository.keeping(Path(after.repository))
     trees = [f"{code.snapshot or code.commit}^{{tree}}" for code in (before, after)]
     listing = repository.get("diff-tree", "-r", "-z", "--raw", "--no-renames", *trees)
     fields = listing.split("\0")

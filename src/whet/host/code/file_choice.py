@@ -12,7 +12,8 @@ from whet.host.process.working_tree import stamp_of
 
 # So many times the limit of one file may be kept of all of them. A folder of ten thousand
 # pictures that nobody told git to ignore would else be copied into the user's repository.
-_TOTAL_FACTOR = 20
+_TOTAL_FACTOR, _PLAIN_FACTOR = 20, 2
+"""The second where no repository says what belongs to the code."""
 
 
 @value_class(kw_only=True)
@@ -151,10 +152,12 @@ class FileChoice:
         large = {path for path in optional if rest[path] > self.limit_bytes} | (same & optional)
         # A tracked one as well: git takes minutes for a gigabyte, and a sparse file has terabytes.
         large |= {path for path, size in rest.items() if size > _TOTAL_FACTOR * self.limit_bytes}
-        total = 0
+        total, factor = 0, _TOTAL_FACTOR
+        if self.shadow.tree.repository.git_folder:
+            factor = _PLAIN_FACTOR
         for path in sorted(optional - large, key=lambda path: (rest[path], path)):
             total += rest[path]
-            if total > _TOTAL_FACTOR * self.limit_bytes:
+            if total > factor * self.limit_bytes:
                 large.add(path)
         return frozenset(large | (same - rest.keys()))
 

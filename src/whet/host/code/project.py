@@ -16,6 +16,7 @@ from whet.core.text.record import JsonObject, MalformedRecordError, record, text
 from whet.core.text.shell_words import quoted
 from whet.core.text.toml import toml_data
 from whet.core.value_class import value_class
+from whet.host.code.plain_folders import others_may_write
 from whet.host.files.files import content_of, storage_error, sync, write_atomically
 from whet.host.files.refused import refused
 from whet.host.files.user_key import user_key
@@ -38,7 +39,8 @@ class Project:
 
     Attributes:
         root: nearest folder upwards with a `.whet` or a `.git`, else the folder itself. A `.whet`
-            that somebody else put there, such as in `/tmp`, does not count.
+            that somebody else put there, or in a folder that others can write to, such as `/tmp`,
+            does not count.
         state: where the notebook is: in the user's own state folder, never in the project, as what
             lies there may come from anybody. `WHET_DIR` moves it. `prepare` makes it.
         folder: where whet was called.
@@ -284,7 +286,8 @@ def _nearest_marked(folder: Path) -> Path | None:
     trusted = {os.geteuid(), _owner_of(folder)}  # root may work in the folder of a user
     for each in (folder, *folder.parents):
         state, repository = each / STATE_FOLDER, each / ".git"
-        if (os.path.isdir(state) and _owner_of(state) in trusted) or (
+        is_marked = os.path.isdir(state) and _owner_of(state) in trusted
+        if (is_marked and not others_may_write(each)) or (
             os.path.exists(repository) and _owner_of(repository) in trusted
         ):
             return each

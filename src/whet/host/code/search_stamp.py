@@ -69,7 +69,7 @@ def stamp_of_files(
 
 def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
     """Return the code with a digest in which the files and folders ``left_out`` do not count."""
-    repository = Repository(Path(code.repository))
+    repository = Repository.keeping(Path(code.repository))
     kept = code.snapshot or code.commit
     if not kept:
         return code
@@ -107,7 +107,7 @@ def _is_at(path: str, place: str) -> bool:
 
 
 def _places(trial: Trial, root: Path) -> Iterator[str]:
-    if trial.code is None:
+    if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
         yield str(root)
         if not _is_at(os.path.realpath(trial.cwd), os.path.realpath(root)):
             yield trial.cwd

@@ -11,7 +11,12 @@ from whet.core.errors import HostFailure, NotARepository
 from whet.core.text.shell_words import quoted
 from whet.core.value_class import value_class
 from whet.host.files.files import content_of
-from whet.host.process.object_store import VARIABLE, object_store
+from whet.host.process.object_store import (
+    VARIABLE,
+    make_plain_git_folder,
+    object_store,
+    plain_git_folder,
+)
 from whet.host.process.tool import ToolMissingError, ToolResult, call_tool
 
 # Variables that point git at another repository or index than the folder it is called in:
@@ -60,9 +65,22 @@ def failure_of_git(error: Exception) -> HostFailure | None:
 
 @value_class(eq=False)
 class Repository:
-    """A git repository, by the top folder of one of its working trees."""
+    """A git repository, by the top folder of one of its working trees.
+
+    Attributes:
+        top: that folder.
+        git_folder: an empty git directory of whet's own, for a folder that has none; else empty.
+    """
 
     top: Path
+    git_folder: str = ""
+
+    @classmethod
+    def keeping(cls, top: Path) -> "Repository":
+        """Return what keeps the code of the folder ``top``: its own repository, or whet."""
+        is_bare = os.path.isfile(top / "HEAD") and os.path.isdir(top / "objects")
+        is_repository = is_bare or os.path.lexists(top / ".git")
+        return cls(top) if is_repository else cls(top, plain_git_folder())
 
     @classmethod
     def containing(cls, folder: Path) -> "Repository":
@@ -108,8 +126,18 @@ class Repository:
         return call_tool(
             ["git", "-C", str(self.top), *arguments],
             stdin=stdin,
-            environment={**git_environment(), **_fetching(str(self.top)), **(environment or {})},
+            environment={**git_environment(), **self.location(), **(environment or {})},
         )
+
+    def location(self) -> Mapping[str, str]:
+        """Return the variables by which git finds the repository, and what it lacks."""
+        if not self.git_folder:
+            return _fetching(str(self.top))
+        try:
+            make_plain_git_folder(self.git_folder)
+        except OSError as error:
+            raise GitFailedError(f"cannot write `{self.git_folder}`: {error.strerror}") from error
+        return {"GIT_DIR": self.git_folder, "GIT_WORK_TREE": str(self.top)}
 
     def get(
         self,

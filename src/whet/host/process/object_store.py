@@ -7,8 +7,10 @@ Objects in the repository, and references to them, go where the repository goes:
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from whet.core.errors import CannotWrite
+from whet.host.files.files import write_atomically
 from whet.host.files.user_state import user_state
 
 VARIABLE = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
@@ -28,6 +30,29 @@ def object_store() -> str:
     """Return the folder; empty if the user has none of their own. It need not be there yet."""
     folder = own_folder()
     return os.path.join(folder, "objects") if folder else ""
+
+
+def plain_git_folder() -> str:
+    """Return a git directory of whet's own that stays empty; empty if the user has no folder.
+
+    A folder that lies in no repository has its code kept by it: git wants one for each question.
+    """
+    folder = own_folder()
+    return os.path.join(folder, "plain") if folder else ""
+
+
+def make_plain_git_folder(folder: str) -> None:
+    """Make it, if it is not there.
+
+    Raises:
+        OSError: if it may not be made.
+    """
+    head = os.path.join(folder, "HEAD")
+    if os.path.exists(head):
+        return
+    for name in ("refs", "objects"):
+        os.makedirs(os.path.join(folder, name), mode=0o700, exist_ok=True)
+    write_atomically(Path(head), b"ref: refs/heads/none\n", mode=0o600)
 
 
 def has_object(name: str) -> bool:

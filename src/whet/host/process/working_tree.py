@@ -51,13 +51,15 @@ class WorkingTree(Record):
         Raises:
             GitFailedError: if git is missing, refuses the repository or there is none.
         """
+        place = Repository.keeping(Path(folder)).git_folder
         keys = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format")
         found = _git(folder, "rev-parse", "--path-format=absolute", *keys).split(
             "\n"
         )  # splitlines would also split at \x0b
         if len(found) != len(keys):
             raise GitFailedError("the path of the repository holds a line break")
-        check_place(found[0], found[1])
+        if not place:
+            check_place(found[0], found[1])
         settings = _core_settings(folder)
         mine = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
         everywhere = os.path.join(mine, "git", "ignore")
@@ -65,8 +67,8 @@ class WorkingTree(Record):
             everywhere = value if name == "core.excludesfile" else everywhere
         return cls(
             top=found[0],
-            git_dir=found[1],
-            common_dir=found[2],
+            git_dir=place or found[1],
+            common_dir=place or found[2],
             object_format=found[3],
             # Settings of the user or the system are read by every git; those of the repository
             # are not when whet's own index is used.
@@ -80,7 +82,7 @@ class WorkingTree(Record):
     @property
     def repository(self) -> Repository:
         """This working tree's repository."""
-        return Repository(Path(self.top))
+        return Repository.keeping(Path(self.top))
 
     @property
     def objects(self) -> str:
@@ -89,6 +91,8 @@ class WorkingTree(Record):
 
     def head(self) -> str:
         """Return the commit that is checked out; empty before the first one."""
+        if self.repository.git_folder:
+            return ""
         said = _content(os.path.join(self.git_dir, "HEAD")).strip()
         if said.startswith(b"ref: "):
             name = said.removeprefix(b"ref: ")
@@ -141,7 +145,10 @@ def _core_settings(folder: str) -> list[tuple[str, str, str]]:
 
 def _git(folder: str, *arguments: str) -> str:
     try:
-        answer = call_tool(["git", "-C", folder, *arguments], environment=git_environment())
+        answer = call_tool(
+            ["git", "-C", folder, *arguments],
+            environment={**git_environment(), **Repository.keeping(Path(folder)).location()},
+        )
     except ToolMissingError as error:
         raise GitFailedError("git is not installed") from error
     if answer.exit_code != 0:

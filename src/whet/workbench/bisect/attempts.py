@@ -31,7 +31,13 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
         NotARepository: if there is none.
         NothingBetween: if the command wasn't tried on any other state of the code.
     """
-    repository = Repository.containing(Path(trial.cwd))
+    if trial.code is None:
+        Repository.containing(Path(trial.cwd))
+        raise NothingBetween(
+            "no code is kept of this folder",
+            hint="`whet run -- COMMAND` says why; in a git repository it always is",
+        )
+    repository = Repository.keeping(Path(trial.code.repository))
     states = since_it_passed(states_of(_recorded(bench, trial)), oracle_of(judging).judge)
     if len(states) <= 1:
         raise NothingBetween(

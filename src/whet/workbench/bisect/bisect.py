@@ -119,7 +119,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         own_files.check_answer(session, versions, first)
         found = first.search
         if options.hunks and first.first_bad is not None:
-            repository = Repository.containing(Path(options.repository or trial.cwd))
+            repository = _repository(trial, options)
             part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
             found = replace(found, part=part)
         session.conclude(found.stopped, found.facts)
@@ -243,6 +243,8 @@ def _editable(
 
 
 def _repository(trial: Trial, options: BisectOptions) -> Repository:
+    if options.attempts and trial.code is not None:
+        return Repository.keeping(Path(trial.code.repository))
     return Repository.containing(Path(options.repository or trial.cwd))
 
 

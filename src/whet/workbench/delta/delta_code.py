@@ -57,7 +57,7 @@ class CodeBetween:
     def place(self, bench: Workbench) -> Place:
         """Return what lets trials run in a checkout of their code."""
         worktrees = Worktrees(
-            Repository(Path(self.before.repository)),
+            Repository.keeping(Path(self.before.repository)),
             bench.cleanup_journal,
             bench.project.state / "worktrees",
         )

@@ -294,7 +294,7 @@ def _releases(bench: Workbench, before: Trial, after: Trial) -> _Part:
 def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[_Part | None, str]:
     """Return the hunks that differ, or why the code is that of today."""
     if before.code is None or after.code is None:
-        return None, "code: whet keeps none outside git; both run today's code"
+        return None, "code: none was kept with one of them; both run today's code"
     if before.code.repository != after.code.repository:
         return None, ""
     try:

@@ -39,7 +39,7 @@ def _why_not(trial: Trial) -> str:
 
     There has to be one, and it has to hold a file of the command.
     """
-    if trial.code is None:
+    if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
         return "name a package with `--package`"
     repository = Repository.containing(Path(trial.cwd))
     words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]

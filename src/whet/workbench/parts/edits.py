@@ -104,7 +104,7 @@ def has_edits(code: CodeState) -> bool:
 
 
 def _changed_code(trial: Trial) -> CodeState:
-    if trial.code is None:
+    if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
         raise NotARepository(
             f"`{trial.cwd}` is not in a git repository, or its code cannot be recorded",
             hint="whet finds uncommitted edits by comparing with a commit: `git init`, `git "

@@ -1,7 +1,9 @@
 """The smallest part of a change that brings a failure: delta debugging over its hunks."""
 
+import tempfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
@@ -12,9 +14,12 @@ from whet.core.oracle import Oracle
 from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
+from whet.host.code.checkout import users_filters
 from whet.host.code.tree_changes import PartialCommits, shown_changes
 from whet.host.files.files import write_atomically
-from whet.host.process.git import GitFailedError, Repository
+from whet.host.process.git import GitFailedError, Repository, git_environment
+from whet.host.process.object_store import VARIABLE
+from whet.host.process.tool import call_tool
 from whet.search.answering import answering
 from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.parts.hunks import ChangeParts
@@ -133,8 +138,7 @@ class PartSearch:
             changed=self.labels[1],
             commit=commit,
             diff=diff.decode("utf-8", "replace"),
-            apply=f"git worktree add --detach /tmp/part {self.base[:10]} &&"
-            f" git -C /tmp/part apply {quoted(str(patch))}",
+            apply=self._line(patch, commit),
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),
@@ -146,6 +150,30 @@ class PartSearch:
             wall_seconds=ended.wall_seconds,
             is_verified=is_verified,
         )
+
+    def _line(self, patch: Path, commit: str) -> str:
+        """Return the line that makes a tree with the part alone; empty: it does not work here.
+
+        It is run first, without the programs that the repository may name. The user's git knows no
+        code of a trial, which whet keeps itself.
+        """
+        without, _ = users_filters(self.repository)
+        seen = {**git_environment(), **without}
+        seen.pop(VARIABLE, None)
+        journal = self.session.bench.cleanup_journal
+        tried = journal.temporary_folder() / commit[:10]
+        journal.adopt("worktree", str(tried), repository=str(self.repository.top))
+        try:
+            done = call_tool(["sh", "-c", self._line_to(tried, patch)], environment=seen)
+        finally:
+            journal.discard(tried)
+        place = Path(tempfile.gettempdir(), f"part-{commit[:10]}")
+        return self._line_to(place, patch) if done.exit_code == 0 else ""
+
+    def _line_to(self, place: Path, patch: Path) -> str:
+        git, there = f"git -C {quoted(str(self.repository.top))}", quoted(str(place))
+        add = f"{git} worktree add --detach {there} {self.base[:10]}"
+        return f"{add} && git -C {there} apply {quoted(str(patch))}"
 
     def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
         trial = self.on(parts.commit_of(kept))

@@ -79,7 +79,7 @@ def _candidates(bench: Workbench, trial: Trial, path: Path) -> Iterator[tuple[st
                 yield beside.name, beside.read_bytes()
     if trial.code is None:
         return
-    repository = Repository(Path(trial.code.repository))
+    repository = Repository.keeping(Path(trial.code.repository))
     name = os.path.relpath(path, repository.top)
     if name.startswith(os.pardir):
         return

@@ -131,6 +131,7 @@ class Workbench:
         snapshot = take_snapshot(
             cwd,
             state=self.project.state,
+            root=self.project.root,
             keep_untracked_below_bytes=self.settings.keep_untracked_below_bytes,
         )
         self.notes.extend(snapshot.notes)

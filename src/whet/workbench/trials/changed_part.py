@@ -13,7 +13,8 @@ class SmallestPart:
         changed: the commit that has all of the change, in a word.
         commit: git's name of the commit that has this part alone.
         diff: the part, to read.
-        apply: a line for a shell that makes a working tree with this part alone.
+        apply: a line for a shell that makes a working tree with this part alone, as was tried;
+            empty: none does, as no commit of the user's holds the code without it.
         places: where its hunks are, such as ``train.py:31``.
         before: how many hunks, or files taken as a whole, all of the change has.
         after: how many this part has.

@@ -20,11 +20,11 @@ def code_of(entry: Entry) -> CodeState:
     """Return the code that a recorded trial ran on.
 
     Raises:
-        CodeNotKept: if it was not in a git repository.
+        CodeNotKept: if none was kept.
     """
     if entry.trial.code is None:
         raise CodeNotKept(
-            f"trial {entry.number} did not run in a git repository",
+            f"no code was kept with trial {entry.number}",
             hint=f"`whet again {entry.number}` runs it on today's code",
         )
     if entry.trial.revision is not None:
@@ -36,7 +36,9 @@ def code_of(entry: Entry) -> CodeState:
 def on_code(bench: Workbench, code: CodeState) -> Place:
     """Return what lets trials run in a checkout of the code as it was."""
     worktrees = Worktrees(
-        Repository(Path(code.repository)), bench.cleanup_journal, bench.project.state / "worktrees"
+        Repository.keeping(Path(code.repository)),
+        bench.cleanup_journal,
+        bench.project.state / "worktrees",
     )
 
     @contextmanager

@@ -35,7 +35,7 @@ def command(a: int | str, b: int | str, *, as_json: bool) -> None:
     for line in found.difference.lines() or ("the two trials ask for the same",):
         answer(f"  {line}")
     if found.before.trial.code is None and found.after.trial.code is None:
-        answer("  code: not recorded, as there is no git repository; it may have changed")
+        answer("  code: none was kept; it may have changed")
     outcome = () if found.outcome is None else found.outcome.lines()
     for line in outcome:
         answer(f"  {line}")

@@ -16,7 +16,7 @@ from whet.core.output import Output
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.record import as_record, decoded, records
 from whet.core.text.shell_words import joined
-from whet.core.trial import Trial
+from whet.core.trial import CodeState, Trial
 from whet.evidence.signature.limit_met import unnamed_limits
 from whet.host.trial.known_secrets import veiled_data
 from whet.host.trial.trial_secrets import masked_trial
@@ -168,11 +168,16 @@ def _asked(trial: Trial) -> list[tuple[str, str]]:
         rows.append(("revision", trial.revision[:12]))
     rows += [("package", f"{name} {version}") for name, version in trial.packages.items()]
     if trial.code is not None:
-        state = " and uncommitted changes" if trial.code.snapshot else ""
-        rows.append(("code", f"{trial.code.commit[:12]}{state}"))
+        rows.append(("code", _code_of(trial.code)))
     if trial.surroundings.interpreter:
         rows.append(("python", trial.surroundings.interpreter))
     return rows
+
+
+def _code_of(code: CodeState) -> str:
+    if not code.commit:
+        return f"the files in {code.repository}"
+    return f"{code.commit[:12]}{' and uncommitted changes' if code.snapshot else ''}"
 
 
 def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
