@@ -140,20 +140,20 @@ def test_one_object_of_hundreds_is_left_in_few_trials(protocol: int) -> None:
     assert shrunk_ahead(payload, fails_if(holds_no_name), 3) == done.reduction
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ([None, 1.5, -1], "[null, 1.5, -1]"),
-        ((1, {2}, b"a", b"\0"), '{"!tuple": [1, {"!set": [2]}, {"!b": "a"}, {"!bytes": "00"}]}'),
-        (
-            User("a"),
-            '{"!new": {"!global": "test_pickles User"}, "state": {"name": "a", "tags": []}}',
-        ),
-        ({(1, 2): "x"}, '{"! {\\"!tuple\\": [1, 2]}": "x"}'),
-        ({"!new": 1}, '{"! \\"!new\\"": 1}'),
-        ([[]] * 2, '[{"!as": 1, "value": []}, {"!same": 1}]'),
-    ],
-)
+READ_AS: list[tuple[object, str]] = [
+    ([None, 1.5, -1], "[null, 1.5, -1]"),
+    ((1, {2}, b"a", b"\0"), '{"!tuple": [1, {"!set": [2]}, {"!b": "a"}, {"!bytes": "00"}]}'),
+    (
+        User("a"),
+        '{"!new": {"!global": "test_pickles User"}, "state": {"name": "a", "tags": []}}',
+    ),
+    ({(1, 2): "x"}, '{"! {\\"!tuple\\": [1, 2]}": "x"}'),
+    ({"!new": 1}, '{"! \\"!new\\"": 1}'),
+    ([[]] * 2, '[{"!as": 1, "value": []}, {"!same": 1}]'),
+]
+
+
+@pytest.mark.parametrize(("value", "shown"), READ_AS)
 def test_what_a_person_reads(value: object, shown: str) -> None:
     payload = pickle.dumps(value)
 

@@ -60,7 +60,7 @@ class _Writer:
         match value:
             case tuple():
                 yield b"]" + self._noted(shared)
-                yield from self._many(_items_of(value), b"e")
+                yield from self._many(cast("tuple[object, ...]", value), b"e")
             case Pairs():
                 mark = value.items[0][0] if value.items else ""
                 if not _is_mark(mark):
@@ -143,13 +143,13 @@ class _Writer:
 
     def _tagged(self, mark: str, inner: object, shared: int | None) -> Iterator[bytes]:
         match mark, inner:
-            case "!tuple", tuple():
+            case "!tuple", _:
                 yield from self._tuple(_items_of(inner))
-            case "!set", tuple():
+            case "!set", _:
                 yield b"\x8f" + self._noted(shared)
                 yield from self._many(_items_of(inner), b"\x90")
                 return
-            case "!frozenset", tuple():
+            case "!frozenset", _:
                 yield b"("
                 for each in _items_of(inner):
                     yield from self.value(each)
