@@ -116,6 +116,16 @@ JSON_TEXT = (
     b'{"a": [1, 2.50, -3e5, "x\\u00e9\\"y", true, null], "a": {"": {}}, "n": NaN,\n "rows": '
     b'[{"id": 1, "tags": ["a", "b"], "text": "{\\"k\\": [1, 2]}"}, {"id": 2, "tags": []}]}'
 )
+TRANSCRIPT_TEXT = (
+    b'{"role": "system", "content": "x"}\n{"role": "user", "content": [{"type": "text", "text": "y"}]}\n'
+    b'{"role": "assistant", "content": null, "tool_calls": [{"id": "a", "type": "function"}]}\n'
+    b'{"role": "tool", "tool_call_id": "a", "content": "z"}\n{"role": "assistant", "content": "u"}\n'
+)
+NOTEBOOK_TEXT = (
+    b'{"cells": [{"cell_type": "code", "id": "a", "metadata": {}, "execution_count": 1, "source": ["x = 1\\n", "x"],\n'
+    b'"outputs": [{"output_type": "stream", "name": "stdout", "text": ["1\\n"]}]},\n'
+    b'{"cell_type": "raw", "id": "b", "metadata": {}, "source": "y"}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+)
 YAML_TEXT = b"""%YAML 1.2
 --- !tag
 base: &base {lr: 0.1, steps: [1, 2, 3]}
@@ -437,7 +447,8 @@ SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "bz2": lambda: [bz2.compress(JSON_TEXT)],
     "xz": lambda: [lzma.compress(JSON_TEXT)],
     "encoded": lambda: [JSON_TEXT.decode().encode("utf-16"), XML_TEXT.decode().encode("utf-32")],
-    "json": lambda: [JSON_TEXT, b'{"id": 1}\n{"id": 2, "tags": ["a"]}\n', b"[[[[[7]]]], [0, [1, [2]]]]"],
+    "json": lambda: [JSON_TEXT, b'{"id": 1}\n{"id": 2, "tags": ["a"]}\n', b"[[[[[7]]]], [0, [1, [2]]]]", NOTEBOOK_TEXT],
+    "transcript": lambda: [TRANSCRIPT_TEXT, b'{"m": [' + TRANSCRIPT_TEXT.replace(b"}\n{", b"},\n{") + b"]}"],
     "html": lambda: [HTML_TEXT], "xml": lambda: [XML_TEXT], "yaml": lambda: [YAML_TEXT],
     "toml": lambda: [TOML_TEXT], "ini": lambda: [INI_TEXT], "mail": lambda: [MAIL_TEXT],
     "csv": lambda: [CSV_TEXT, b"a;b\n1;2\n3;4\n", b"a\tb\n1\t2\n"], "log": lambda: [LOG_TEXT],
@@ -500,9 +511,9 @@ def payload_readers() -> Iterator[Reader]:
         yield Reader(
             name=f"payload: {name}", modules=("reduction",),
             most_seconds=_MANY_PARSES_SECONDS if name in SOURCES else _MANY_READS_SECONDS, seeds=_seeds_of(name),
-            read=partial(read_kind, kind), shape=Shape.JSON if name == "json" else Shape.BYTES,
+            read=partial(read_kind, kind), shape=Shape.JSON if name in {"json", "transcript"} else Shape.BYTES,
         )  # fmt: skip
-    for name in ("", "a.json", "a.dat"):
+    for name in ("", "a.json", "a.ipynb", "a.dat"):
         yield Reader(
             name=f"payload: any as `{name}`", modules=("reduction",),
             most_seconds=_MANY_READS_SECONDS, seeds=_all_seeds,

@@ -7,11 +7,14 @@ import io
 import json
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import PurePath
 from xml.parsers import expat
 
+from whet.reduction.formats.documents.notebooks import check_notebook
+from whet.reduction.formats.documents.transcripts import rules_of
 from whet.reduction.formats.tables.csv_table import CSV
 
 
@@ -54,21 +57,23 @@ def _yaml(payload: bytes) -> None:
         raise ValueError from error
 
 
-_PARSERS: Mapping[str, Callable[[bytes], None]] = {
-    ".json": _json,
-    ".geojson": _json,
-    ".ipynb": _json,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    ".toml": _toml,
-    ".py": _python,
-    ".xml": _xml,
-    ".svg": _xml,
-    ".ini": _ini,
-    **({".yaml": _yaml, ".yml": _yaml} if find_spec("yaml") else {}),
+_PARSERS: Mapping[str, tuple[Callable[[bytes], None], ...]] = {
+    ".json": (_json,),
+    ".geojson": (_json,),
+    ".ipynb": (check_notebook, _json),
+    ".jsonl": (_json_lines,),
+    ".ndjson": (_json_lines,),
+    ".toml": (_toml,),
+    ".py": (_python,),
+    ".xml": (_xml,),
+    ".svg": (_xml,),
+    ".ini": (_ini,),
+    **(dict.fromkeys((".yaml", ".yml"), (_yaml,)) if find_spec("yaml") else {}),
 }
-_TABLES = (".csv", ".tsv")
-_REFUSALS = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError)
+"""What reads the files of an ending, the strictest first."""
+
+_TABLES, _JSONS = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
+_REFUSALS = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, OverflowError)
 _ERRORS = (*_REFUSALS, expat.ExpatError, configparser.Error, csv.Error)
 
 
@@ -126,15 +131,26 @@ def validity_of(payload: bytes, name: str) -> Callable[[bytes], bool] | None:
         name: file name, whose ending says the format.
     """
     suffix = PurePath(name).suffix.lower()
-    parse = _table_of(payload) if suffix in _TABLES else _PARSERS.get(suffix)
-    if parse is None:
-        return None
+    for parse in _parsers_of(payload, suffix):
+        if _is_read(parse, payload):
+            return partial(_is_read, parse)
+    return None
 
-    def is_valid(candidate: bytes) -> bool:
-        try:
-            parse(candidate)
-        except _ERRORS:
-            return False
-        return True
 
-    return is_valid if is_valid(payload) else None
+def _parsers_of(payload: bytes, suffix: str) -> Iterator[Callable[[bytes], None]]:
+    """Yield what may read a payload, the strictest first."""
+    table = _table_of(payload) if suffix in _TABLES else None
+    if table is not None:
+        yield table
+    rules = rules_of(payload) if suffix in _JSONS else None
+    if rules is not None:
+        yield rules.check
+    yield from _PARSERS.get(suffix, ())
+
+
+def _is_read(parse: Callable[[bytes], None], payload: bytes) -> bool:
+    try:
+        parse(payload)
+    except _ERRORS:
+        return False
+    return True

@@ -1,5 +1,6 @@
-"""Programs that fail on a feature of a binary payload, and the little that is left of it."""
+"""Programs that fail on a feature of a payload with rules, and the little that is left of it."""
 
+import json
 import subprocess
 import sys
 
@@ -38,3 +39,77 @@ def test_a_pickle_keeps_the_object_that_fails(whet: Whet) -> None:
         '    [{"order": {"!new": {"!global": "shop Order"}, "state": {"items": []}}}]\n'
     )
     assert len((whet.folder / "orders.shrunk.pkl").read_bytes()) < 100
+
+
+CELLS = """import json, sys
+notebook = json.load(open(sys.argv[1]))
+assert notebook["nbformat"] == 4 and notebook["metadata"] is not None
+for cell in notebook["cells"]:
+    if cell["cell_type"] == "code":
+        assert isinstance(cell["outputs"], list)
+        exec("".join(cell["source"]), globals())
+"""
+
+
+def test_a_notebook_is_one_still(whet: Whet) -> None:
+    texts = [f"x = {number}\n\ndef f(y):\n    return y + x\n" for number in range(20)]
+    texts[11] += "z = {}\nz['missing'] + f(1)\n"
+    cells: list[dict[str, object]] = [
+        {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": [], "source": lines}
+        for lines in (text.splitlines(keepends=True) for text in texts)
+    ]
+    whole: dict[str, object] = {
+        "cells": cells,
+        "metadata": {"a": {"b": 1}},
+        "nbformat": 4,
+        "nbformat_minor": 4,
+    }
+    whet.write("a.ipynb", json.dumps(whole, indent=1))
+    whet.write("cells.py", CELLS)
+
+    said = whet("shrink", "a.ipynb", "--", PYTHON, "cells.py", "a.ipynb")
+
+    assert said.code == 0
+    left = json.loads((whet.folder / "a.shrunk.ipynb").read_text())
+    assert {"cells", "metadata", "nbformat", "nbformat_minor"} == left.keys()
+    (cell,) = left["cells"]
+    assert len("".join(cell["source"])) < 30
+
+
+REPLAY = """import json, sys
+called = set()
+for line in open(sys.argv[1]):
+    message = json.loads(line)
+    called.update(each["id"] for each in message.get("tool_calls", []))
+    if message["role"] == "tool":
+        assert message["tool_call_id"] in called
+        if message["content"] == "":
+            raise ValueError("a tool told nothing")
+"""
+
+
+def test_a_result_of_a_transcript_keeps_its_call(whet: Whet) -> None:
+    messages = [
+        message
+        for number in range(40)
+        for message in (
+            {"role": "user", "content": f"do {number}"},
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": f"c{number}", "type": "function", "function": {"name": "x"}}],
+            },
+            {"role": "tool", "tool_call_id": f"c{number}", "content": "" if number == 23 else "y"},
+            {"role": "assistant", "content": "done"},
+        )
+    ]
+    whet.write("a.jsonl", "".join(json.dumps(each) + "\n" for each in messages))
+    whet.write("replay.py", REPLAY)
+
+    said = whet("shrink", "a.jsonl", "--", PYTHON, "replay.py", "a.jsonl")
+
+    assert said.code == 0
+    left = (whet.folder / "a.shrunk.jsonl").read_text().splitlines()
+    assert [json.loads(line)["role"] for line in left] == ["user", "assistant", "tool"]
+    trials = int(said.stdout.partition(" in ")[2].partition(" trials")[0])
+    assert trials < 250

@@ -11,6 +11,7 @@ from whet.reduction.formats.text.tree import TreeSearch, hoisting
 from whet.reduction.payload_kind import Part
 from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 
+_LINE_END = b'\\n"'
 _LEAST_TEXT = 6  # a string of fewer bytes holds nothing that has parts of its own
 
 
@@ -79,26 +80,39 @@ def _is_object(node: JsonNode) -> bool:
 
 
 def texts_in_json(payload: bytes) -> list[Part]:
-    """Return what the strings say that are values."""
+    """Return what the strings say that are values, and the lines of lists of lines as one text."""
     tree = JSON.parse(payload)
     parts: list[Part] = []
+    end = 0
     for node in () if tree is None else tree.nodes:
-        if node.kind == b'"' and node.end - node.start > _LEAST_TEXT:
+        is_text = node.kind == b'"' and node.end - node.start > _LEAST_TEXT
+        if node.start >= end and (is_text or _is_lines(payload, node)):
+            end = node.end
             try:
-                text = json.loads(payload[node.start : node.end], strict=False).encode()
+                text = "".join(json.loads(payload[node.start : node.end], strict=False)).encode()
             except ValueError:  # an escape that is none, or half a character
                 continue
-            put = partial(_put_text, payload, node.start, node.end)
+            put = partial(_put_text, payload, node)
             parts.append(Part(content=text, name="", put=put))
     return parts
 
 
-def _put_text(payload: bytes, start: int, end: int, content: bytes) -> bytes | None:
+def _is_lines(payload: bytes, node: JsonNode) -> bool:
+    """Return whether it is a list of lines, such as the source of a notebook's cell."""
+    *lines, last = node.children or [node]
+    return bool(lines and last.kind == b'"') and all(
+        each.kind == b'"' and payload.endswith(_LINE_END, each.start, each.end) for each in lines
+    )
+
+
+def _put_text(payload: bytes, node: JsonNode, content: bytes) -> bytes | None:
     try:
-        text = json.dumps(content.decode(), ensure_ascii=False)
+        text = content.decode()
+        value = text if node.kind == b'"' else text.splitlines(keepends=True)
+        written = json.dumps(value, ensure_ascii=False).encode()
     except ValueError:
         return None
-    return payload[:start] + text.encode() + payload[end:]
+    return payload[: node.start] + written + payload[node.end :]
 
 
 JSON_PASSES = (
