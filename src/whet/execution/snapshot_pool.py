@@ -190,7 +190,10 @@ class SnapshotPool:
         """
         for each in tuple(self.stage.snapshots.values()):
             if has_ended(each.pid):
-                self.remove(each, "its process has ended: killed, for example where memory ran out, or crashed")
+                self.remove(
+                    each,
+                    "its process has ended: killed, for example where memory ran out, or crashed",
+                )
         if self._has_grown:
             self._save_memory()
         self._has_grown = False

@@ -93,19 +93,31 @@ def test_a_program_and_what_it_starts_live_on_another_day(ada: User) -> None:
     if not any(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")):
         pytest.skip("needs libfaketime: apt-get install faketime")
     ada.write("clock.py", _CLOCK)
-    before = set(Path("/dev/shm").iterdir())
     answer = ada("run", "--clock", "2038-01-19 12:00", "--", ada.python, "clock.py")
 
     assert answer.code == 0, answer.stderr
     assert answer.stdout == "2038-01-19 2038-01-19\n\nTrue\n"
-    assert {path for path in Path("/dev/shm").iterdir() if "faketime" in path.name} <= before
 
 
-def test_without_libfaketime_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_clock_leaves_nothing_when_its_program_is_killed(ada: User) -> None:
+    if not any(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")):
+        pytest.skip("needs libfaketime: apt-get install faketime")
+    shows = "import os; print(os.environ['FAKETIME_SHARED'], os.getpid()); os.kill(os.getpid(), 9)"
+    answer = ada("run", "--clock", "2038-01-19", "--", ada.python, "-uc", shows)
+
+    first, second, pid = answer.stdout.split()
+    left = {path.name.removeprefix("sem.") for path in Path("/dev/shm").iterdir()}
+    assert not left & {first[1:], second[1:], f"faketime_shm_{pid}", f"faketime_sem_{pid}"}
+
+
+def test_without_libfaketime_the_error_names_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from whet.core.errors import ClockNotPossible
     from whet.host.limits import clock
+    from whet.host.process.cleanup_journal import CleanupJournal
 
     monkeypatch.setattr(clock, "_NAME", "libfaketime-that-is-not-there.so")
     with pytest.raises(ClockNotPossible, match="libfaketime-that-is-not-there") as raised:
-        clock.prepare_clock("2038-01-19 00:00:00", {})
+        clock.prepare_clock("2038-01-19 00:00:00", {}, CleanupJournal(tmp_path))
     assert "apt-get install faketime" in raised.value.hint

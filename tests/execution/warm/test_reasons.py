@@ -209,7 +209,9 @@ def test_a_copy_that_was_killed_while_the_program_ran_is_missing_and_why_is_said
     last = workshop.runs.last
     assert copies
     assert last.snapshots == 0
-    assert last.halted == "its process has ended: killed, for example where memory ran out, or crashed"
+    assert (
+        last.halted == "its process has ended: killed, for example where memory ran out, or crashed"
+    )
     assert [each.place for each in last.missing] == ["main.py:3"]
 
 

@@ -3,27 +3,47 @@
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import datetime
+from pathlib import Path
 
 from whet.core.errors import ClockNotPossible
 from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Plain
+from whet.host.process.cleanup_journal import CleanupJournal
 
 _NAME = "libfaketimeMT.so.1"  # the one for programs with threads
 _SLACK_SECONDS = 60.0
 
 
+_SHARED_MEMORY = Path(os.sep, "dev", "shm")
+_SHARED_BYTES = 4096
+
+
 @value_class(kw_only=True)
 class PreparedClock(Plain):
-    """The clock of one trial."""
+    """The clock of one trial.
+
+    Attributes:
+        undone: removes what its processes share.
+    """
+
+    undone: ExitStack
+
+    def close(self) -> None:
+        """Remove what its processes share."""
+        self.undone.close()
 
 
-def prepare_clock(moment: str, environment: Mapping[str, str]) -> PreparedClock:
+def prepare_clock(
+    moment: str, environment: Mapping[str, str], cleanup_journal: CleanupJournal
+) -> PreparedClock:
     """Return the variables that start the trial's clock at a moment; a probe has read it.
 
     Args:
         moment: local time, as `datetime` writes it.
         environment: what the trial has otherwise.
+        cleanup_journal: where it is written down what there is of it.
 
     Raises:
         ClockNotPossible: if there is no libfaketime, or a program does not see that time.
@@ -37,8 +57,20 @@ def prepare_clock(moment: str, environment: Mapping[str, str]) -> PreparedClock:
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         "WHET_CLOCK": "1",  # for the agent
     }
-    _prove(moment, {**environment, **faked})
-    return PreparedClock(way="libfaketime", environment=faked)
+    with ExitStack() as undone:
+        faked |= _shared(cleanup_journal, undone)
+        _prove(moment, {**environment, **faked})
+        return PreparedClock(way="libfaketime", environment=faked, undone=undone.pop_all())
+
+
+def _shared(cleanup_journal: CleanupJournal, undone: ExitStack) -> dict[str, str]:
+    """Make what libfaketime shares between processes, which it leaves behind when they are killed."""
+    name = f"whet-{os.urandom(8).hex()}"
+    for each in (_SHARED_MEMORY / f"sem.{name}", _SHARED_MEMORY / name):
+        cleanup_journal.adopt("folder", str(each))
+        undone.callback(cleanup_journal.discard, each)
+    (_SHARED_MEMORY / name).write_bytes(bytes(_SHARED_BYTES))
+    return {"FAKETIME_SHARED": f"/{name} /{name}"}
 
 
 def _library() -> str:

@@ -21,7 +21,7 @@ def furnished(room: Room, program: Program, cleanup_journal: CleanupJournal) -> 
     if room.clock:
         from whet.host.limits.clock import prepare_clock
 
-        yield prepare_clock(room.clock, program.environment)
+        yield prepare_clock(room.clock, program.environment, cleanup_journal)
     if room.faults:
         from whet.host.limits.fault_injector import prepare_faults
 
