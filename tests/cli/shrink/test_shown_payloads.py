@@ -42,3 +42,18 @@ def test_a_table_is_shown_at_the_end(whet: Whet) -> None:
 
     assert said.code == 0
     assert said.stdout.endswith("\n    id: int64\n    0\n    0\n")
+
+
+@pytest.mark.slow
+def test_the_table_of_passes_tells_what_made_the_file_larger(whet: Whet) -> None:
+    columns: dict[str, Any] = {"id": [*range(50), 17], "name": ["x" * 90] * 51}
+    path = whet.folder / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, compression="zstd")
+    whet.write("p.py", TABLE)
+
+    said = whet("shrink", "t.parquet", "--", sys.executable, "p.py", "t.parquet")
+
+    head, *rows = said.stdout.partition("  pass ")[2].splitlines()
+    assert head.split() == ["tried", "fail", "size"]
+    assert any("store plainly" in row and "  +" in row for row in rows)
+    assert any("delete rows and columns" in row and "  -" in row for row in rows)

@@ -177,7 +177,7 @@ def _gains(passes: Sequence[PassStatistics]) -> list[str]:
     gained = [each for each in passes if each.successes]
     vain = [each for each in passes if not each.successes]
     rows = [
-        (each.name, str(each.candidates), str(each.successes), _saved(each.saved_bytes))
+        (each.name, str(each.candidates), str(each.successes), _change(each.saved_bytes))
         for each in gained
     ]
     if vain and rows:
@@ -185,7 +185,7 @@ def _gains(passes: Sequence[PassStatistics]) -> list[str]:
         rows.append((f"{len(vain)} more", str(tried), "0", "-"))
     if not rows:
         return []
-    rows.insert(0, ("pass", "tried", "fail", "saved"))
+    rows.insert(0, ("pass", "tried", "fail", "size"))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
         "  ".join([row[0].ljust(widths[0]), *(row[at].rjust(widths[at]) for at in (1, 2, 3))])
@@ -193,5 +193,8 @@ def _gains(passes: Sequence[PassStatistics]) -> list[str]:
     ]
 
 
-def _saved(count: int) -> str:
-    return shown_bytes(count) if count >= 0 else f"-{shown_bytes(-count)}"
+def _change(saved_bytes: int) -> str:
+    """Return how a pass changed the size: what reads better, such as a plain type, may be larger."""
+    if saved_bytes == 0:
+        return "-"
+    return f"-{shown_bytes(saved_bytes)}" if saved_bytes > 0 else f"+{shown_bytes(-saved_bytes)}"
