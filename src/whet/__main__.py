@@ -1,10 +1,15 @@
-"""The command ``whet``."""
+"""The command ``whet``.
+
+Nothing is imported up here that Python has not loaded by itself: Ctrl-C meanwhile is a traceback.
+"""
 
 import gc
 import os
 import sys
-from contextlib import suppress
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _ELSEWHERE = (
     b"error: whet runs on Linux only, and this is %s: it starts and watches programs by calls that no"
@@ -12,8 +17,26 @@ _ELSEWHERE = (
 )
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Run whet, and end this process with its exit code."""
+    try:
+        code = _code()
+    except KeyboardInterrupt:  # while it was being imported: nothing has begun
+        code = 130
+    except MemoryError:  # while it was being imported: a limit that leaves room for Python alone
+        os.write(2, b"error: whet has too little memory to start\n\nhint: `ulimit -v unlimited`\n")
+        code = 71
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, KeyboardInterrupt):
+            continue  # whoever read it has gone, or wants no more
+    # All that whet made is removed and the notebook is closed by now. Taking the interpreter
+    # apart would cost 10 ms.
+    os._exit(code)
+
+
+def _code() -> int:
     if sys.platform != "linux":
         os.write(2, _ELSEWHERE % sys.platform.encode())
         os._exit(71)
@@ -23,21 +46,9 @@ def main() -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started whet (`2>&-`)
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
-    try:
-        from whet.cli.main import run_cli
+    from whet.cli.main import run_cli
 
-        code = run_cli(sys.argv[1:])
-    except KeyboardInterrupt:  # while it was being imported: nothing has begun
-        code = 130
-    except MemoryError:  # while it was being imported: a limit that leaves room for Python alone
-        os.write(2, b"error: whet has too little memory to start\n\nhint: `ulimit -v unlimited`\n")
-        code = 71
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # whoever read it has gone
-            stream.flush()
-    # All that whet made is removed and the notebook is closed by now. Taking the interpreter
-    # apart would cost 10 ms.
-    os._exit(code)
+    return run_cli(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -81,3 +81,34 @@ def test_what_is_drawn_leaves_room_for_the_sign_of_the_key(whet: Whet) -> None:
     boxes = [line for line in lines if line.strip().startswith(("╭", "│", "╰"))]
     assert boxes
     assert all(len(line.strip()) <= 60 - 2 for line in boxes), boxes
+
+
+def test_whet_is_imported_where_it_answers_ctrl_c() -> None:
+    """What Python has not loaded by then would be imported where Ctrl-C is a traceback."""
+    lines = (
+        "import sys; known = {*sys.modules}; import whet.__main__; print({*sys.modules} - known)"
+    )
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
+
+    assert set(re.findall(r"[\w.]+", done.stdout)) <= {"whet", "whet.__main__", "gc"}
+
+
+@pytest.mark.parametrize("module", ["click", "whet.cli.console", "whet.cli.verbs.trials.run"])
+def test_ctrl_c_while_whet_is_imported_is_an_exit_code_and_no_traceback(module: str) -> None:
+    lines = f"""
+import importlib.abc, os, signal, sys
+class Interrupts(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupts())
+sys.argv = ["whet", "run", "--", "true"]
+from whet.__main__ import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", lines], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr

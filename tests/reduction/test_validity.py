@@ -1,6 +1,8 @@
 """A payload that is valid in its own format stays valid while it is made smaller."""
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -80,3 +82,20 @@ def test_the_smallest_json_that_holds_a_word_is_json() -> None:
     assert b"crash" in best
     assert json.loads(best)
     assert len(best) < len(payload) / 2
+
+
+@pytest.mark.parametrize(
+    "text", ["raise ImportError('libyaml.so is missing')", "from yaml._nothing import x", ""]
+)
+def test_a_broken_reader_of_yaml_makes_no_rule_and_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    (tmp_path / "yaml").mkdir()
+    if text:  # else a folder of that name is all there is
+        (tmp_path / "yaml" / "__init__.py").write_text(text)
+    for name in [each for each in sys.modules if each.partition(".")[0] == "yaml"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+
+    assert validity_of(b"a: 1\n", "a.yaml") is None
+    assert reducer_of(b"a: 1\n", name="a.yaml") is not None

@@ -9,7 +9,6 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from importlib.util import find_spec
 from pathlib import PurePath
 from xml.parsers import expat
 
@@ -48,12 +47,15 @@ def _ini(payload: bytes) -> None:
 
 
 def _yaml(payload: bytes) -> None:
-    import yaml
-
     try:
-        for _ in yaml.compose_all(payload, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        import yaml
+        from yaml import SafeLoader, YAMLError, compose_all
+    except ImportError as error:  # not installed, or broken: no rule holds then
+        raise ValueError from error
+    try:
+        for _ in compose_all(payload, Loader=getattr(yaml, "CSafeLoader", SafeLoader)):
             pass
-    except yaml.YAMLError as error:
+    except YAMLError as error:
         raise ValueError from error
 
 
@@ -68,7 +70,8 @@ _PARSERS: Mapping[str, tuple[Callable[[bytes], None], ...]] = {
     ".xml": (_xml,),
     ".svg": (_xml,),
     ".ini": (_ini,),
-    **(dict.fromkeys((".yaml", ".yml"), (_yaml,)) if find_spec("yaml") else {}),
+    ".yaml": (_yaml,),
+    ".yml": (_yaml,),
 }
 """What reads the files of an ending, the strictest first."""
 

@@ -209,11 +209,12 @@ def _events(text: str) -> Iterator[_Event | None]:
     """Yield what PyYAML reads; None, and then no more, where it refuses the text."""
     try:
         import yaml
+        from yaml import SafeLoader, YAMLError, parse
     except ImportError:
         yield None
         return
     try:
-        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        for event in parse(text, Loader=getattr(yaml, "CSafeLoader", SafeLoader)):
             start, end = event.start_mark, event.end_mark
             yield _Event(
                 type(event).__name__.removesuffix("Event"),
@@ -223,7 +224,7 @@ def _events(text: str) -> Iterator[_Event | None]:
                 bool(getattr(event, "flow_style", False)),
                 getattr(event, "style", None) in {"|", ">"},
             )
-    except (yaml.YAMLError, ValueError, OverflowError, IndexError):
+    except (YAMLError, ValueError, OverflowError, IndexError):
         yield None
 
 
