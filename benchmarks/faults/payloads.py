@@ -12,6 +12,7 @@ import shutil
 import tarfile
 import wave
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -106,7 +107,7 @@ NAMES = {
     "php": "a.php", "scala": "a.scala", "kotlin": "a.kt", "swift": "a.swift", "lua": "a.lua", "julia": "a.jl",
     "haskell": "a.hs", "zig": "a.zig", "css": "a.css", "html": "a.html", "yaml": "a.yaml", "toml": "a.toml",
     "ini": "a.ini", "csv": "a.csv", "log": "a.log", "sql": "a.sql", "diff": "a.diff", "mail": "a.eml",
-    "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb", "pickle": "a.pkl",
+    "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb", "pickle": "a.pkl", "pdf": "a.pdf",
 }  # fmt: skip
 """File names that decide between kinds."""
 
@@ -410,6 +411,23 @@ def _images() -> Iterator[bytes]:
         yield file.getvalue()
 
 
+def _pdf() -> Iterator[bytes]:
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.new("RGB", (2, 2)).save(file, "PDF", title="x (y) \u00e9")
+    yield file.getvalue()
+    packed = zlib.compress(
+        b"1 0 2 33 <</Type /Catalog /Pages 2 0 R>> <</Type /Pages /Kids [3 0 R] /Count 1>>"
+    )
+    yield (
+        b"%%PDF-1.5\n4 0 obj <</Type /ObjStm /N 2 /First 9 /Filter /FlateDecode /Length %d>>\nstream\n%b\nendstream "
+        b"endobj\n3 0 obj <</Type /Page /Parent 2 0 R /A [1 .5 (a\\)\\101) <ff0> /B#20 true null]>> endobj\n"
+        b"5 0 obj <</Type /XRef /Root 1 0 R /W [1 2 1] /Length 2>>\nstream\nxx\nendstream endobj"
+        % (len(packed), packed)
+    )
+
+
 def _sounds() -> Iterator[bytes]:
     for channels, width in ((1, 2), (2, 1), (1, 3)):
         file = io.BytesIO()
@@ -439,7 +457,7 @@ _PLAIN = (JSON_TEXT, SOURCES["python"], CSV_TEXT, LOG_TEXT, b"a  b\n\n(c [d] {e}
 SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "npy": _npy, "npz": _npz, "hdf5": _hdf5, "safetensors": _safetensors, "parquet": _parquet,
     "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "messagepack": _message_pack, "protobuf": _protocol_buffers,
-    "pickle": _pickles, "image": _images, "wav": _sounds,
+    "pickle": _pickles, "pdf": _pdf, "image": _images, "wav": _sounds,
     "torch": _torch, "torch-stream": _torch,
     "zip": lambda: [zipped(_MEMBERS), zipped(_MEMBERS, zipfile.ZIP_STORED), zipped({"z.zip": zipped(_MEMBERS)})],
     "tar": lambda: [tarred(_MEMBERS), tarred(_MEMBERS, tarfile.GNU_FORMAT), tarred({"n" * 150: b"x"})],

@@ -8,6 +8,7 @@ from whet.core.errors import UnknownFormat
 from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.archives.shown import picture_text, sound_text
 from whet.reduction.formats.arrays.array_kinds import ARRAY_KINDS
+from whet.reduction.formats.binary.pdf import PDF
 from whet.reduction.formats.binary.pickles import PICKLE
 from whet.reduction.formats.documents.base64_text import BASE64
 from whet.reduction.formats.documents.diff_passes import DIFF_PASSES, exactness
@@ -136,6 +137,7 @@ STRUCTURED = (
     *TABLE_KINDS,
     *CONTAINERS,
     PICKLE,
+    PDF,
     Kind(
         name="image",
         claims=lambda payload, _: parse_picture(payload) is not None,

@@ -113,3 +113,49 @@ def test_a_result_of_a_transcript_keeps_its_call(whet: Whet) -> None:
     assert [json.loads(line)["role"] for line in left] == ["user", "assistant", "tool"]
     trials = int(said.stdout.partition(" in ")[2].partition(" trials")[0])
     assert trials < 250
+
+
+PAGES = """import re, sys
+data = open(sys.argv[1], "rb").read()
+start = int(re.search(rb"startxref\\s+(\\d+)\\s+%%EOF\\s*$", data)[1])
+assert data[start:].startswith(b"xref")
+for place in re.findall(rb"(\\d{10}) \\d{5} n", data[start:]):
+    page = data[int(place):].partition(b"endobj")[0]
+    assert re.match(rb"\\d+ 0 obj", page)
+    turn = re.search(rb"/Rotate (\\d+)", page)
+    if turn and b"/Page" in page and int(turn[1]) % 90:
+        raise ValueError("a page that lies askew")
+"""
+
+
+def test_a_pdf_file_has_a_table_of_its_own(whet: Whet) -> None:
+    kids = " ".join(f"{number} 0 R" for number in range(3, 63))
+    texts = [
+        "<</Type /Catalog /Pages 2 0 R>>",
+        f"<</Type /Pages /Kids [{kids}] /Count 60>>",
+        *(
+            f"<</Type /Page /Parent 2 0 R /Rotate {45 if number == 30 else 90} /MediaBox [0 0 9 9]>>"
+            for number in range(60)
+        ),
+    ]
+    payload, places = b"%PDF-1.4\n", list[int]()
+    for number, text in enumerate(texts, 1):
+        places.append(len(payload))
+        payload += f"{number} 0 obj\n{text}\nendobj\n".encode()
+    start = len(payload)
+    payload += f"xref\n0 {len(texts) + 1}\n0000000000 65535 f \n".encode()
+    payload += b"".join(b"%010d 00000 n \n" % place for place in places)
+    payload += b"trailer <</Root 1 0 R /Size %d>>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(texts) + 1,
+        start,
+    )
+    (whet.folder / "a.pdf").write_bytes(payload)
+    whet.write("pages.py", PAGES)
+
+    said = whet("shrink", "a.pdf", "--", PYTHON, "pages.py", "a.pdf")
+
+    assert said.code == 0
+    assert "/Rotate" in said.stdout
+    left = (whet.folder / "a.shrunk.pdf").read_bytes()
+    assert len(left) < 250
+    assert left.endswith(b"%%EOF\n")
