@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
 from whet.search.proposal import Search, run_search
-from whet.search.subsets.delta import Kept, minimize
+from whet.search.subsets.delta import FEW_AT_ONCE, Kept, minimize
 
 Chosen = tuple[int, ...]
 
@@ -161,3 +161,46 @@ def test_nothing_to_leave_out_needs_no_call() -> None:
 
     assert reduced(0, fails_with_all_of([]), calls) == ()
     assert calls == []
+
+
+@given(size=st.integers(1, 60), judge=judges())
+def test_without_another_look_nothing_is_asked_twice_and_what_lost_nothing_is_1_minimal(
+    size: int, judge: Callable[[Chosen], Verdict]
+) -> None:
+    calls: list[Chosen] = []
+
+    def test(kept: Kept) -> Verdict:
+        calls.append(chosen(kept))
+        return judge(calls[-1])
+
+    left = chosen(run_search(minimize(size, again=False), test))
+
+    gone_alone = [set(before) - set(each) for before, each in pairs_of_steps(calls, judge, size)]
+    singles = [next(iter(gone)) for gone in gone_alone if len(gone) == 1]
+    assert len(singles) == len(set(singles))
+    if left == tuple(range(size)):
+        assert size == 1 or set(singles) == set(left)
+
+
+def pairs_of_steps(
+    calls: list[Chosen], judge: Callable[[Chosen], Verdict], size: int
+) -> Iterable[tuple[Chosen, Chosen]]:
+    """Yield each candidate after the best before it."""
+    best = tuple(range(size))
+    for each in calls:
+        yield best, each
+        if judge(each) is Verdict.BAD:
+            best = each
+
+
+def test_few_that_are_nearly_all_needed_are_asked_one_by_one() -> None:
+    calls: list[Chosen] = []
+    judge = fails_with_all_of(range(1, FEW_AT_ONCE))
+
+    def test(kept: Kept) -> Verdict:
+        calls.append(chosen(kept))
+        return judge(calls[-1])
+
+    run_search(minimize(FEW_AT_ONCE, again=False), test)
+
+    assert len(calls) == FEW_AT_ONCE + 1

@@ -83,11 +83,17 @@ def splice(payload: bytes, edits: Iterable[Edit]) -> bytes:
 
 
 def make_changes(
-    payload: bytes, changes: Sequence[Change], *, grain: int = 1
+    payload: bytes, changes: Sequence[Change], *, grain: int = 1, again: bool = True
 ) -> Search[bytes, bytes]:
     """Make as many of the changes as the failure survives; return the payload then.
 
-    The result is 1-minimal for a grain of 1: no change that is left can be made alone.
+    Args:
+        payload: what is changed.
+        changes: all that may be.
+        grain: at least so many at once. With 1 the result is 1-minimal: no change that is left
+            can be made alone.
+        again: try those that could not be made once more after others were made
+            (`whet.search.subsets.delta.minimize`).
     """
     made: list[Edit] = []
     made_at: tuple[range, ...] | None = None
@@ -103,7 +109,7 @@ def make_changes(
     def edits_of(indices: Iterable[int]) -> list[Edit]:
         return sorted((edit for each in indices for edit in changes[each]), key=_position)
 
-    return keep_least(len(changes), render, start=payload, grain=grain)
+    return keep_least(len(changes), render, start=payload, grain=grain, again=again)
 
 
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
@@ -178,7 +184,12 @@ def rendered(
 
 
 def keep_least(
-    size: int, render: Callable[[Kept], bytes], *, start: bytes, grain: int = 1
+    size: int,
+    render: Callable[[Kept], bytes],
+    *,
+    start: bytes,
+    grain: int = 1,
+    again: bool = True,
 ) -> Search[bytes, bytes]:
     """Look for a small part of ``size`` elements that still fails; return the payload then.
 
@@ -187,8 +198,9 @@ def keep_least(
         render: returns the payload in which only these elements are kept.
         start: the payload with all of them.
         grain: at least so many elements at once.
+        again: try those that were needed once more after others went.
     """
-    return rendered(minimize(size, grain=grain), render, start=start)
+    return rendered(minimize(size, grain=grain, again=again), render, start=start)
 
 
 def _others(blocks: tuple[range, ...], size: int) -> Iterator[int]:

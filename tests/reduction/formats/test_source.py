@@ -240,7 +240,7 @@ def test_a_text_with_many_errors_is_given_to_the_parser_less_often() -> None:
     for errors in (0, 500 * FEW_ERRORS):
         candidates: list[bytes] = []
         parses = never_sound(candidates)
-        Grammar().learn(replace(tree, parses=parses, errors=errors), offers)
+        Grammar().learn(replace(tree, parses=parses, errors=errors, is_row=False), offers)
         asked.append(len(candidates))
 
     assert 0 < asked[1] < asked[0] / 4
@@ -355,7 +355,8 @@ def test_a_javascript_method_is_left() -> None:
 
     done = shrunk(JAVASCRIPT, judge, format_name="javascript")
 
-    assert done.reduction.payload.split() == b"class a { total() { for (const a of a) 0 } }".split()
+    left = b"class a { total() { for (const a of this) 0 } }"
+    assert done.reduction.payload.split() == left.split()
     assert done.calls <= 100
 
 

@@ -20,6 +20,9 @@ from whet.core.verdict import Verdict
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 
+FEW_AT_ONCE = 24
+"""So few elements are left out one by one where nobody needs a smallest part at once."""
+
 BATCH_WIDTH = 64
 """Candidates in a batch: four for each of 16 cores, so that few wait at its end."""
 
@@ -49,7 +52,7 @@ class Kept:
 
 
 def minimize(
-    size: int, *, grain: int = 1, ranks: Sequence[int] | None = None
+    size: int, *, grain: int = 1, ranks: Sequence[int] | None = None, again: bool = True
 ) -> Search[Kept, Kept]:
     """Look for a small part of ``size`` elements that is still BAD.
 
@@ -64,6 +67,9 @@ def minimize(
             before it: blocks are cut where that is least, so that what belongs together falls
             together (hierarchical delta debugging, Misherghi and Su 2006, without a search of
             its own for each level). None: the elements are a plain sequence.
+        again: try what was needed before others went once more. Without that the result is
+            1-minimal only where nothing went: for a caller who searches again until that is so.
+            Few elements are tried one by one then, as most of what such a caller has left is needed.
 
     Returns:
         What is kept in the end. About ``1.5 log2(size)`` candidates find one element that
@@ -74,8 +80,8 @@ def minimize(
     verdicts = yield [Kept(())]
     if verdicts[-1] is Verdict.BAD:
         return Kept(())
-    state = _State(blocks=(range(size),))
-    factor = 2
+    state = _State(blocks=(range(size),), asks_again=again)
+    factor = 2 if again or size > FEW_AT_ONCE else size
     while any(len(block) >= 2 * grain for block in state.blocks):
         before = state.version
         families = _cut_blocks(state, factor, grain, ranks)
@@ -166,6 +172,7 @@ class _State:
     """
 
     blocks: tuple[range, ...]
+    asks_again: bool
     version: int = 0
     needed_at: dict[range, int] = field(default_factory=dict[range, int])
 
@@ -181,7 +188,8 @@ class _State:
 
     def is_open(self, position: int) -> bool:
         # That not all can be left out is known from the start.
-        is_tested = self.needed_at.get(self.blocks[position]) == self.version
+        at = self.needed_at.get(self.blocks[position], -1)
+        is_tested = at == self.version if self.asks_again else at >= 0
         return not is_tested and len(self.blocks) > 1
 
 

@@ -16,6 +16,7 @@ from whet.reduction.formats.source.source_offers import (
 )
 from whet.reduction.formats.source.source_pairs import cut_pairs
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
+from whet.reduction.formats.source.source_uses import delete_with_uses
 from whet.reduction.formats.text.names import short_names
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
@@ -24,6 +25,10 @@ SINGLE_LEVELS = 12
 
 DEEPEST = 200
 """A tree with more levels than this is no program that a person wrote."""
+
+LARGE_BYTES, MOST_LEFT = 12 * 1024, 0.9
+"""Of a program as large as this, of which a level of cuts leaves more than so much, definitions are
+cut together with all that uses them, before the levels below."""
 
 _BODY_DEPTH = 3
 _HOIST_DEPTH = 2
@@ -40,8 +45,8 @@ _NAMES = ("identifier", "name", "word", "constant", "variable", "label", "Name")
 Reparse = Callable[[bytes], SourceTree | None]
 
 
-def _made(tree: SourceTree, changes: Sequence[Change]) -> PassSearch:
-    return only(make_changes(tree.payload, changes), tree.parses)
+def _made(tree: SourceTree, changes: Sequence[Change], *, again: bool = True) -> PassSearch:
+    return only(make_changes(tree.payload, changes, again=again), tree.parses)
 
 
 def _delete_comments(tree: SourceTree) -> PassSearch:
@@ -52,13 +57,18 @@ def _delete_comments(tree: SourceTree) -> PassSearch:
 def _delete_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
     """Cut nodes, level by level from the top (Misherghi and Su 2006); empty blocks that must stay."""
     grammar = Grammar()
+    takes_uses = True
     for level in range(SINGLE_LEVELS + 1):
         offers = _deletions(tree, grammar)
         here, is_last = _level(tree, offers, level)
-        payload = yield from _made(tree, [offer.change for offer in _sorted(here)])
+        payload = yield from _made(tree, [offer.change for offer in _sorted(here)], again=False)
         following = reparse(payload)
         if following is None or is_last:
             return payload
+        if takes_uses and len(payload) > max(LARGE_BYTES, len(tree.payload) * MOST_LEFT):
+            takes_uses = False
+            payload = yield from delete_with_uses(following)
+            following = reparse(payload) or following
         tree = following
     return tree.payload
 

@@ -5,7 +5,7 @@ the gaps between them. No recursion: a nesting of any depth is read.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from whet.core.value_class import value_class
@@ -116,7 +116,19 @@ def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
     if not nodes or root.is_error:
         return None
     nodes[0].start, nodes[0].end = 0, len(payload)
-    return SourceTree(payload, nodes, comments, parses, errors=errors)
+    is_row = errors == 0 and _is_row(parse, payload, nodes[0].children)
+    return SourceTree(payload, nodes, comments, parses, is_row=is_row, errors=errors)
+
+
+def _is_row(parse: Parse, payload: bytes, children: Sequence[SourceNode]) -> bool:
+    """Return whether what stands in a program is the same by itself, as one of each kind tells."""
+    examples = {child.kind: payload[child.start : child.end] for child in children}
+    return all(kind in _kinds_at_top(parse(text)) for kind, text in examples.items())
+
+
+def _kinds_at_top(root: SyntaxNode) -> list[str]:
+    inside = _walk(root, lambda node: node.type == root.type)
+    return [node.type for node, depth in inside if depth == 1]
 
 
 def count_errors(root: SyntaxNode) -> int:

@@ -13,6 +13,9 @@ _NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MAX_DIGITS = 1000
 """Longer whole numbers lose bytes only: Python refuses to read those of 4301 digits."""
 
+_PARTS_NOTHING = re.compile(rb"(?<![\w\s])[ \t\r\n]+|(?<!\s)[ \t\r\n]+(?!\w)")
+"""Blanks beside a sign, or at an end. Those in strings too: nobody looks at strings here."""
+
 _QUOTES = (b'"""', b"'''", b'"', b"'")
 _UNIT = re.compile(
     rb"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\.|[\x00-\x7f]|[\xc0-\xff][\x80-\xbf]*|.", re.DOTALL
@@ -163,10 +166,14 @@ def _plain_line_ends(pieces: Pieces) -> PassSearch:
 
 
 def _delete_blanks(pieces: Pieces) -> PassSearch:
+    """Delete those that part no two words at once, then all that can go."""
+    payload = _PARTS_NOTHING.sub(b"", pieces.payload)
+    if payload != pieces.payload and (yield [payload])[-1] is Verdict.BAD:
+        pieces = parse_tokens(payload)
     changes = [
         [Edit(start, start + len(text))] for start, text in _tokens(pieces) if text.isspace()
     ]
-    return make_changes(pieces.payload, changes)
+    return (yield from make_changes(pieces.payload, changes))
 
 
 def _single_blanks(pieces: Pieces) -> PassSearch:
