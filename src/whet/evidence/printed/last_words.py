@@ -14,8 +14,8 @@ _TELLS_OF_ERROR = re.compile(
     re.IGNORECASE,
 )
 # Source that a compiler or linter shows: `  3 | int x`, `    | ^~~~`.
-_EXCERPT = re.compile(r"\s*\d*\s*\|.*|\s*[\^~][\^~ -]*|\s*-+\^")
-_PROGRESS = re.compile(r".*\d+%\|.*\||.*\bit/s\]|.*\bs/it\]|[#.=\s-]*\d+(?:\.\d+)?%.*")
+_EXCERPT = re.compile(r"\s*(?:\d+\s*)?\|.*|\s*[\^~][\^~ -]*|\s*-+\^")
+_PROGRESS = re.compile(r".*\d%\|.*\||.*\bit/s\]|.*\bs/it\]|[#.=\s-]*\d+(?:\.\d+)?%.*")
 _RULE = re.compile(r"[\s=_*#+~-]*")
 
 _USAGE = re.compile(r"(?:ERROR: )?usage:", re.IGNORECASE)

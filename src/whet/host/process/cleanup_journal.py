@@ -326,11 +326,17 @@ def _remove_worktree(top: str, path: Path) -> None:
         shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
         if shared.exit_code != 0:  # its disk is away: what git keeps comes back with it
             raise OSError(errno.ENOENT, "its repository is away", top)
-        _remove_entry(Path(shared.text) / "worktrees" / path.name, path)
+        # Held open: if its disk goes away now, the entry is still removed from that.
+        held = os.open(shared.text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _remove_entry(held, path)
+        finally:
+            os.close(held)
 
 
-def _remove_entry(entry: Path, path: Path) -> None:
+def _remove_entry(shared: int, path: Path) -> None:
     """Remove what git keeps of a worktree, where git has removed nothing or only some of it."""
+    entry = Path(f"/proc/self/fd/{shared}/worktrees/{path.name}")
     with suppress(FileNotFoundError):
         if (entry / "gitdir").read_text(errors="surrogateescape").strip() != f"{path}/.git":
             return  # another worktree of that name

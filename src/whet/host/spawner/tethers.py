@@ -37,10 +37,12 @@ class Tethers:
 
     def release(self) -> None:
         """Let all groups live on without this process."""
-        while self._ends:
-            for end in self._ends.popitem()[1]:
-                _let_report(end, is_wanted=False)
-                os.close(end)
+        ends = [end for pair in self._ends.values() for end in pair]
+        for end in ends:  # all of them first: an end reports when the other one is closed
+            _let_report(end, is_wanted=False)
+        for end in ends:
+            os.close(end)
+        self._ends.clear()
 
     def _tether(self, group: int) -> None:
         if len(self._ends) >= _MOST:

@@ -85,6 +85,7 @@ class Source:
         self.spaces: list[int] = []
         self.flags = 0
         self._clean: dict[Key, CodeType | None] = {}
+        self._plain: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
         self.hooks: list[_Hook] = []
         self._firsts: list[object] = []
@@ -210,8 +211,9 @@ class Source:
 
     def _give(self, function: FunctionType, code: CodeType | None) -> None:
         """Give a function another code, if that can be its own."""
-        if code is not None and code.co_freevars == function.__code__.co_freevars:
-            self.left.append(function.__code__)
+        own = function.__code__
+        if code is not None and code is not own and code.co_freevars == own.co_freevars:
+            self.left.append(own)
             function.__code__ = code
 
     def _found(self, node: Function | None) -> FunctionType | None:
@@ -254,10 +256,9 @@ class Source:
             inner = {key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS)}
             self.used |= inner
             self.placed |= inner
-            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same)).get(key)
         finally:
             hide_own(modules)
-        self._give(function, plain)
+        self._give(function, self._plain_codes().get(key))
 
     def show_all(self, functions: Iterable[FunctionType]) -> None:
         """Let functions of this file have the code that the program expects, and hooks do nothing.
@@ -267,13 +268,20 @@ class Source:
         for hook in self.hooks:
             hook.n = itertools.repeat(None).__next__
         self.used.update(self.functions)
-        modules = show_own()
-        try:
-            plain = codes_in(bind(self.compiled(self.tree.body), self.hook, self.same))
-        finally:
-            hide_own(modules)
+        plain = self._plain_codes()
         for function in functions:
             self._give(function, plain.get(key_of_code(function.__code__)))
+
+    def _plain_codes(self) -> dict[Key, CodeType | None]:
+        """Return the codes that the program expects; they are made once, which takes long."""
+        if not self._plain:
+            modules = show_own()
+            try:
+                code = bind(self.compiled(self.tree.body), self.hook, self.same)
+            finally:
+                hide_own(modules)
+            self._plain = codes_in(code)
+        return self._plain
 
     def code(self) -> CodeType:
         """Return the code of its module, with hooks."""
