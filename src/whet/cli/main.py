@@ -188,6 +188,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     try:
         with orderly_end():
             code: object = cli.main(list(arguments), prog_name="whet", standalone_mode=False)
+            _tidy_up()
     except WhetError as error:
         return report(error)
     except click.exceptions.NoArgsIsHelpError as no_arguments:
@@ -212,6 +213,18 @@ def run_cli(arguments: Sequence[str]) -> int:
         refusal = _unreadable(error) or failure_of_git(error) or refused(error)
         return report_fault(error, as_json=as_json) if refusal is None else report(refusal)
     return code if isinstance(code, int) else 0
+
+
+def _tidy_up() -> None:
+    """Remove what the oldest trials left, once a day, and say so; only a verb that used trials does."""
+    import sys
+
+    if "whet.workbench.trials.bench" not in sys.modules:
+        return
+    from whet.notebook.tidying import tidy_up
+
+    if said := tidy_up(os.environ):
+        say(f"whet: {said}")
 
 
 def _ended(interruption: BaseException) -> int:

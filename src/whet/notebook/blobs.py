@@ -34,6 +34,7 @@ class BlobStore:
         self.folder = folder
         self._incoming = folder / "incoming"
         self._placed: set[str] = set()
+        self.kept_bytes = 0
 
     def put_bytes(self, data: bytes) -> str:
         """Keep ``data`` and return its digest.
@@ -46,6 +47,7 @@ class BlobStore:
         if not self._has(digest, len(data)):
             try:
                 self._write(digest, data)
+                self.kept_bytes += len(data)
             except OSError as error:
                 raise storage_error(error, self.path_of(digest)) from error
         return digest
@@ -67,8 +69,10 @@ class BlobStore:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         try:
-            if not self._has(digest, path.stat().st_size):
+            size_bytes = path.stat().st_size
+            if not self._has(digest, size_bytes):
                 self._move_in(path, digest)
+                self.kept_bytes += size_bytes
             with suppress(FileNotFoundError):
                 path.unlink()
         except OSError as error:

@@ -268,6 +268,16 @@ class RecordedTrials:
             for row in self._database.query(sql, values)
         ]
 
+    def rows(self, sql: str) -> list[JsonObject]:
+        """Return the rows of a question about all trials, secrets as they are kept."""
+        return self._database.query(sql)
+
+    def is_older(self, time: str) -> bool:
+        """Whether the first trial began before a time."""
+        return bool(
+            self._database.query("SELECT 1 FROM trial WHERE number = 1 AND started_at < ?", [time])
+        )
+
     def _newest_first(self, trial: Trial) -> Iterator[Outcome]:
         rows = self._query(
             "SELECT outcome.trial, trial.trial AS asked, outcome.outcome FROM trial"

@@ -1,15 +1,19 @@
 """A captured stream that lies in the blob store; it is read when somebody asks."""
 
 import hashlib
+import os
 import re
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from whet.core.errors import NotebookDamaged
+from whet.core.errors import NotebookDamaged, OutputNotKept
 from whet.core.value_class import value_class
 from whet.host.trial.capture import FileOutput
+
+PRUNED = "pruned"
+"""The file beside the blobs that is there once some were removed on purpose."""
 
 
 @value_class
@@ -59,10 +63,17 @@ def reading(path: Path) -> Generator[None, None, None]:
 
     Raises:
         NotebookDamaged: if it is not there.
+        OutputNotKept: if it may have been removed, as its trial is old.
     """
     try:
         yield
     except FileNotFoundError as error:
+        if _some_were_pruned(path):
+            raise OutputNotKept(
+                "an output or a payload of this old trial is no longer kept",
+                hint="run it once more: `whet again`; `notebook_bytes` and `notebook_days` in your"
+                " settings say how much is kept",
+            ) from error
         raise lost(path, "is gone, though a trial names it") from error
 
 
@@ -79,6 +90,18 @@ def check_whole(path: Path, digest: str) -> None:
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != digest:
             raise lost(path)
+
+
+def _some_were_pruned(path: Path) -> bool:
+    with suppress(OSError):
+        return b": 0" not in (path.parents[2] / PRUNED).read_bytes()
+    return False
+
+
+def make_due(state: Path) -> None:
+    """Have it looked for at the next end of a whet: much was kept just now."""
+    with suppress(OSError):
+        os.utime(state / PRUNED, (0, 0))
 
 
 def lost(path: Path, what: str = "does not hold what its name says") -> NotebookDamaged:

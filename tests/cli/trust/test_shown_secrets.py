@@ -107,7 +107,7 @@ def test_a_project_may_add_a_secret_and_take_none_away(whet: Whet) -> None:
     whet.write("whet.toml", 'not_secrets = ["PASSWORD"]\n')
     said = whet("show")
     assert said.code == 78
-    assert "only your own settings can make exceptions" in said.stderr
+    assert "only your own settings can say so" in said.stderr
 
 
 @pytest.mark.parametrize("verb", ["one-liner", "script"])

@@ -92,6 +92,17 @@ class NotebookDamaged(WhetError):
     exit_code = DATA
 
 
+class OutputNotKept(WhetError):
+    """The trial is so old that its output or its payload isn't kept any more.
+
+    Once a project's trials take more than `notebook_bytes`, or are older than `notebook_days`, whet
+    removes what the oldest printed and read; the trials stay in the log. A trial with a name, a note
+    or an expectation keeps everything.
+    """
+
+    exit_code = DATA
+
+
 class NotebookBusy(WhetError):
     """Another process has locked the project's notebook and doesn't release it.
 

@@ -159,6 +159,9 @@ class Settings:
     Attributes:
         timeout_seconds: limit of wall time of every trial; None: none.
         jobs: trials at once in a search; None: all cores.
+        notebook_bytes: what outputs and payloads of a project's trials may take; then those of the
+            oldest trials go. The user's alone may say so.
+        notebook_days: how old a trial is of which they are kept; the user's alone may say so.
         keep_untracked_below_bytes: larger untracked files are kept by name, size and time only.
         limits: sets of limits by name, each with what its options are given; `[limits.NAME]`.
         toggles: switches of the user's own by name; `[toggles.NAME]`.
@@ -171,6 +174,8 @@ class Settings:
 
     timeout_seconds: float | None = None
     jobs: int | None = None
+    notebook_bytes: int = 2_000_000_000
+    notebook_days: int = 365
     keep_untracked_below_bytes: int = 10_000_000
     limits: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     toggles: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
@@ -181,7 +186,15 @@ class Settings:
 
 Number: TypeAlias = int | float
 
-_LEAST_OF_WHOLE = {"jobs": 1, "keep_untracked_below_bytes": 0}
+_LEAST_OF_WHOLE = {
+    "jobs": 1,
+    "keep_untracked_below_bytes": 0,
+    "notebook_bytes": 0,
+    "notebook_days": 0,
+}
+_USERS_ALONE = ("not_secrets", "notebook_bytes", "notebook_days")
+"""A project may come from anybody."""
+
 _TABLES = {
     "limits": 'write `[limits.small]` in a line, and below it `memory = "2G"`',
     "toggles": 'write `[toggles.no-cache]` in a line, and below it `variables = { CACHE = "0" }`',
@@ -208,12 +221,17 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
     lists: dict[str, tuple[str, ...]] = dict.fromkeys(_LISTS, ())
     for source, data, is_theirs in _sources(project, environment):
         for name, value in data.items():
+            if is_theirs and name in _USERS_ALONE:
+                raise BadSetting(
+                    f"`{name}` in {source}: only your own settings can say so",
+                    hint="move it into your own `settings.toml`, or remove it",
+                )
             if name in _TABLES:
                 found = _tables_in(data, name, source)
                 (theirs if is_theirs and name == "toggles" else tables[name]).update(found)
                 continue
             if name in _LISTS:
-                lists[name] += _list_in(data, name, source, is_theirs=is_theirs)
+                lists[name] += _list_in(data, name, source)
                 continue
             numbers[name] = _checked(name, value, source)
     jobs = numbers.get("jobs")
@@ -224,6 +242,8 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
         timeout_seconds=numbers.get("timeout_seconds"),
         jobs=None if jobs is None else int(jobs),
         keep_untracked_below_bytes=int(keep_below),
+        notebook_bytes=int(numbers.get("notebook_bytes", Settings().notebook_bytes)),
+        notebook_days=int(numbers.get("notebook_days", Settings().notebook_days)),
         limits=tables["limits"],
         toggles=tables["toggles"],
         secrets=lists["secrets"],
@@ -266,12 +286,7 @@ def _tables_in(data: JsonObject, name: str, source: str) -> dict[str, JsonObject
         ) from error
 
 
-def _list_in(data: JsonObject, name: str, source: str, *, is_theirs: bool) -> tuple[str, ...]:
-    if is_theirs and name == "not_secrets":  # a project may come from anybody
-        raise BadSetting(
-            f"`not_secrets` in {source}: only your own settings can make exceptions",
-            hint="move it into your own `settings.toml`, or remove it",
-        )
+def _list_in(data: JsonObject, name: str, source: str) -> tuple[str, ...]:
     try:
         return texts(data, name)
     except MalformedRecordError as error:

@@ -19,6 +19,7 @@ from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.editing import unsaved_below
 from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
+from whet.host.files.at_work import at_work
 from whet.host.files.claims import Claims
 from whet.host.files.user_key import user_key
 from whet.host.process.cleanup_journal import CleanupJournal
@@ -27,12 +28,17 @@ from whet.host.process.object_store import own_folder
 from whet.host.trial.environment_facts import look_around
 from whet.host.trial.known_secrets import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
+from whet.notebook.stored_output import make_due
 from whet.workbench.trials.request import Judging, TrialRequest
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.event import Event, Observer
     from whet.core.limits import Limits
     from whet.core.room import Room
+
+
+_MUCH_BYTES = 100_000_000
+"""Who has kept so much has a look at what all trials take."""
 
 
 def silent(_event: "Event") -> None:
@@ -246,6 +252,13 @@ def open_workbench(
     project = Project.find(Path.cwd(), inherited)
     is_new = not (project.state / FILE_NAME).exists()
     project.prepare()
+    with at_work(project.state):
+        yield from _opened(project, inherited, observer, is_new=is_new)
+
+
+def _opened(
+    project: Project, inherited: Mapping[str, str], observer: "Observer | None", *, is_new: bool
+) -> Generator[Workbench, None, None]:
     Claims(project.state / "claims").sweep()
     cleanup_journal = CleanupJournal(project.state / "made")
     cleanup_journal.sweep()
@@ -271,6 +284,8 @@ def open_workbench(
         with cleaning_up():
             bench.claims.give_back_all()
             cleanup_journal.discard_all()
+            if notebook.blobs.kept_bytes > _MUCH_BYTES:
+                make_due(project.state)
             notebook.close()
 
 

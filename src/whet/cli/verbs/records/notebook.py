@@ -13,6 +13,7 @@ from whet.core.text.quantity import shown_bytes, shown_count
 from whet.host.code.kept_projects import KeptProject, kept_projects
 from whet.host.files.files import remove_tree
 from whet.notebook.notebook import FILE_NAME
+from whet.notebook.tidying import tidy_up
 from whet.workbench.trials.bench import open_workbench
 
 _SHOWN = 20
@@ -61,8 +62,12 @@ def show_all(*, as_json: bool) -> None:
 def prune(*, yes: bool) -> None:
     """Remove the trials of projects whose folders are gone.
 
-    It cannot be brought back. A project on a disk that is not mounted looks gone, too: read the list.
+    It cannot be brought back. Before that, what the oldest trials of this project printed and read is
+    removed as far as your settings say (`notebook_bytes`, `notebook_days`), as it is once a day anyway.
+    A project on a disk that is not mounted looks gone, too: read the list.
     """
+    if said := tidy_up(os.environ, now=True):
+        say(said)
     gone = [each for each in kept_projects(os.environ) if each.is_gone]
     for each in gone:
         say(_line_of(each))

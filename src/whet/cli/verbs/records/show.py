@@ -9,6 +9,7 @@ from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, st
 from whet.cli.display.summary import entry_json, expectation_words, failure_words, outcome_words
 from whet.cli.options.trial import json_option
 from whet.cli.options.trial_name import TrialCommand, TrialName
+from whet.core.errors import OutputNotKept
 from whet.core.observations.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
 from whet.core.observations.resources import ResourceUse, sparkline
 from whet.core.outcome import Outcome
@@ -204,8 +205,13 @@ def _streams(outcome: Outcome) -> None:
             cut = stream.size_bytes > _SHOWN_BYTES
             size = shown_bytes(stream.size_bytes)
             more = f", the last {shown_bytes(_SHOWN_BYTES)}; all: --output" if cut else ""
+            try:
+                shown = _text(stream)
+            except OutputNotKept:
+                answer(styled(f"--- {name} ({size}): no longer kept", "dim", sys.stdout))
+                continue
             answer(styled(f"--- {name} ({size}{more})", "dim", sys.stdout))
-            answer_lines(_text(stream).rstrip("\n"))
+            answer_lines(shown.rstrip("\n"))
 
 
 def _text(stream: Output) -> str:

@@ -1,0 +1,43 @@
+"""Who is at work with a project's state, so that nothing is removed from under somebody's hands."""
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_NAME = "at-work"
+
+
+@contextmanager
+def at_work(state: Path) -> Generator[None]:
+    """Be at work with the state in the block; wait while somebody tidies it up."""
+    with _locked(state, fcntl.LOCK_SH):
+        yield
+
+
+@contextmanager
+def alone(state: Path) -> Generator[bool]:
+    """Tell whether nobody is at work with the state; who begins meanwhile waits.
+
+    Where the file system keeps no locks it is not known, and False.
+    """
+    with _locked(state, fcntl.LOCK_EX | fcntl.LOCK_NB) as is_locked:
+        yield is_locked
+
+
+@contextmanager
+def _locked(state: Path, how: int) -> Generator[bool]:
+    # The kernel holds it, so that a whet that is killed leaves no lock behind.
+    lock = -1
+    with suppress(OSError):
+        lock = os.open(state / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        is_locked = False
+        with suppress(OSError):
+            fcntl.flock(lock, how)
+            is_locked = True
+        yield is_locked
+    finally:
+        with suppress(OSError):
+            os.close(lock)
