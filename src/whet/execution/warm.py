@@ -1,5 +1,6 @@
 """Running a program on from the deepest frozen copy that an edit cannot have touched."""
 
+import math
 import os
 import time
 from collections import deque
@@ -77,6 +78,7 @@ class WarmRuns:
 
     Attributes:
         last: where the last run began.
+        leaves_more: whether a run that goes on from a snapshot leaves others.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class WarmRuns:
                 ready with what they say so far.
         """
         self.last = Start()
+        self.leaves_more = True
         self._early = early
         self._settle = settle
         self._cleanup_journal = cleanup_journal
@@ -186,7 +189,7 @@ class WarmRuns:
             staged, blocker = self._staged(snapshot_pool, snapshot, look, is_settled=is_settled)
             if staged is not None:
                 worth = self._worth_of(snapshot_pool, staged, was_refused=bool(why))
-                staged.worth_seconds = worth.here
+                staged.worth_seconds = worth.here if self.leaves_more else math.inf
                 began = time.time() if program.reset else None
                 try:
                     outcome = run(staged)

@@ -84,3 +84,44 @@ def test_a_failure_that_comes_now_and_then_is_not_changed(whet: Whet) -> None:
     whet.write("main.py", "import os\nassert len('a' * (os.getpid() % 2)) + 1 == 3\n")
     whet("investigate", "--", sys.executable, "main.py")
     assert not [each for each in clues(whet) if "instead of" in str(each["says"])]
+
+
+def looked_closer(whet: Whet) -> list[str]:
+    """Return from where each trial of the closer look has gone on; empty: from its start."""
+    steps = report(whet)["steps"]
+    assert isinstance(steps, list)
+    numbers = next(each["numbers"] for each in steps if each["title"] == "Look closer")
+    return [started(whet, number) for number in numbers]
+
+
+def started(whet: Whet, number: int) -> str:
+    outcome = json.loads(whet("show", "--json", str(number)).stdout)["outcome"]
+    return str(outcome["resumed_from"])
+
+
+def test_changes_share_the_start_of_a_program_and_what_is_told_ran_from_its_own(
+    whet: Whet,
+) -> None:
+    whet.write(
+        "main.py",
+        "import windows\n\n"
+        "numbers = [n % 7 for n in range(1_000_000)]\n"
+        "assert windows.means([1, 2, 3, 4], 2) == [1.5, 2.5, 3.5], len(numbers)\n",
+    )
+    whet.write("windows.py", WINDOW.partition("\n\n\n")[0] + "\n")
+    whet("investigate", "--", sys.executable, "main.py")
+
+    first = clues(whet)[0]
+    assert (Path(str(first["path"])).name, first["line"]) == ("windows.py", 3)
+    told = first["trials"]
+    assert isinstance(told, list)
+    assert [started(whet, number) for number in told] == ["", ""]
+    assert any(looked_closer(whet))
+
+
+def test_a_program_that_leaves_a_file_is_changed_from_its_start(whet: Whet) -> None:
+    whet.write("main.py", "open('left', 'w').close()\n" + WINDOW)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    assert "range(len(values) - size + 1)" in str(clues(whet)[0]["says"])
+    assert not any(looked_closer(whet))

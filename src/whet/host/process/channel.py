@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whet.host.files.marks import Mark
     from whet.host.limits.enforcer import Order
     from whet.host.spawner.gauge import Gauged
+    from whet.host.spawner.room_entry import Plan
     from whet.host.spawner.syscall_decoder import Observed
     from whet.host.spawner.watches import Noted
 
@@ -82,10 +83,17 @@ if TYPE_CHECKING:
     # `whet.host.spawner.syscall_decoder`
     Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
+    # the plan of a room, packed; settings in JSON; payloads by their digests
+    RoomSettings: TypeAlias = "tuple[bytes, str, dict[str, bytes]]"
+    # limits in JSON; a path (empty: nothing is changed), and what it says for this run
+    RoomRun: TypeAlias = "tuple[str, str, bytes]"
+    # an outcome in JSON; what it wrote to its standard output, and as errors
+    RoomRan: TypeAlias = "tuple[str, bytes, bytes]"
+
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = (
         Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done
-        | tuple[int, int] | Simple
+        | RoomSettings | RoomRun | RoomRan | tuple[int, int] | Simple
     )  # fmt: skip
 
 COPY_IS_GONE = "the frozen copy is gone"
@@ -196,6 +204,9 @@ as_hindered: "Callable[[bytes], Hindered]" = marshal.loads
 as_begun: "Callable[[bytes], Begun]" = marshal.loads
 as_observed: "Callable[[bytes], Observed]" = marshal.loads
 as_looked: "Callable[[bytes], Looked]" = marshal.loads
+as_plan: "Callable[[bytes], Plan]" = marshal.loads
+as_room_settings: "Callable[[bytes], RoomSettings]" = marshal.loads
+as_room_run: "Callable[[bytes], RoomRun]" = marshal.loads
 as_number: "Callable[[bytes], int]" = marshal.loads
 as_numbers: "Callable[[bytes], tuple[int, int]]" = marshal.loads
 as_ended: "Callable[[bytes], Ended]" = marshal.loads

@@ -45,6 +45,7 @@ from whet.workbench.investigate.neighbours import Neighbours
 from whet.workbench.investigate.origins import Origins, Recorded, origins_of, recorded_failure
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
+from whet.workbench.investigate.warm_changes import TriedChanges
 from whet.workbench.toggle.toggle_clues import toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
@@ -56,6 +57,9 @@ _ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
 _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
 """A closer look may take so many times as long as a plain run, within bounds."""
+
+_TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
+"""So may a run with a change; one that runs on for ever is no repair."""
 
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
@@ -105,9 +109,17 @@ class Closer:
     looked: list[int] = field(default_factory=list[int])
     is_short: bool = False
     _libraries: set[str] | None = None
+    _changed: TriedChanges | None = None
 
     def look(self) -> Finding:
         """Return what points at the cause."""
+        try:
+            return self._look()
+        finally:
+            if self._changed is not None:
+                self._changed.close()
+
+    def _look(self) -> Finding:
         at = Placing(self.trial.cwd)
         outcome = self.baseline.outcome
         seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
@@ -210,14 +222,13 @@ class Closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
         chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        contained = self._contained()
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
                 self.trial,
                 self.baseline,
                 chosen,
                 None if recorded is None else recorded.recording,
-                lambda tasks: self._variant(contained, tasks),
+                self._changes().run,
             )
             return [] if clue is None else [clue]
         return []
@@ -266,9 +277,9 @@ class Closer:
                 lambda trial: self._variant(trial, NO_TASKS),
             )
         )  # fmt: skip
-        (varied,) = self._in_time(
-            lambda: [vary(self.baseline, way, lambda tasks: self._variant(contained, tasks), at)]
-        ) or [Varied()]
+        (varied,) = self._in_time(lambda: [vary(self.baseline, way, self._changes().run, at)]) or [
+            Varied()
+        ]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         likely = list(varied.likely)
         if len(records) == 1 or (records and "stands in line" in records[0].says):
@@ -277,6 +288,16 @@ class Closer:
         if is_telling and not way.is_exact:
             return [*clues, *likely, *records, *varied.others]
         return [*likely, *clues, *records, *varied.others]
+
+    def _changes(self) -> TriedChanges:
+        """Return what runs the command with changes of its text."""
+        if self._changed is None:
+            usual = self.baseline.reproduction.wall_seconds
+            timed = _with_time(self._contained(), usual, times=_TIMES_CHANGED, least=_LEAST_CHANGED)
+            self._changed = TriedChanges(
+                session=self.session, trial=timed, oracle=self.baseline.oracle, looked=self.looked
+            )
+        return self._changed
 
     def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)
@@ -434,8 +455,10 @@ def _each_step_once(clues: Sequence[Clue]) -> list[Clue]:
     return found
 
 
-def _with_time(trial: Trial, usual_seconds: float) -> Trial:
-    seconds = min(max(_LEAST_SECONDS, _TIMES * usual_seconds), _MOST_SECONDS)
+def _with_time(
+    trial: Trial, usual_seconds: float, *, times: float = _TIMES, least: float = _LEAST_SECONDS
+) -> Trial:
+    seconds = min(max(least, times * usual_seconds), _MOST_SECONDS)
     known = trial.limits.wall_seconds
     return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
 

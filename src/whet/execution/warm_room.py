@@ -1,0 +1,147 @@
+"""One program again and again in a room of its own, with other texts, from frozen copies of it.
+
+Nothing that any of these runs writes stays; what one has written, the next one would find. So a room
+in which a run has left something is of no more use.
+"""
+
+import json
+import select
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from whet.core.limits import Limits
+from whet.core.observations.resources import ResourceUse
+from whet.core.outcome import Outcome
+from whet.core.output import BytesOutput
+from whet.core.text.record import as_record, boolean, decoded, integer, optional_record, record
+from whet.core.trial import Trial
+from whet.core.value_class import value_class
+from whet.host.limits.program import PYCACHE_VARIABLE, Program
+from whet.host.limits.sandbox.room_process import RoomProcess
+from whet.host.process.channel import unpacked
+from whet.host.process.cleanup_journal import CleanupJournal
+
+_SERVER = "whet.execution.warm_room_server"
+
+_PATIENCE_SECONDS = 10.0
+"""A run takes longer than its limit by what it takes to end it."""
+
+
+@value_class(kw_only=True)
+class Ran:
+    """What came of a run in the room.
+
+    Attributes:
+        outcome: what the program did, not classified; None: there was no copy to run on from.
+        is_clean: it has left nothing that a later run could find.
+        snapshots: how many copies there are now.
+    """
+
+    outcome: Outcome | None = None
+    is_clean: bool = False
+    snapshots: int = 0
+
+
+class WarmRoom:
+    """A room with a program in it; a context manager."""
+
+    def __init__(
+        self,
+        trial: Trial,
+        *,
+        environment: Mapping[str, str],
+        pycache: Path,
+        payload_of: Callable[[str], bytes | Path],
+        cleanup_journal: CleanupJournal,
+    ) -> None:
+        """Make it.
+
+        Args:
+            trial: what runs there, and which room it is.
+            environment: what the program inherits.
+            pycache: folder for byte code by content.
+            payload_of: returns a payload by its digest, or the file that holds it.
+            cleanup_journal: where its first process is written down.
+
+        Raises:
+            OSError: if the system starts no process for it.
+        """
+        room = trial.limits.room
+        assert room is not None, trial
+        program = Program(
+            command=trial.command,
+            environment={**environment, **trial.environment, PYCACHE_VARIABLE: str(pycache)},
+            cwd=trial.cwd,
+        )
+        inside = replace(trial, limits=replace(trial.limits, room=None))
+        said = {
+            "trial": inside.to_json(),
+            "environment": dict(environment),
+            "pycache": str(pycache),
+        }
+        payloads = {each.digest: _held(payload_of(each.digest)) for each in trial.payloads}
+        self._process = RoomProcess(
+            _SERVER, room, program, (json.dumps(said), payloads), cleanup_journal
+        )
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the room could be made."""
+        return self._process.keeper != 0
+
+    def run(self, limits: Limits, change: tuple[str, str] | None = None) -> Ran:
+        """Run the program once.
+
+        Args:
+            limits: how long it may take, and how much it may write.
+            change: a file's path and what it says for this run, which goes on from a copy or is
+                not made; None: the program runs as it is, from its start.
+        """
+        channel, (path, text) = self._process.channel, change or ("", "")
+        asked = json.dumps(replace(limits, room=None).to_json())
+        try:
+            channel.send("run", (asked, path, text.encode()))
+        except OSError:
+            return Ran()
+        seconds = (limits.wall_seconds or 0.0) + _PATIENCE_SECONDS
+        message = channel.receive() if _has_come(channel.descriptor, seconds) else None
+        match None if message is None else unpacked(message[1]):
+            case (str(told), bytes(stdout), bytes(stderr)):
+                return _ran(told, [BytesOutput(stdout), BytesOutput(stderr)])
+            case int(snapshots):
+                return Ran(is_clean=True, snapshots=snapshots)
+            case _:
+                return Ran()
+
+    def close(self) -> None:
+        """End it, and all that runs in it."""
+        self._process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _has_come(descriptor: int, seconds: float) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+def _ran(told: str, streams: list[BytesOutput]) -> Ran:
+    said, by_digest = as_record(decoded(told), "run"), {each.digest: each for each in streams}
+    outcome = Outcome.of_record(record(said, "outcome"), lambda digest, _: by_digest[digest])
+    use = optional_record(said, "resources")
+    return Ran(
+        outcome=replace(outcome, resources=None if use is None else ResourceUse.from_json(use)),
+        is_clean=boolean(said, "is_clean"),
+        snapshots=integer(said, "snapshots"),
+    )
+
+
+def _held(payload: bytes | Path) -> bytes:
+    return payload if isinstance(payload, bytes) else payload.read_bytes()

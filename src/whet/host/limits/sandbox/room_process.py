@@ -1,0 +1,105 @@
+"""A process of whet's own in a room: it enters it, and does there what it is asked for over a channel."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from whet.core.room import Room
+from whet.host.limits.program import Program
+from whet.host.limits.sandbox.room_plan import plan_of
+from whet.host.process.channel import Channel, as_plan, as_room_settings
+from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.spawner.room_entry import RoomRefusedError, enter
+from whet.host.spawner.room_processes import MARK, divide
+
+_SOURCES = str(Path(__file__).resolve().parents[4])
+_PROGRAM = "import sys; sys.path.append({!r}); from {} import main; main({}, {}, {})"
+
+
+class RoomProcess:
+    """Such a process, as its owner sees it. All in the room ends with its owner.
+
+    Attributes:
+        channel: the line to it.
+        keeper: the first process of the room; 0: the room could not be made.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        room: Room,
+        program: Program,
+        settings: tuple[str, Mapping[str, bytes]],
+        cleanup_journal: CleanupJournal,
+    ) -> None:
+        """Start it.
+
+        Args:
+            module: whose `main` it runs: it calls `entered`, and serves.
+            room: where.
+            program: what is to run there.
+            settings: what `entered` returns.
+            cleanup_journal: where its first process is written down.
+
+        Raises:
+            OSError: if the system does not start it.
+        """
+        self._cleanup_journal = cleanup_journal
+        self.channel, theirs = Channel.pair()
+        lifeline, self._lifeline = os.pipe()
+        told, tells = os.pipe()
+        given = (theirs.descriptor, lifeline, tells)
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, module, *given)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=given,
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+            os.close(lifeline)
+            os.close(tells)
+        plan = plan_of(room, program, b"").order[1]
+        assert isinstance(plan, bytes)
+        said, contents = settings
+        self.channel.send("enter", (plan, said, dict(contents)))
+        self.keeper = _keeper_in(told)
+        process.wait()  # it ends when it has brought both processes of the room on their way
+        if self.keeper:
+            cleanup_journal.adopt("process", str(self.keeper))
+
+    def close(self) -> None:
+        """End it, and all in the room."""
+        self.channel.close()
+        os.close(self._lifeline)
+        if self.keeper:
+            self._cleanup_journal.forget(str(self.keeper))
+
+
+def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str, bytes]]:
+    """In that process: enter the room; return the settings. It exits if there is no such room."""
+    message = channel.receive()
+    if message is None:
+        os._exit(1)
+    plan, said, contents = as_room_settings(message[1])
+    try:
+        enter(as_plan(plan))
+        divide(tells, lifeline)
+    except (RoomRefusedError, OSError):
+        os._exit(1)
+    os.close(tells)
+    os.close(lifeline)
+    return said, contents
+
+
+def _keeper_in(told: int) -> int:
+    """Return the first process of a room, as it was told; 0: there is no such room."""
+    with open(told, "rb") as file:
+        numbers = file.read().partition(b"\n")[0].decode()
+    mark = MARK.decode()
+    return int(numbers.removeprefix(mark).split()[1]) if numbers.startswith(mark) else 0
