@@ -103,11 +103,11 @@ def test_yanked_and_uninstallable_releases_are_left_out_and_named() -> None:
 
     assert versions(history.releases) == ["1.0", "1.6", "1.7", "1.8", "1.9", "2.0"]
     assert history.remarks == (
-        "1.1 is left out: yanked: breaks on Windows",
-        "1.2 is left out: yanked",
-        "1.3 is left out: it requires Python >=3.13, not 3.11.7",
-        "1.4 is left out: it has only wheels for other platforms or Pythons",
-        "1.5 is left out: it requires Python <3, not 3.11.7",
+        "skipped 1.1: yanked: breaks on Windows",
+        "skipped 1.2: yanked",
+        "skipped 1.3: it requires Python >=3.13, not 3.11.7",
+        "skipped 1.4: it has only wheels for other platforms or Pythons",
+        "skipped 1.5: it requires Python <3, not 3.11.7",
     )
 
 
@@ -197,7 +197,7 @@ def test_an_unknown_release_is_named_with_those_around_it() -> None:
 
 
 def test_what_is_no_version_is_refused_with_the_versions_there_are() -> None:
-    with pytest.raises(UnknownRelease, match="`latest` is no version") as refused:
+    with pytest.raises(UnknownRelease, match="`latest` isn't a version") as refused:
         ReleaseHistory.between(TEN, "1.1", "latest", python=PYTHON)
     with pytest.raises(UnknownRelease) as nothing:
         ReleaseHistory.between(listing(), "x", "y", python=PYTHON)
@@ -221,7 +221,7 @@ def test_a_package_of_which_nothing_can_be_installed_says_so() -> None:
     with pytest.raises(UnknownRelease) as refused:
         ReleaseHistory.between(page, "1.0", "1.0", python=PYTHON)
 
-    assert "nothing of it can be installed here" in refused.value.hint
+    assert "none of them can be installed here" in refused.value.hint
 
 
 def test_the_same_release_on_both_ends_is_refused() -> None:
@@ -263,5 +263,5 @@ def test_the_line_leaves_out_what_cannot_be_tested() -> None:
 
 
 def test_a_first_release_has_none_before_it() -> None:
-    with pytest.raises(NothingBetween, match=r"Tool 1\.1 is its first release"):
+    with pytest.raises(NothingBetween, match=r"Tool 1\.1 is the first release"):
         ReleaseLine.before(TEN, "1.1", python=PYTHON)

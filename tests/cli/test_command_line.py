@@ -36,7 +36,7 @@ def test_a_trial_is_found_by_number_by_name_and_from_the_last_one_back(whet: Whe
     ("words", "said", "hint"),
     [
         ("bse", "no trial has the name `bse`", "did you mean `base`?"),
-        ("qqq", "no trial has the name `qqq`", "`whet run --name NAME` gives a name"),
+        ("qqq", "no trial has the name `qqq`", "`whet run --name NAME` names a trial"),
         ("-3", "there is no trial `last~2`: you have run 1", "`whet log` lists them"),
         ("0", "the notebook has no trial 0", "`whet log --all`"),
     ],

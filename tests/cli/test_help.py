@@ -64,4 +64,4 @@ def test_an_option_without_its_value_leads_to_the_help_of_the_verb(
 ) -> None:
     said = whet(*words)
 
-    assert f"hint: `whet {words[0]} --help` shows what it takes" in said.stderr
+    assert f"hint: `whet {words[0]} --help` shows its arguments" in said.stderr

@@ -30,4 +30,4 @@ def test_what_is_kept_of_projects_that_are_gone_is_removed_when_the_user_says_so
     assert all(state.exists() for state in states)
     assert "1 project" in here("notebook", "prune", "--yes").stdout
     assert [state.exists() for state in states] == [True, True, False]
-    assert "is gone" in here("notebook", "prune").stderr
+    assert "every project with recorded trials still exists" in here("notebook", "prune").stderr

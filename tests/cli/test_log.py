@@ -33,7 +33,7 @@ def test_a_search_is_one_line_that_opens(used: Whet) -> None:
     latest, search, first = lines(used)
     assert "fine.py" in latest
     assert "  repeat  " in search
-    assert "3 trials (2 to 4), 3 of them BAD · it was run as often as was asked for" in search
+    assert "3 trials (2 to 4), 3 of them BAD · made all runs" in search
     assert first.split()[0] == "1"
     assert "`whet log --search 2`" in used("log").stderr
     for each in ("2", "4"):
@@ -43,7 +43,7 @@ def test_a_search_is_one_line_that_opens(used: Whet) -> None:
 def test_a_trial_that_no_search_ran_opens_none(used: Whet) -> None:
     said = used("log", "--search", "1")
     assert said.code == 64
-    assert "no search ran trial 1" in said.stderr
+    assert "trial 1 doesn't belong to a search" in said.stderr
     assert "whet show 1" in said.stderr
 
 

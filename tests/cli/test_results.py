@@ -48,11 +48,11 @@ def test_a_result_may_be_run_and_read_by_whom_the_original_may(failing: Whet, mo
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("no/such/p.svg", "a folder that is not there"),
+        ("no/such/p.svg", "the folder doesn't exist"),
         (".", "is a folder"),
         ("d.txt", "never changes"),
         ("link", "never changes"),
-        ("d.shrunk.txt", "where the result goes"),
+        ("d.shrunk.txt", "would overwrite the result"),
     ],
 )
 def test_a_picture_that_has_no_place_is_refused_before_the_search(
@@ -102,7 +102,7 @@ def test_a_picture_in_the_place_of_the_result_is_refused(
 ) -> None:
     code, said = shrink(failing, "-o", output, "--picture", name)
 
-    assert (code, f"`--picture {name}` is where the result goes" in said) == (64, True)
+    assert (code, f"`--picture {name}` would overwrite the result" in said) == (64, True)
 
 
 @pytest.mark.slow

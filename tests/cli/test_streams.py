@@ -42,7 +42,7 @@ def test_the_exit_code_is_the_programs_whatever_whets_streams_are(
     assert "Traceback" not in done.stderr
     assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
     if option and not stream and target == ">/dev/full":
-        assert "cannot write the result: No space left on device" in done.stderr
+        assert "whet can't write the result: No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize("verb", [("log",), ("shrink", "a", "--", "grep", "-v", "x", "a")])
@@ -60,7 +60,7 @@ def test_a_result_that_cannot_be_written_is_an_error(whet: Whet) -> None:
     said = run_with(whet, ">/dev/full", "log")
 
     assert said.returncode == 73
-    assert "error: cannot write the result: No space left on device" in said.stderr
+    assert "error: whet can't write the result: No space left on device" in said.stderr
 
 
 def test_a_reader_of_a_result_may_leave(whet: Whet) -> None:

@@ -48,7 +48,7 @@ KNOWN = failure("PriceError", "the total does not fit the count", "shop/sums.py:
         ),
         (
             failure("Total", "total does not fit this count", "old.py:fits"),
-            "the same text, told in another way",
+            "the same text, in another kind of failure",
         ),
     ],
 )

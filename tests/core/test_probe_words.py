@@ -103,12 +103,12 @@ def test_what_is_no_target_is_none(word: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["stack"], "stands before any target"),
+        (["stack"], "comes before any target"),
         (["train"], "is not a target"),
         (["a.py:3", "prnt"], "did you mean `print`"),
-        (["a.py:3", "print", "x = 3"], "not an expression"),
-        (["a.py:3", "print", "await x"], "not an expression"),
-        (["a.py:3", "if"], "stands nothing"),
+        (["a.py:3", "print", "x = 3"], "not a Python expression"),
+        (["a.py:3", "print", "await x"], "not a Python expression"),
+        (["a.py:3", "if"], "needs an argument"),
         (["a.py:3", "every", "0"], "no number of times"),
         (["a.py:3", "sleep", "soon"], "not a time"),
     ],

@@ -83,7 +83,7 @@ def put_the_rest_of_a_notebook(path: Path) -> None:
     ("put", "said"),
     [
         (put_nothing, "is empty"),
-        (put_a_link, "a link to a file that is not there"),
+        (put_a_link, "a link to a file that doesn't exist"),
         (put_a_pipe, "is not a file"),
         (put_a_folder, "is a folder"),
         (put_a_database, "of another program"),
@@ -207,7 +207,7 @@ def test_a_record_of_the_wrong_shape_names_its_trial(
     connection.close()
 
     with Notebook.open(tmp_path) as notebook:
-        with pytest.raises(NotebookDamaged, match="trial 2 cannot be read"):
+        with pytest.raises(NotebookDamaged, match="can't read trial 2"):
             notebook.trial(2)
         assert same(failing(), notebook.trial(1).outcome)
 
@@ -225,7 +225,7 @@ def test_a_cached_outcome_of_the_wrong_shape_names_its_trial(tmp_path: Path) -> 
 
     with (
         Notebook.open(tmp_path) as notebook,
-        pytest.raises(NotebookDamaged, match=f"trial {number} cannot be read"),
+        pytest.raises(NotebookDamaged, match=f"can't read trial {number}"),
     ):
         notebook.outcome_for(a_trial())
 

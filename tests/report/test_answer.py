@@ -204,4 +204,4 @@ def test_what_a_program_says_in_a_trail_is_harmless_and_on_one_line() -> None:
 def test_what_to_look_at_next_is_named_as_the_clue_names_it() -> None:
     clue = Clue(says="it", why="so", path=f"{FULL.trial.cwd}/vendor/client.py", line=12)
 
-    assert answer_of(replace(FULL, clues=(clue,))).next_step == "Look at vendor/client.py:12."
+    assert answer_of(replace(FULL, clues=(clue,))).next_step == "Check vendor/client.py:12."

@@ -89,7 +89,7 @@ FULL = Investigation(
     steps=(
         Step(
             title="Reproduce",
-            reason="a failure that is not seen again cannot be searched for",
+            reason="run it again, to see whether it fails the same way each time",
             result="it fails the same way in 3 of 3 runs",
             trials=3,
             wall_seconds=0.7,

@@ -96,7 +96,7 @@ SYMPTOMS = {
         "cli/investigate/test_warned.py::test_a_coroutine_that_was_never_awaited_is_the_cause",
         "cli/investigate/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",
     ),
-    "a failure that comes each time, where no cause was seen": (
+    "a failure that always happens, without a visible cause": (
         "cli/investigate/test_varied.py::test_the_change_with_which_a_command_passes_is_the_first_that_is_possible",
         "cli/investigate/test_varied.py::test_a_changed_program_leaves_nothing_behind",
     ),
@@ -106,10 +106,10 @@ SYMPTOMS = {
     ),
     "an error in a method": (f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",),
     "segfault, abort": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
-    "files, space, rights, connections, or nothing said": (
+    "files, space, permissions, connections, or no message": (
         "cli/evidence/test_syscalls.py::test_investigate_names_the_file_that_the_message_does_not",
     ),
-    "nothing more: a hang": (
+    "a hang": (
         f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",
         "ml/test_hidden_rank.py::test_the_line_of_a_stuck_rank_is_named",
     ),

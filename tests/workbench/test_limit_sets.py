@@ -12,16 +12,22 @@ from whet.workbench.trials.limit_sets import SETS, limits_asked
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (Limits(memory_bytes=900 << 40), "`--memory 900 TiB` is more than the "),
+        (Limits(memory_bytes=900 << 40), "`--memory 900 TiB` is more than this machine's "),
         (Limits(memory_bytes=100 << 10), "is less than any program needs to start"),
-        (Limits(memory_high_bytes=900 << 40), "`--memory-high 900 TiB` is more than the "),
-        (Limits(memory_bytes=1 << 20, memory_high_bytes=2 << 20), "so that it would do nothing"),
+        (
+            Limits(memory_high_bytes=900 << 40),
+            "`--memory-high 900 TiB` is more than this machine's ",
+        ),
+        (Limits(memory_bytes=1 << 20, memory_high_bytes=2 << 20), "so it has no effect"),
         (Limits(files=2), "`--files 2` is less than every program starts with"),
-        (Limits(cpus=9999), "`--cpus 9999` is more than the "),
+        (Limits(cpus=9999), "`--cpus 9999` is more than this machine's "),
         (Limits(cpus=1e-9), "`--cpus 1e-09` is less than the kernel gives out"),
         (Limits(stack_bytes=1), "`--stack 1 B` is less than any program needs to start"),
         (Limits(address_space_bytes=1 << 10), "`--address-space 1 KiB` is less than any program"),
-        (Limits(processes=10**17), "`--processes 100000000000000000` is more than the 4194304"),
+        (
+            Limits(processes=10**17),
+            "`--processes 100000000000000000` is more than a kernel's maximum of 4194304",
+        ),
         (Limits(cpu_seconds=10**14), "`--cpu-seconds 100000000000000` is more than a century"),
         (Limits(swap_bytes=1 << 30), "`--swap 1 GiB` limits nothing on its own"),
     ],

@@ -109,7 +109,7 @@ def test_a_failure_without_likeness_is_decided_once_when_skips_exceed_the_steps_
     assert found.first_bad is not None
     assert culprit.startswith(found.first_bad)
     assert found.likeness == (BY_EXIT,)
-    (notice,) = (each for each in said if "counts as bad from here on" in each)
+    (notice,) = (each for each in said if "from here on, this counts as bad" in each)
     assert "`RuntimeError: books differ`" in notice
     assert "shop/books.py:close" in notice
     assert "`--bad-if`" in notice

@@ -62,7 +62,7 @@ def test_the_seeds_with_which_it_fails_and_passes_each_time_are_told(
 
     assert found is not None
     assert found.failing != found.passing
-    assert f"`PYTHONHASHSEED={found.failing}` it fails each time (7 of 7 runs)" in found.says
+    assert f"`PYTHONHASHSEED={found.failing}` it fails every time (7 of 7 runs)" in found.says
     assert held(tmp_path, ORDER, {"PYTHONHASHSEED": "1"}) is None  # it is held already
 
 

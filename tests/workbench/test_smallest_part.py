@@ -242,7 +242,7 @@ def expect(error: type[Exception], match: str) -> "Callable[[], None]":
 
 
 def test_what_cannot_be_searched_is_said(place: Path) -> None:
-    expect(NotARepository, "not in a git repository")()
+    expect(NotARepository, "isn't in a git repository")()
     git(place, "init", "--quiet")
     (place / "app.py").write_text("x = 1\n")
     expect(NothingBetween, "no commit yet")()

@@ -153,7 +153,7 @@ class EqualTrees:
         root = self._root_of([version])[version]
         if looks is not None and looks.gap != READS_GIT:
             self._of_root.setdefault(root, (verdict, version))
-        gap = "what it looked at was not noted" if looks is None else looks.gap
+        gap = "whet didn't record what it read" if looks is None else looks.gap
         if looks is None or gap:
             self.gaps[version] = gap
             return

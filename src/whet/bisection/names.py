@@ -66,7 +66,7 @@ def resolve(repository: Repository, name: str) -> str:
     if found:
         return found
     raise UnknownRevision(
-        f"`{name}` is no commit of `{repository.top}`", hint=_near(repository, name)
+        f"`{repository.top}` has no commit `{name}`", hint=_near(repository, name)
     )
 
 
@@ -135,4 +135,4 @@ def _near(repository: Repository, name: str) -> str:
     close = difflib.get_close_matches(name, names.splitlines(), n=3, cutoff=0.5)
     if close:
         return " ".join(filter(None, (f"did you mean {in_words(close)}?", deeper(repository))))
-    return deeper(repository) or "`git log --oneline` and `git tag` show what there is"
+    return deeper(repository) or "`git log --oneline` and `git tag` list the commits"

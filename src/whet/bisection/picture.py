@@ -15,7 +15,7 @@ from whet.search.history.bisection import Standing
 VersionT = TypeVar("VersionT", bound=Hashable)
 
 MAX_SUSPECTS = 8
-"""More suspects than this stand in the picture as a number only."""
+"""The picture shows more suspects than this as a number only."""
 MAX_SKIPPED = 12
 _TESTED = {
     Standing.TESTED_GOOD: Verdict.GOOD,

@@ -62,12 +62,12 @@ def read_pins(content: bytes, python: PythonFacts) -> Pins:
         elif version:
             versions[canonicalize_name(name)] = version
     if not versions:
-        raise NoPinsError(left_out[0] if left_out else "it names no package at a version")
+        raise NoPinsError(left_out[0] if left_out else "it pins no package")
     return Pins(versions=dict(sorted(versions.items())), left_out=tuple(left_out))
 
 
 _Found = tuple[str, str, str]
-"""A name, its version, and why it does not count."""
+"""A name, its version, and why it doesn't count."""
 
 
 def _environment(python: PythonFacts) -> dict[str, str]:
@@ -86,7 +86,7 @@ def _locked(text: str) -> Sequence[Mapping[str, object]] | None:
     try:
         data = toml_data(text)
     except ValueError as error:
-        raise NoPinsError(f"it looks like a lock file, but is no TOML: {error}") from error
+        raise NoPinsError(f"it looks like a lock file, but isn't TOML: {error}") from error
     packages = items_of(data.get("packages", data.get("package")))
     return [each for each in map(record_of, packages) if each is not None]
 
@@ -97,7 +97,7 @@ def _of_lock(
     for package in packages:
         name, version = str(package.get("name", "")), str(package.get("version", ""))
         if _is_elsewhere(package):
-            yield name, version, "it does not come from a package index"
+            yield name, version, "it doesn't come from a package index"
         elif not _is_for(package, environment):
             continue
         elif not _has_file(package, python):
@@ -158,24 +158,24 @@ def _of_requirements(text: str, environment: Mapping[str, str]) -> Iterator[_Fou
         if not told:
             continue
         if told.startswith("-"):
-            yield "", "", f"`{told}` is no pin"
+            yield "", "", f"`{told}` isn't a pin"
             continue
         try:
             yield from _of_requirement(Requirement(told), told, environment)
         except ValueError:  # `packaging` also raises that of a number with 5,000 digits
-            yield "", "", f"`{told[:80]}` is no requirement"
+            yield "", "", f"`{told[:80]}` isn't a requirement"
 
 
 def _of_requirement(
     wanted: Requirement, told: str, environment: Mapping[str, str]
 ) -> Iterator[_Found]:
     if wanted.url:
-        yield wanted.name, "", "it does not come from a package index"
+        yield wanted.name, "", "it doesn't come from a package index"
         return
     if wanted.marker is not None and not wanted.marker.evaluate(dict(environment)):
         return
     exact = [each for each in wanted.specifier if each.operator in {"==", "==="}]
     if len(exact) != 1 or "*" in exact[0].version:
-        yield wanted.name, "", f"`{told}` names no one release"
+        yield wanted.name, "", f"`{told}` doesn't name one release"
         return
     yield wanted.name, exact[0].version, ""

@@ -134,7 +134,7 @@ class ReleaseHistory:
     @property
     def remarks(self) -> tuple[str, ...]:
         """A sentence on each release that is left out."""
-        return tuple(f"{each.version} is left out: {each.problem}" for each in self.left_out)
+        return tuple(f"skipped {each.version}: {each.problem}" for each in self.left_out)
 
     def bisection(self) -> Bisection[str]:
         """Return the search for the first bad release; its versions are those of `releases`."""
@@ -177,7 +177,7 @@ class ReleaseLine:
         ]
         if not older:
             raise NothingBetween(
-                f"{listing.package} {bad} is its first release that can be installed here",
+                f"{listing.package} {bad} is the first release that this machine can install",
                 hint="search the package's repository instead: `whet bisect --repo DIR`",
             )
         series = [release.order.release[:2] for release in (new, *older)]
@@ -268,7 +268,7 @@ def _end(listing: Listing, releases: Sequence[Release], told: str) -> Release:
         order = Version(told)
     except InvalidVersion as error:
         raise UnknownRelease(
-            f"`{told}` is no version", hint=f"versions look like 1.4.2; {_range(releases)}"
+            f"`{told}` isn't a version", hint=f"versions look like 1.4.2; {_range(releases)}"
         ) from error
     found = next((each for each in releases if each.order == order), None)
     if found is None:
@@ -278,7 +278,7 @@ def _end(listing: Listing, releases: Sequence[Release], told: str) -> Release:
         )
     if found.problem and not found.is_yanked:
         raise UnknownRelease(
-            f"{listing.package} {told} cannot be installed here: {found.problem}",
+            f"{listing.package} {told} can't be installed here: {found.problem}",
             hint=f"nearest are {_nearest([each for each in releases if not each.problem], order)}",
         )
     return found
@@ -289,7 +289,7 @@ def _nearest(releases: Sequence[Release], order: Version) -> str:
     older = [each.version for each in releases if each.order < order]
     newer = [each.version for each in releases if each.order > order]
     near = (*older[-_SHOWN_NEAR:], *newer[:_SHOWN_NEAR])
-    return in_words(near) if near else "none: nothing of it can be installed here"
+    return in_words(near) if near else "none of them can be installed here"
 
 
 def _range(releases: Sequence[Release]) -> str:
@@ -303,6 +303,5 @@ def _reversed(listing: Listing, old: Release, new: Release, terms: Terms) -> End
     ends = f"{new.version} {old.version} -- ..."
     return EndsReversed(
         f"{listing.package} {new.version} ({terms.new}) is older than {old.version} ({terms.old})",
-        hint=f"the older one comes first: `whet bisect --package {listing.package} {ends}`; for the "
-        f"release that fixed something add `--terms {words}`",
+        hint=f"the older one comes first: `whet bisect --package {listing.package} {ends}`; to find the release that fixed something, add `--terms {words}`",
     )

@@ -89,15 +89,12 @@ class RevisionHistory:
         old, remark = named, ""
         if not is_ancestor(repository, named, new):
             old = _common(repository, (good, named), (bad, new), terms or Terms())
-            remark = (
-                f"`{good}` is not an ancestor of `{bad}`: their lines part at {old[:_SHORT_ID]},"
-                f" which is taken for the {(terms or Terms()).old} end"
-            )
+            remark = f"`{good}` is not an ancestor of `{bad}`: their lines part at {old[:_SHORT_ID]}, which whet takes for the {(terms or Terms()).old} end"
         parents = _parents(repository, (new, f"^{named}"), paths, folder)
         if paths and not parents:
             raise NothingBetween(
                 f"no commit between `{good}` and `{bad}` touches {in_words(paths)}",
-                hint="check the path, which is relative to where whet was started, or leave it out",
+                hint="check the path, which is relative to the current folder, or leave it out",
             )
         if new not in parents:
             # It has what the newest listed ones have, as far as `paths` go. It is kept as a
@@ -173,7 +170,7 @@ class RevisionLine:
             raise NothingBetween(
                 f"`{bad}` has no commit before it"
                 + (f" that touches {in_words(paths)}" if paths else ""),
-                hint=deeper(repository) or "name a commit that has a history",
+                hint=deeper(repository) or "name a commit with a history",
             )
         tags = repository.get("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags")
         tagged = set(tags.split())
@@ -217,9 +214,7 @@ def _common(
         words = "broken,fixed" if not terms.is_fix else f"{terms.old},{terms.new}"
         raise EndsReversed(
             f"`{bad[0]}` ({terms.new}) is older than `{good[0]}` ({terms.old})",
-            hint=f"the older end comes first: `whet bisect {bad[0]} {good[0]} -- ...`; "
-            "for the commit that fixed something "
-            f"`whet bisect --terms {words} {bad[0]} {good[0]} -- ...`",
+            hint=f"the older end comes first: `whet bisect {bad[0]} {good[0]} -- ...`; to find the commit that fixed something, `whet bisect --terms {words} {bad[0]} {good[0]} -- ...`",
         )
     base = repository.ask("merge-base", good[1], bad[1]).text.partition("\n")[0]
     if not base:
@@ -245,8 +240,8 @@ def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
 
 def _damaged(repository: Repository, complaint: str) -> HostFailure:
     return HostFailure(
-        f"git cannot read the history of `{repository.top}`: {complaint}",
-        hint="`git fsck` shows what is damaged",
+        f"git can't read the history of `{repository.top}`: {complaint}",
+        hint="`git fsck` shows the damage",
     )
 
 
@@ -268,7 +263,7 @@ def _rev_list(
         return answer.text
     if paths:
         raise BadUsage(
-            f"git cannot follow {in_words(paths)}: {answer.complaint}",
+            f"git can't follow {in_words(paths)}: {answer.complaint}",
             hint=f"name files or folders inside `{repository.top}`",
         )
     raise _damaged(repository, answer.complaint)

@@ -9,7 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 VARIABLE = "_WHET_COMPLETE"
-"""Set by the shell's function: click answers it instead of running a verb."""
+"""The shell's function sets it: click then completes instead of running a verb."""
 
 _MOST_TRIALS = 20
 _FOLDERS = frozenset({"DIR"})

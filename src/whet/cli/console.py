@@ -13,11 +13,11 @@ from whet.core.verdict import Verdict
 from whet.host.trial.known_secrets import veiled, veiled_data
 
 SCHEMA_VERSION = 1
-"""Of all that ``--json`` prints. It rises when a field changes its meaning or goes."""
+"""The version of everything that ``--json`` prints. It rises when a field changes its meaning or goes."""
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2", "cyan": "36"}
 _MARK = f"\x1b{os.urandom(8).hex()}"
-"""Begins a colour of whet's own until it is written: no name of a file can hold it."""
+"""Starts one of whet's colours until the line is written: no file name can hold it."""
 
 _VERDICT_STYLES = {Verdict.BAD: "red", Verdict.GOOD: "green", Verdict.SKIP: "yellow"}
 
@@ -112,7 +112,7 @@ def report_fault(error: Exception, *, as_json: bool = False) -> int:
         report_error(
             InternalFault(
                 f"whet itself failed: {type(error).__name__}: {error}",
-                hint=f"please report it with `{file.name}`",
+                hint=f"please report this bug and attach `{file.name}`",
             ),
             as_json=as_json,
         )
@@ -128,8 +128,8 @@ def _result_written() -> Generator[None, None, None]:
         raise
     except OSError as error:
         raise CannotWrite(
-            f"cannot write the result: {error.strerror}",
-            hint="look where standard output goes: a full disk, a terminal that was closed?",
+            f"whet can't write the result: {error.strerror}",
+            hint="check where standard output goes: is the disk full, or the terminal closed?",
         ) from error
 
 

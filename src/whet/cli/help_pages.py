@@ -7,7 +7,7 @@ import click
 from whet.cli.option_groups import GROUPS, GroupedOption
 
 WHOLE = "whet.whole_help"
-"""In a context's meta: shared options are explained too."""
+"""In a context's meta: the help explains shared options too."""
 
 _GROUP_WIDTH = 14
 
@@ -78,7 +78,7 @@ EXAMPLES = {
         "whet trace load:parse --timeout 30 -- python main.py",
     ),
 }
-"""Three lines of each verb."""
+"""Three examples for each verb."""
 
 
 def write_options(
@@ -103,7 +103,7 @@ def write_options(
                 records = [each.get_help_record(ctx) for each in options]
                 formatter.write_dl([each for each in records if each is not None])
         return
-    with formatter.section("Options of all verbs that run trials, explained by --help-all"):
+    with formatter.section("Options of all verbs that run trials (--help-all explains them)"):
         for group, options in shared.items():
             words = textwrap.wrap(
                 " ".join(each.opts[0] for each in options),

@@ -29,33 +29,36 @@ VERBS = {
         "whet.cli.verbs.trials.again", "Run a recorded trial again, on today's code or on its own."
     ),
     "loop": Verb(
-        "whet.cli.verbs.trials.loop", "Run a command after each save, from as far on as possible."
+        "whet.cli.verbs.trials.loop",
+        "Rerun a command after each save, from as late a step as possible.",
     ),
     "log": Verb("whet.cli.verbs.records.log", "List the recorded trials."),
     "show": Verb("whet.cli.verbs.records.show", "Show one recorded trial."),
     "notebook": Verb(
         "whet.cli.verbs.records.notebook",
-        "Show where trials are kept; adopt those of another folder.",
+        "Show where whet keeps trials; adopt those of another folder.",
     ),
     "secrets": Verb(
         "whet.cli.verbs.records.secrets", "List the secrets that whet masked, where and why."
     ),
     "settings": Verb(
-        "whet.cli.verbs.records.settings", "Show the settings here; agree to a project's switches."
+        "whet.cli.verbs.records.settings", "Show this project's settings; agree to its switches."
     ),
     "post-mortem": Verb(
-        "whet.cli.verbs.inspection.post_mortem", "Open pdb on the kept frames of a failure."
+        "whet.cli.verbs.inspection.post_mortem", "Open pdb on the saved frames of a failure."
     ),
-    "stacks": Verb("whet.cli.verbs.inspection.stacks", "Show where every process of a tree is."),
+    "stacks": Verb(
+        "whet.cli.verbs.inspection.stacks", "Show the stacks of a process and its children."
+    ),
     "syscalls": Verb(
-        "whet.cli.verbs.inspection.syscalls", "Show which system call failed, and on which file."
+        "whet.cli.verbs.inspection.syscalls", "Show which system calls fail, and on which files."
     ),
     "where": Verb(
-        "whet.cli.verbs.inspection.where", "Show the file that Python really loads for a name."
+        "whet.cli.verbs.inspection.where", "Show which file Python really loads for a name."
     ),
     "probe": Verb(
         "whet.cli.verbs.inspection.probe",
-        "Print, stop or end at a line of a program, without an edit.",
+        "Print, stop or exit at a line of a program, without editing it.",
     ),
     "trace": Verb("whet.cli.verbs.inspection.trace", "Show the calls of functions as a tree."),
     "toggle": Verb(
@@ -68,7 +71,7 @@ VERBS = {
     ),
     "bisect": Verb("whet.cli.verbs.searches.bisect", "Find the first bad commit or release."),
     "repeat": Verb(
-        "whet.cli.verbs.trials.repeat", "Run a command again and again: how often does it fail?"
+        "whet.cli.verbs.trials.repeat", "Run a command many times, and measure how often it fails."
     ),
     "delta": Verb(
         "whet.cli.verbs.searches.delta", "Find the differences that matter between good and bad."
@@ -84,9 +87,9 @@ VERBS = {
     ),
     "completion": Verb(
         "whet.cli.verbs.words.completion",
-        "Print what makes bash, zsh or fish complete whet's words.",
+        "Print the script that completes whet's words in bash, zsh or fish.",
     ),
-    "explain": Verb("whet.cli.verbs.words.explain", "Explain an error message of whet."),
+    "explain": Verb("whet.cli.verbs.words.explain", "Explain one of whet's error messages."),
 }
 
 
@@ -164,7 +167,7 @@ def _hint_for(word: str) -> str:
 
     for verb, words in MEANINGS.items():
         if word.lower() in words.split():
-            return f"for that there is `whet {verb}`"
+            return f"try `whet {verb}`"
     near = difflib.get_close_matches(word, VERBS, n=1, cutoff=0.7)
     hint = f"did you mean `whet {near[0]}`?" if near else "`whet --help` lists the verbs"
     return hint if near else f"{hint}; to run a program: `whet run -- {word}`"
@@ -198,7 +201,7 @@ def run_cli(arguments: Sequence[str]) -> int:
         # An option that lacks its value is found out before there is a context.
         named = [word for word in arguments[:1] if word in VERBS]
         command = error.ctx.command_path if error.ctx else " ".join(["whet", *named])
-        usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows what it takes")
+        usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows its arguments")
         return report(usage)
     except (KeyboardInterrupt, click.Abort, EndSignalError) as interruption:
         return _ended(interruption)
@@ -229,9 +232,9 @@ def _tidy_up() -> None:
 
 def _ended(interruption: BaseException) -> int:
     if not isinstance(interruption, EndSignalError):
-        say("whet: stopped by Ctrl-C, before there was a result; `whet log` lists what was run")
+        say("whet: stopped by Ctrl-C before it had a result; `whet log` lists the runs")
         return 130
-    say("whet: told to end (SIGTERM or SIGHUP); what was found so far is kept")
+    say("whet: terminated by SIGTERM or SIGHUP; `whet log` lists the runs")
     return interruption.code if isinstance(interruption.code, int) else SOFTWARE
 
 

@@ -32,17 +32,17 @@ class OutOfTimeError(Exception):
 class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
-    MINIMAL = "nothing smaller that was tried fails the same way"
-    RARER = "nothing smaller that was tried fails often enough"
-    TRIVIAL = "trivial: it fails whatever the file holds"
-    FRUITLESS = "of no known format: 200 trials in a row gained less than 1 %"
-    FOUND = "the first bad version is found"
+    MINIMAL = "no smaller candidate fails the same way"
+    RARER = "no smaller candidate fails often enough"
+    TRIVIAL = "trivial: it fails with any content"
+    FRUITLESS = "unknown format: 200 trials in a row gained less than 1 %"
+    FOUND = "found the first bad version"
     AMBIGUOUS = "only skipped versions are left to test"
-    MEASURED = "it was run as often as was asked for"
+    MEASURED = "made all runs"
     NO_GOOD_VERSION = "no good version was found"
-    THRESHOLD = "the least that is enough is known"
-    OUT_OF_TIME = "the time budget is spent"
-    OUT_OF_TRIALS = "the trial budget is spent"
+    THRESHOLD = "found the smallest amount that is enough"
+    OUT_OF_TIME = "the time budget is used up"
+    OUT_OF_TRIALS = "the trial budget is used up"
     INTERRUPTED = "stopped by Ctrl-C"
 
     @property

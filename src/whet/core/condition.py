@@ -82,7 +82,7 @@ class Comparison:
             text = self.pattern.pattern.decode("utf-8", "replace")
             return f"`{text}` {'is' if is_found else 'is not'} in {self.name}"
         value = _number_of(self.name, outcome)
-        return f"{self.name} was not printed" if value is None else f"{self.name} = {value:.6g}"
+        return f"the output has no {self.name}" if value is None else f"{self.name} = {value:.6g}"
 
     def _streams(self, outcome: Outcome) -> tuple[Output, ...]:
         if self.name == "stdout":
@@ -117,7 +117,7 @@ class Condition:
             found = _COMPARISON.match(text, position)
             if found is None:
                 raise BadCondition(
-                    f"cannot read the condition `{text}` from `{text[position:]}` on",
+                    f"can't parse the condition `{text}` from `{text[position:]}` on",
                     hint="write it like `seconds > 2`, `stderr ~ NaN` or `exit == 3 and stdout ~ x`",
                 )
             alternatives[-1].append(_comparison(found, text))
@@ -168,14 +168,14 @@ def _comparison(found: re.Match[str], whole: str) -> Comparison:
     if symbol in {"~", "!~"}:
         if name not in _STREAMS:
             raise BadCondition(
-                f"`{name}` in `{whole}` is not text that a pattern can be searched in",
+                f"`{name}` in `{whole}` is not text, so no pattern can match it",
                 hint="patterns work on stdout, stderr and output",
             )
         return Comparison(name, symbol, pattern=_pattern(value, whole))
     if name in _STREAMS:
         raise BadCondition(
             f"`{name} {symbol}` in `{whole}` compares text with a number",
-            hint=f"search it with `{name} ~ PATTERN`",
+            hint=f"match it with `{name} ~ PATTERN`",
         )
     return Comparison(name, symbol, number=_quantity(value, whole))
 
@@ -186,7 +186,7 @@ def _pattern(value: str, whole: str) -> re.Pattern[bytes]:
     except (re.error, UnicodeError, RecursionError, OverflowError) as error:
         raise BadCondition(
             f"`{value}` in `{whole}` is not a regular expression: {error}",
-            hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",
+            hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
         ) from error
 
 

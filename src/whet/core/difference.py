@@ -177,7 +177,7 @@ def _failure(before: Outcome, after: Outcome) -> tuple[Change, ...]:
 
 def _place(outcome: Outcome) -> str:
     signature = outcome.signature
-    assert signature is not None, "without a failure there is none that differs"
+    assert signature is not None, "neither failed"
     places = (signature.user_function, signature.library_function)
     return f"{signature.kind.value} in {' and '.join(filter(None, places)) or 'no known place'}"
 
@@ -233,7 +233,7 @@ def _surroundings(
 
 def _files(before: str, after: str) -> tuple[Change, ...]:
     # Only a search looks at them: a single trial says nothing of them.
-    return _values("files outside of the code", before, after) if before and after else ()
+    return _values("files outside the code", before, after) if before and after else ()
 
 
 def _resets(trial: Trial) -> str | None:

@@ -177,4 +177,4 @@ Event: TypeAlias = (
 )
 
 Observer: TypeAlias = Callable[[Event], None]
-"""Listens to what whet does. One that raises is dropped and logged; the work goes on."""
+"""Receives whet's events. whet drops and logs one that raises, and continues."""

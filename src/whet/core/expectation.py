@@ -97,7 +97,7 @@ def _condition(text: str) -> Condition:
         if _OPERATOR.search(text):
             raise BadExpectation(str(error), hint=error.hint) from error
         raise BadExpectation(
-            f"cannot read the expectation `{text}`",
+            f"can't parse the expectation `{text}`",
             hint="write `--expect 'exit 0'`, `--expect KeyError`, `--expect timeout`,"
             " `--expect good` or `--expect 'seconds < 2'`",
         ) from error

@@ -9,7 +9,7 @@ from whet.core.text.json_record import Record, sparse
 from whet.core.value_class import value_class
 
 DEADLOCK = "deadlock: "
-"""A summary that begins so names the line of each thread, and may be long."""
+"""A summary that starts like this names each thread's line, and can be long."""
 
 _WORD = re.compile(r"<?\w+>?")
 

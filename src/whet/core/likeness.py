@@ -11,10 +11,10 @@ import re
 from whet.core.failure import Failure, FailureKind
 
 _ALIKE = 0.5
-"""So much of the words of two texts is the same where one is the other, reworded."""
+"""The share of common words above which one text is the other, reworded."""
 _ALIKE_ALONE = 0.6
 _WORDS_ALONE = 3
-"""A text that nothing else speaks for is longer than this, or says too little."""
+"""A text without other evidence needs more words than this."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -26,13 +26,13 @@ _MISFITS = frozenset({
     "AttributeError", "NameError", "UnboundLocalError", "TypeError", "SyntaxError",
     "IndentationError", "TabError", "NotImplementedError",
 })  # fmt: skip
-"""What Python says where code meets another version of what it calls."""
+"""Python's errors where code meets another version of what it calls."""
 _SPOKEN = frozenset({"AssertionError", "Exception", "RuntimeError", "ValueError"})
-"""Built-in classes that programs mostly raise of themselves."""
+"""Built-in classes that programs mostly raise on purpose."""
 
 
 def likeness(known: Failure, met: Failure) -> str:
-    """Say in which way ``met`` is like ``known``, the strongest way first; empty: in none.
+    """Say how ``met`` resembles ``known``, by the strongest likeness; empty: not at all.
 
     Args:
         known: the failure that is looked for, on one version.
@@ -42,7 +42,7 @@ def likeness(known: Failure, met: Failure) -> str:
     if known.kind in _SURROUNDINGS or met.kind in _SURROUNDINGS:
         is_same = known.kind is met.kind and known.signature.signal == met.signature.signal
         is_near = is_text_alike or (_is_one_frame(known, met) and _may_say_otherwise(known, met))
-        return f"{known.kind.value} again, told otherwise" if is_same and is_near else ""
+        return f"{known.kind.value} again, with another text" if is_same and is_near else ""
     return (
         _by_frame(known, met, is_text_alike=is_text_alike)
         or _by_class(known, met, is_text_alike=is_text_alike)
@@ -104,7 +104,7 @@ def _by_chain(known: Failure, met: Failure, *, is_text_alike: bool) -> str:
 
 def _by_words(known: Failure, met: Failure) -> str:
     if _similarity(known, met) >= _ALIKE_ALONE and len(_words(known)) >= _WORDS_ALONE:
-        return "the same text, told in another way"
+        return "the same text, in another kind of failure"
     code = known.signature.exit_code
     if known.kind is met.kind is FailureKind.EXIT and code == met.signature.exit_code is not None:
         return f"the same exit code {code}, another text"

@@ -10,7 +10,7 @@ from whet.core.text.json_record import Record, sparse
 from whet.core.value_class import value_class
 
 FULL_GROUP = "the control group around whet was full"
-"""How the note begins on a program that the kernel killed for want of memory that whet uses too."""
+"""Starts the note on a program that the kernel killed for memory that whet uses, too."""
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE | re.ASCII)
@@ -150,7 +150,7 @@ class LimitMet(Record):
 BYTES = frozenset(
     {"memory", "memory-high", "swap", "address-space", "file-size", "stack", "disk", "disk-free"}
 )
-"""Limits that are counted in bytes."""
+"""Limits in bytes."""
 
 
 def size_bytes(words: str) -> int | None:

@@ -38,7 +38,7 @@ class ProcessExit(Record):
 
 
 def _needs_streams(_data: JsonObject, name: str) -> object:
-    raise TypeError(f"`{name}` is found by its digest: read it with `Outcome.of_record`")
+    raise TypeError(f"`{name}` is stored by digest: read it with `Outcome.of_record`")
 
 
 _STREAM = Codec(

@@ -29,7 +29,7 @@ _CHANGING_METHODS = frozenset({
     "popitem", "popleft", "read", "readline", "remove", "reverse", "send", "setdefault", "shuffle",
     "sort", "step", "throw", "update", "write", "zero_grad",
 })  # fmt: skip
-"""Of containers, iterators, files and PyTorch, whose methods in place end in an underscore."""
+"""The methods of containers, iterators, files and PyTorch (whose in-place ones end in an underscore)."""
 
 
 class TargetKind(Enum):
@@ -141,11 +141,10 @@ def parse_wishes(words: Sequence[str]) -> tuple[Wish, ...]:
         else:
             near = difflib.get_close_matches(word, _WORDS, n=1)
             raise BadUsage(
-                f"`{word}` is neither a target nor something to do there",
+                f"`{word}` is neither a target nor an action",
                 hint=f"did you mean `{near[0]}`?"
                 if near
-                else f"there is: {', '.join(ACTIONS)},"
-                f" and {', '.join(_MODIFIERS)}; an expression follows `print`",
+                else f"the actions are {', '.join(ACTIONS)}, with {', '.join(_MODIFIERS)}; an expression follows `print`",
             )
     if not groups:
         raise BadUsage(
@@ -165,7 +164,7 @@ def trace_wish(words: Sequence[str]) -> Wish:
         target = target_of(word)
         if target is None or target.kind is not TargetKind.CALL:
             raise BadUsage(
-                f"`{word}` names no function",
+                f"`{word}` doesn't name a function",
                 hint="write `package.module:function`, 'file.py:*' or 'package.module:Class.*'",
             )
         targets.append(replace(target, kind=TargetKind.TRACE))
@@ -213,8 +212,8 @@ def check_expression(text: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = error.msg if isinstance(error, SyntaxError) else str(error) or "nested too deeply"
         raise BadUsage(
-            f"`{text}` is not an expression of Python: {why}",
-            hint="statements cannot be probed for; write what has a value, such as 'loss.item()'",
+            f"`{text}` is not a Python expression: {why}",
+            hint="write an expression with a value, such as 'loss.item()', not a statement",
         ) from error
     return text.strip()
 
@@ -271,14 +270,14 @@ def _expressions(left: list[str]) -> tuple[str, ...]:
 
 def _next(word: str, left: list[str], what: str) -> str:
     if not left:
-        raise BadUsage(f"after `{word}` stands nothing", hint=f"it takes {what}")
+        raise BadUsage(f"`{word}` needs an argument", hint=f"it takes {what}")
     return left.pop(0)
 
 
 def _refuse_first(word: str) -> NoReturn:
     if word in _WORDS:
         raise BadUsage(
-            f"`{word}` stands before any target",
+            f"`{word}` comes before any target",
             hint=f"name the place first: `whet probe train.py:40 {word} …`",
         )
     raise BadUsage(

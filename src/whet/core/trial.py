@@ -14,7 +14,7 @@ STDIN_EMPTY = "empty"
 """The trial reads from /dev/null."""
 
 STDIN_INHERITED = "inherited"
-"""The trial reads what whet was given: such a trial cannot be repeated by itself."""
+"""The trial reads whet's own standard input, so it can't be repeated without it."""
 
 
 @value_class(kw_only=True)

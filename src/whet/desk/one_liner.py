@@ -9,7 +9,7 @@ from whet.core.value_class import value_class
 from whet.host.trial.trial_secrets import for_shell
 
 MAX_INLINE_BYTES = 2000
-"""A longer file does not stand in the line: a terminal in canonical mode cuts at 4096 bytes."""
+"""The line doesn't include a longer file: a terminal in canonical mode cuts at 4096 bytes."""
 
 _LEAST_IN_A_FILE = 8
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

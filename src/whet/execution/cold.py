@@ -44,13 +44,13 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.following import Following
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
-"""Runs a trial's program in a slot: on a stage or, with None, without."""
+"""Runs a trial's program in a slot, on a stage or, with None, without one."""
 
 Observe: TypeAlias = Callable[[Trial], "tuple[str, str] | None"]
-"""Returns the folder in which a trial's looks are noted, and git's own folder of it; or None."""
+"""Returns the folder where whet records a trial's accesses, and its git folder; or None."""
 
 _SIGNALLED = 128
-"""A shell and most launchers exit with so much more than the number of a signal."""
+"""A shell and most launchers exit with this number plus the signal's."""
 
 _STDIN = PayloadBinding(argument=None, text="", name="stdin", digest="")
 
@@ -367,7 +367,7 @@ def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:
     varied = {str(path) for path in program.payloads}
     late = saved_since([*frames, *_scripts(program)], time.time() - outcome.wall_seconds)
     notes = [
-        f"`{path}` was saved while the program ran: what ran is what it said before"
+        f"you saved `{path}` during the run, which used the older version"
         for path in late
         if path not in varied
     ]
@@ -394,8 +394,8 @@ def _pattern(name: str, text: str) -> re.Pattern[bytes]:
         return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
     except re.error as error:
         raise BadCondition(
-            f"`{text}`, which says how to read `{name}`, is not a regular expression: {error}",
-            hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",
+            f"`{text}`, the pattern for `{name}`, is not a regular expression: {error}",
+            hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
         ) from error
 
 
@@ -414,6 +414,6 @@ def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> di
 def _host_failure(trial: Trial, error: OSError) -> WhetError:
     """Return the error that names the limit of the system, if one was met."""
     return refused(error) or HostFailure(
-        f"cannot run `{' '.join(trial.command)[:200]}`: {error}",
-        hint="look at the limits: `ulimit -a`, `df -h`",
+        f"whet can't run `{' '.join(trial.command)[:200]}`: {error}",
+        hint="check the limits: `ulimit -a`, `df -h`",
     )

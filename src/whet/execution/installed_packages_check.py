@@ -16,16 +16,16 @@ from whet.host.files.folder_watch import FolderWatch, Hearing
 from whet.host.trial.process_snapshots import Snapshot
 
 LONGEST_SECONDS = 0.1
-"""An earlier look than that is made again."""
+"""whet repeats a check that is older than this."""
 
 _LASTING_SECONDS = 1.0
-"""The same in a search, where each change is heard of."""
+"""The same in a search, where whet gets a notice of each change."""
 
 _PAUSE_SECONDS = 1.0
-"""Where it cannot be heard what changes, that is tried again after so long."""
+"""Where whet can't watch for changes, it tries again after this time."""
 
 _WATCHES, _SHARE = "/proc/sys/fs/inotify/max_user_watches", 8
-"""Of the folders that a user may listen in others need most, an editor for one."""
+"""The share of a user's watches that whet takes: other programs, such as an editor, need the rest."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -178,7 +178,7 @@ class SnapshotPool:
             self.remove(self._least_useful(), f"{self._most} others were more useful")
         left = self._look()
         if left.available_bytes < left.total_bytes * _RESERVE:
-            why = f"only {shown_bytes(left.available_bytes)} of memory were left"
+            why = f"only {shown_bytes(left.available_bytes)} of memory was left"
             self.remove(self._least_useful(), why)
 
     def settle(self, since: Snapshot | None, blockers: Iterable[Blocker]) -> None:
@@ -226,7 +226,7 @@ class SnapshotPool:
         while len(shares) > 1 and sum(shares.values()) > budget:
             snapshot = self._least_useful()
             del shares[snapshot.number]
-            self.remove(snapshot, f"all together took more than {shown_bytes(int(budget))}")
+            self.remove(snapshot, f"all copies together took more than {shown_bytes(int(budget))}")
 
     def _least_useful(self) -> Snapshot:
         """Return one that was refused, or the one that is missed least.

@@ -261,9 +261,9 @@ class WarmRuns:
     def _why_never(self, program: Program) -> str:
         """Return why no copies are made at all; empty: they are."""
         if not self._most:
-            return "none are to be kept (`--snapshots 0`)"
+            return "`--snapshots 0` asks for none"
         return (
-            "limits hold from its start on, and not for a frozen copy"
+            "the limits apply from the program's start, so not to a frozen copy"
             if program.limits.starve
             else ""
         )
@@ -320,7 +320,7 @@ class WarmRuns:
             self._distrusted = self._distrusted or _KEEPER_IS_GONE
             self._snapshot_pool.clear(_KEEPER_IS_GONE)
         elif same != self._same:
-            self._snapshot_pool.clear("the command was another one")
+            self._snapshot_pool.clear("the command has changed")
         self._same = same
         return self._snapshot_pool
 
@@ -437,7 +437,7 @@ def _refusal(staged: Staged, reset_began: float | None) -> str:
     assert staged.since is not None
     if not staged.spoilt:
         names = " and ".join(sorted(map(_name, staged.changed)))
-        return staged.halted or f"{names} has changed above"
+        return staged.halted or f"{names} has changed above this line"
     if reset_began is not None and _change_time(staged.spoilt) >= reset_began:
         return f"a reset step has changed {_name(staged.spoilt)}"
     return _changed(staged.spoilt, staged.since)
@@ -458,7 +458,7 @@ def _changed(path: str, snapshot: Snapshot) -> str:
     """Return that a path has changed, named so that the user knows which is meant."""
     name = _name(path) if _is_own(path, snapshot) else path
     return (
-        f"what is in the folder {name} has changed"
+        f"the contents of the folder {name} have changed"
         if Path(path).is_dir()
         else f"{name} has changed"
     )
@@ -478,9 +478,9 @@ def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
     for each in others:
         if each.seconds < snapshot.seconds:
             if not each.has_seen(path):
-                return f", and the program looks at it after {each.place}"
+                return f", and the program reads it after {each.place}"
             first = each
-    return f", and the program looks at it before {first.place}"
+    return f", and the program reads it before {first.place}"
 
 
 def _change_time(path: str) -> float:

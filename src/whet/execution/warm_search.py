@@ -21,19 +21,19 @@ _MOST_PROGRAMS = 3
 """A search with a guard runs each candidate on two versions, in turn."""
 
 _MOST_KEPT = 3
-"""So many snapshots are kept: the deepest, and what is left if that cannot be used."""
+"""The number of snapshots to keep: the deepest, and others in case it becomes unusable."""
 
 _MOST_SCOUTS = 3
-"""So many cold runs in a row may leave nothing to run on from before no more is tried."""
+"""After this many cold runs in a row without a usable snapshot, whet takes no more."""
 
 _CHECK_STEP = 16
-"""From one check of a verdict to the next the number of warm outcomes grows so many times."""
+"""The factor by which the number of warm outcomes grows between two checks of a verdict."""
 
 MOST_LOST_SECONDS, _MOST_LOST_SHARE, _CHECKS_FOR_LOSS = 0.3, 0.5, 2
-"""So much longer may copies take in so many of these checks before no more of them are used."""
+"""How much longer copies may take, in how many of these checks, before whet stops using them."""
 
 _AWAITS = "awaits"
-"""The kind of a snapshot that lies just before what is varied is seen: none is deeper."""
+"""The kind of a snapshot from just before the program reads what the search varies: the deepest."""
 
 ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.watching.words`
 
@@ -200,7 +200,7 @@ class WarmSearch:
         if cold.interrupted:
             return cold
         if self._judge(cold) is not verdict or not _is_alike(cold, outcome):
-            self.distrusted = "a trial came out differently when it was run from the start"
+            self.distrusted = "a warm trial and the same trial from the start ended differently"
             self._note(self.distrusted)
         # A copy is watched to its end: what looks at many files takes longer than from the start.
         snapshot_pool.checks += 1
@@ -209,7 +209,7 @@ class WarmSearch:
         lost_seconds = snapshot_pool.warm_seconds - snapshot_pool.cold_seconds
         most_lost = max(self._most_lost_seconds, snapshot_pool.cold_seconds * _MOST_LOST_SHARE)
         if snapshot_pool.checks >= _CHECKS_FOR_LOSS and lost_seconds > most_lost:
-            self._give_up(slot, snapshot_pool, "it takes longer from a frozen copy")
+            self._give_up(slot, snapshot_pool, "running from a frozen copy takes longer")
         return cold
 
     def _ladder_for(self, slot: Slot, program: Program) -> _Ladder:
@@ -255,7 +255,7 @@ class WarmSearch:
             if program.stdin == payload:
                 snapshot_pool.why_cold = "standard input is the payload"
             elif "\n" in f"{payload}{place.address}":
-                snapshot_pool.why_cold = "the payload's name has two lines"
+                snapshot_pool.why_cold = "the payload's name has a line break"
         if self._first_word and not _starts_python(program):
             python = _search(program).python_of(program.command)
             snapshot_pool.why_cold = (
@@ -276,7 +276,7 @@ class WarmSearch:
         for snapshot in _deepest_first(snapshot_pool):
             if any(map(snapshot.has_seen, stage.awaited)):
                 name = Path(stage.awaited[0]).name
-                why = f"{name} is seen early, by code that Python does not tell of"
+                why = f"native code, which Python doesn't report, reads {name} early"
                 self._drop(slot, snapshot_pool, snapshot)
         for snapshot in _deepest_first(snapshot_pool)[_MOST_KEPT:]:
             self._drop(slot, snapshot_pool, snapshot)
@@ -286,7 +286,7 @@ class WarmSearch:
         is_known = is_found or stage.place or is_hindered
         if self._first_word and not is_known:
             self._give_up(
-                slot, snapshot_pool, "Python does not tell when the program looks at its arguments"
+                slot, snapshot_pool, "Python doesn't report when the program reads its arguments"
             )
             return
         snapshot_pool.is_to_scout = not is_known and bool(staged.first_sight)
@@ -294,10 +294,10 @@ class WarmSearch:
             stage.place = staged.first_sight
         elif not stage.snapshots:
             self._give_up(
-                slot, snapshot_pool, why or "it is not known when the program reads the payload"
+                slot, snapshot_pool, why or "whet doesn't know when the program reads the payload"
             )
         elif snapshot_pool.scouts > _MOST_SCOUTS:
-            self._give_up(slot, snapshot_pool, "no snapshot could be used")
+            self._give_up(slot, snapshot_pool, "no snapshot was usable")
         elif not is_found and why:
             self._note(why)
 

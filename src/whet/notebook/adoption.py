@@ -26,7 +26,7 @@ _MOST_IN_A_BLOB = 512 << 20
 _MOST_IN_A_VALUE = 256 << 20
 _PIECE = 1 << 20
 _SHARED = ("-wal",)
-"""Beside the file: what was written last, if whoever had it open was killed."""
+"""The file's write-ahead log: the last writes, if the process that had it open was killed."""
 
 
 class ForeignNotebook:
@@ -186,7 +186,7 @@ def _check(path: Path, *, shown: Path) -> None:
             if not version:
                 raise damaged(shown, "it is empty")
             if _schema(connection) != _schema_of(version):
-                raise damaged(shown, "its tables and triggers are not those of a notebook")
+                raise damaged(shown, "its tables and triggers aren't a notebook's")
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
             if found != "ok":
                 raise damaged(shown, str(found))
@@ -219,5 +219,5 @@ def _schema_of(version: int) -> list[tuple[str, str, str]]:
 def _not_found(folder: Path) -> FolderNotFound:
     return FolderNotFound(
         f"`{folder}` holds no notebook: a folder with a file `{FILE_NAME}`, and neither behind a link",
-        hint="`find . -name notebook.db` may find it",
+        hint="`find . -name notebook.db` can find it",
     )

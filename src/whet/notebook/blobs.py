@@ -19,7 +19,7 @@ from whet.host.trial.capture import FileOutput
 from whet.notebook.stored_output import StoredOutput, check_whole, lost, reading
 
 _MODE = 0o400
-"""A program's output may hold any secret of it."""
+"""A program's output can hold any of its secrets."""
 
 
 class BlobStore:

@@ -26,7 +26,7 @@ from whet.notebook.place import check_place, damaged, make_notebook
 SqlValue: TypeAlias = str | int | float | None
 
 _PATIENCE_SECONDS = 30.0
-"""A write takes under a millisecond; who waits so long waits for a process that is stuck."""
+"""A write takes under a millisecond; a process that waits this long waits for a stuck one."""
 
 _CLOSING_SECONDS = 1.0
 _RETRY_SECONDS = 0.005
@@ -34,7 +34,7 @@ _PRIMARY = 0xFF  # the low byte of an extended result code is the primary one
 _NEARLY_FULL_BYTES = 256 * 1024  # SQLite grows its files by less than this at a time
 
 _UNKNOWN_FORMAT = "unsupported file format"
-"""All that SQLite says of a header with a number in it that it does not know: it has no code."""
+"""SQLite's message about a header with an unknown number, which has no code of its own."""
 
 _NOT_WRITABLE = frozenset(
     {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
@@ -210,7 +210,7 @@ def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
         return damaged(path, str(error))
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return NotebookBusy(
-            f"another process holds `{path}` and does not let go",
+            f"another process has locked `{path}` and doesn't release it",
             hint=f"`fuser -v {path}` names it; or set `WHET_DIR` to use another notebook",
         )
     # SQLite does not tell why the system refused: a full disk shows as several codes.
@@ -223,13 +223,13 @@ def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
         )
     if code in _NOT_WRITABLE:
         return CannotWrite(
-            f"cannot write `{path}`: {error}",
-            hint="set `WHET_DIR` to a folder that you may write to",
+            f"whet can't write `{path}`: {error}",
+            hint="set `WHET_DIR` to a folder that you can write to",
         )
     if code == sqlite3.SQLITE_IOERR:
         return HostFailure(
-            f"the system cannot read or write `{path}`: {error.sqlite_errorname}{limits_of_files()}",
-            hint="look at `ulimit -a` and into the system's log (`dmesg`), or set `WHET_DIR` to another disk",
+            f"the system can't read or write `{path}`: {error.sqlite_errorname}{limits_of_files()}",
+            hint="check `ulimit -a` and the system's log (`dmesg`), or set `WHET_DIR` to another disk",
         )
     return None
 

@@ -120,7 +120,7 @@ def read_search(row: JsonObject, path: Path) -> SearchEntry:
             stop_reason=optional_text(row, "stop_reason"),
         )
     except (ValueError, MalformedRecordError) as error:
-        raise damaged(path, f"search {row['number']} cannot be read: {error}") from error
+        raise damaged(path, f"can't read search {row['number']}: {error}") from error
 
 
 # What was printed of secrets is opened with the rest, so that it is masked where that is shown.
@@ -169,7 +169,7 @@ def read_entry(row: JsonObject, output_of: Callable[[str, int], Output], path: P
             pid=integer(row, "pid"),
         )
     except (ValueError, MalformedRecordError) as error:
-        raise damaged(path, f"trial {row['number']} cannot be read: {error}") from error
+        raise damaged(path, f"can't read trial {row['number']}: {error}") from error
 
 
 def read_outcome(data: str, output_of: Callable[[str, int], Output]) -> Outcome:

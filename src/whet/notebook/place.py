@@ -16,7 +16,7 @@ from whet.notebook.schema import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\0"
 _OWNER = slice(68, 72)
-"""Where in a database's header `PRAGMA application_id` stands."""
+"""Where a database's header has `PRAGMA application_id`."""
 
 _BESIDE = ("", "-journal", "-wal", "-shm")
 _RETRY_SECONDS = 0.005
@@ -40,8 +40,8 @@ def make_notebook(
             return
         if has_wal:
             raise NotebookDamaged(
-                f"`{path}` is gone, and `{path}-wal`, with what was written to it last, is there",
-                hint=f"bring it back, or move the rest away: {moved_away(path)}",
+                f"`{path}` is gone, but `{path}-wal`, with its last changes, remains",
+                hint=f"restore it, or move the rest away: {moved_away(path)}",
             )
         part = path.with_name(f".{path.name}.part")
         for each in _BESIDE:
@@ -65,7 +65,7 @@ def check_place(path: Path, newest: int) -> None:
         status = path.stat()
     except FileNotFoundError:
         if path.is_symlink():
-            raise _stranger(path, "is a link to a file that is not there") from None
+            raise _stranger(path, "is a link to a file that doesn't exist") from None
         return
     if not stat.S_ISREG(status.st_mode):
         raise _stranger(path, "is a folder" if stat.S_ISDIR(status.st_mode) else "is not a file")
@@ -90,14 +90,14 @@ def damaged(path: Path, why: str) -> NotebookDamaged:
     return NotebookDamaged(
         f"`{path}` is damaged: {why}",
         hint=f"move it away to start a new notebook: {moved_away(path)};"
-        " `sqlite3 FILE .recover` may bring the old one back",
+        " `sqlite3 FILE .recover` can recover the old one",
     )
 
 
 def _stranger(path: Path, what: str) -> NotebookDamaged:
     return NotebookDamaged(
         f"`{path}` {what}, not a notebook",
-        hint=f"bring the notebook back, or move that away to start a new one: {moved_away(path)}",
+        hint=f"restore the notebook, or move this away to start a new one: {moved_away(path)}",
     )
 
 
@@ -109,7 +109,7 @@ def _alone(path: Path, patience_seconds: float) -> Generator[None, None, None]:
         while not lock_file(lock, waits=False):
             if time.monotonic() >= deadline:
                 raise NotebookBusy(
-                    f"another process makes `{path}` and does not end",
+                    f"another process is creating `{path}` and doesn't finish",
                     hint=f"`fuser -v {path.parent}` names it; or set `WHET_DIR` to use another notebook",
                 )
             time.sleep(_RETRY_SECONDS)

@@ -84,7 +84,7 @@ class RecordedTrials:
         trials = list(self.entries(steps + 1, with_searches=False))
         trials = trials or list(self.entries(steps + 1))
         if not trials:
-            raise UnknownTrial("there are no trials yet", hint="make one: `whet run -- COMMAND`")
+            raise UnknownTrial("there are no trials yet", hint="start with `whet run -- COMMAND`")
         if len(trials) <= steps:
             raise UnknownTrial(
                 f"there is no trial `{name}`: you have run {len(trials)}",
@@ -104,7 +104,7 @@ class RecordedTrials:
             f"no trial has the name `{name}`",
             hint=f"did you mean `{near[0]}`?"
             if near
-            else "`whet log` lists them; `whet run --name NAME` gives a name",
+            else "`whet log` lists them; `whet run --name NAME` names a trial",
         )
 
     def latest(
@@ -199,7 +199,7 @@ class RecordedTrials:
                 return ResourceUse.from_json(as_record(decoded(text(row, "record")), "record"))
             except (ValueError, MalformedRecordError) as error:
                 raise damaged(
-                    self._database.path, f"what trial {number} used cannot be read: {error}"
+                    self._database.path, f"can't read the resource use of trial {number}: {error}"
                 ) from error
         return None
 
@@ -239,7 +239,7 @@ class RecordedTrials:
             try:
                 detail = as_record(decoded(text(row, "detail")), "detail")
             except (ValueError, MalformedRecordError) as error:
-                why = f"evidence of trial {number} cannot be read: {error}"
+                why = f"can't read the evidence of trial {number}: {error}"
                 raise damaged(self._database.path, why) from error
             data = b"" if digest is None else self.blobs.read(digest)
             found.append(Evidence(kind=text(row, "kind"), detail=detail, data=data))
@@ -292,7 +292,7 @@ class RecordedTrials:
                 limits = Trial.from_json(as_record(decoded(text(row, "asked")), "trial")).limits
             except (ValueError, MalformedRecordError) as error:
                 raise damaged(
-                    self._database.path, f"trial {row['trial']} cannot be read: {error}"
+                    self._database.path, f"can't read trial {row['trial']}: {error}"
                 ) from error
             if _tells_of(outcome, limits.wall_seconds, trial.limits.wall_seconds):
                 yield outcome
@@ -330,5 +330,5 @@ def _tells_of(outcome: Outcome, limit: float | None, wanted: float | None) -> bo
 def unknown_trial(number: int) -> UnknownTrial:
     """Return the error for a number that no trial has."""
     return UnknownTrial(
-        f"the notebook has no trial {number}", hint="`whet log --all` lists those it has"
+        f"the notebook has no trial {number}", hint="`whet log --all` lists its trials"
     )

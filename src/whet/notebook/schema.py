@@ -12,7 +12,7 @@ SCHEMA_VERSION = 2
 """
 
 APPLICATION_ID = int.from_bytes(b"whet", "big")
-"""Kept in the file's header, so that no other program's database is taken for a notebook."""
+"""Part of the file's header, so that whet takes no other program's database for a notebook."""
 
 FIRST_SCHEMA = """\
 -- If you change the schema: add a migration, raise SCHEMA_VERSION, run `make docs-generate`.
@@ -159,10 +159,10 @@ BEGIN SELECT RAISE(ABORT, 'what a trial used is never changed'); END;
 CREATE TRIGGER resource_use_is_kept BEFORE DELETE ON resource_use
 BEGIN SELECT RAISE(ABORT, 'what a trial used is never removed'); END;
 """
-"""What version 2 adds."""
+"""The tables that version 2 adds."""
 
 SCHEMA = FIRST_SCHEMA + RESOURCE_USE
-"""All tables as they are now."""
+"""All current tables."""
 
 _PAGE = """\
 # The notebook's schema

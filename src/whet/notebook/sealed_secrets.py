@@ -109,8 +109,8 @@ class Seals:
                     f"--env {name}=VALUE`" if is_variable else "-- COMMAND`, with the secret in it"
                 )
                 raise SecretNotKept(
-                    f"{each.place} is a secret that is not kept on this machine",
-                    hint=f"give it anew: `whet run --like TRIAL {anew}",
+                    f"this machine doesn't have the secret of {each.place}",
+                    hint=f"give it again: `whet run --like TRIAL {anew}",
                 )
 
     def _leaves(self, data: object) -> object:

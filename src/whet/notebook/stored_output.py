@@ -74,7 +74,7 @@ def reading(path: Path) -> Generator[None, None, None]:
                 hint="run it once more: `whet again`; `notebook_bytes` and `notebook_days` in your"
                 " settings say how much is kept",
             ) from error
-        raise lost(path, "is gone, though a trial names it") from error
+        raise lost(path, "is gone, but a trial needs it") from error
 
 
 @lru_cache(maxsize=4096)
@@ -104,9 +104,9 @@ def make_due(state: Path) -> None:
         os.utime(state / PRUNED, (0, 0))
 
 
-def lost(path: Path, what: str = "does not hold what its name says") -> NotebookDamaged:
+def lost(path: Path, what: str = "doesn't match its digest") -> NotebookDamaged:
     """Return the error for a blob that is not there, or not whole."""
     return NotebookDamaged(
         f"`{path}` {what}",
-        hint="bring the folder `blobs` beside the notebook back from a backup, or run the trial once more: `whet again`",
+        hint="restore the folder `blobs` next to the notebook from a backup, or run the trial again: `whet again`",
     )

@@ -22,7 +22,7 @@ class Missing:
 MISSING = Missing()
 
 _MOST_PAIRS = 4_000_000
-"""Lists with more pairs of items are compared by number: to find their common parts takes minutes."""
+"""whet compares lists with more pairs of items by position: finding their common parts takes minutes."""
 
 
 @value_class(eq=False)

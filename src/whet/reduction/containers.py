@@ -27,10 +27,10 @@ from whet.reduction.reduction_pass import (
 )
 
 _DEEPEST_WEIGHED = 2
-"""An archive may hold itself; so deep within others it counts by its bytes."""
+"""An archive can contain itself; at this depth it counts by its bytes."""
 
 _MEMBER_WEIGHT = 1 << 64
-"""More than all that a member holds: one member less is better than anything else."""
+"""More than the content of any member: one member less is better than anything else."""
 
 _MOST_REMEMBERED = 20_000
 

@@ -19,10 +19,10 @@ from whet.search.proposal import Search
 GROWING = "grow to shrink"
 
 MOST_GROWTH, LEAST_GROWN_BYTES = 2, 256
-"""A larger payload is at most so many times as large as the best one, and these bytes more."""
+"""The most that a larger payload may exceed the best one: this factor, and these bytes more."""
 
 MOST_STEPS = 200
-"""So many candidates are tried on the way from a larger payload to a better one."""
+"""How many candidates whet tries on the way from a larger payload to a better one."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from whet.search.proposal import CandidateT, Search
 from whet.search.subsets.delta import BATCH_WIDTH, Kept, minimize
 
 BATCH_BYTES = 64 * 1024 * 1024
-"""A batch holds the candidates that a driver has read: of large payloads, fewer."""
+"""A batch has the candidates that a driver has read: fewer for large payloads."""
 
 LEAST_WIDTH = 8
 
@@ -40,7 +40,7 @@ class Edit:
 
 
 Change: TypeAlias = Sequence[Edit]
-"""Edits that are made together or not at all."""
+"""Edits that apply together or not at all."""
 
 
 def siblings(spans: Sequence[tuple[int, int]]) -> list[Edit]:

@@ -8,7 +8,7 @@ from whet.reduction.between import Step
 from whet.reduction.line_changes import TextBetween, shown_lines, text_between
 
 _MOST_TEXT_BYTES = 1024 * 1024
-"""A larger file is switched as a whole: to compare its lines may take minutes."""
+"""whet switches a larger file as a whole: comparing its lines can take minutes."""
 
 
 @value_class(kw_only=True)

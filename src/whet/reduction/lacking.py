@@ -19,7 +19,7 @@ _SIGNS = {
     "pyarrow": (b"PAR1", b"ARROW1", b"FEA1"),
     "PIL": (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a"),
 }
-"""How files of a format begin, whatever their names."""
+"""The first bytes of a format's files, whatever their names."""
 
 
 def lacking_reader(payload: bytes, name: str) -> str:

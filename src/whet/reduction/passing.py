@@ -20,7 +20,7 @@ _IN_A_WORD = re.compile(rb"[A-Za-z0-9_]*+")
 _LETTERS_BEHIND, _LETTERS_AHEAD = re.compile(rb"[A-Za-z]++\Z"), re.compile(rb"[A-Za-z]++")
 _QUOTES = (b'"', b"'", b"`")
 _FEWEST_LETTERS, _LONGEST_WORD = 2, 40
-"""Of a word of one letter more nothing is left that is the same."""
+"""A word with one more letter has nothing left in common."""
 
 MOST_NEIGHBOURS = 24
 _STAND_INS = (b"0", b"1", b"a")

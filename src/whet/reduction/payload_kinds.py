@@ -234,7 +234,7 @@ PLAIN = (
     Kind(name="words", claims=_always, passes=lifted(WORDS, (*NAME_PASSES, DELETE_WORDS))),
     Kind(name="bytes", claims=_always, passes=lifted(BYTES, (DELETE_BYTES, *PLAINER_PASSES))),
 )
-"""What all text gets beside, in this order; within a stage passes start in this order too."""
+"""The passes for all text as well, in this order; within a stage passes start in this order, too."""
 
 SOURCES = tuple(
     each for each in STRUCTURED if each.name in {"sql", *(kind.name for kind in SOURCE_KINDS)}
@@ -242,7 +242,7 @@ SOURCES = tuple(
 """Programs."""
 
 _MOST_ODD = 0.02
-"""A text may hold a few control characters: it may be what the failure is about."""
+"""A text can have a few control characters: the failure may be about them."""
 
 KINDS = {each.name: each for each in (*STRUCTURED, *PLAIN)}
 

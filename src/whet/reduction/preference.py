@@ -19,7 +19,7 @@ def _tokens(payload: bytes) -> int:
 
 
 MEASURES: Mapping[str, Callable[[bytes], int]] = {"bytes": len, "lines": _lines, "tokens": _tokens}
-"""What can be counted without a run."""
+"""The measures that need no run."""
 
 
 @value_class(kw_only=True)
@@ -76,7 +76,7 @@ def patterns_of(texts: Sequence[str], payload: bytes) -> tuple[re.Pattern[bytes]
         except re.error as error:
             raise BadUsage(
                 f"`--keep {text}` is no regular expression: {error}",
-                hint="put a backslash before each of . * + ? ( ) [ ] { } | that stands for itself",
+                hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
             ) from error
         if pattern.search(payload) is None:
             raise BadUsage(

@@ -29,18 +29,18 @@ _PROBING, _WRITING = "probe the format", "write it again"
 _OPENING = (b"{", b"[", b"<")
 
 FRUITLESS_TRIALS, LEAST_GAIN = 200, 0.01
-"""What is of no known format is left when so many trials in a row gain less than that part of it.
+"""whet gives up on an unknown format when this many trials in a row gain less than this share of it.
 
-Nearly no cut of a file with lengths, counts and sums in it is a file that its program reads.
+A program can read hardly any cut of a file with lengths, counts and sums in it.
 """
 
 MUCH_LESS = 0.75
-"""When less than so much of a payload is left, the structure is worth another look before the bytes."""
+"""When less than this share of a payload is left, whet retries its structure before its bytes."""
 
 _MAY_END_A_ROUND = (Stage.LINES, Stage.VALUES)
 
 DEEPEST = 4
-"""So many payloads within each other are reduced where they lie."""
+"""How many nested payloads whet reduces in place."""
 
 
 class _FruitlessError(Exception):

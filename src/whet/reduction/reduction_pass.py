@@ -18,7 +18,7 @@ from whet.search.proposal import Search
 ViewT = TypeVar("ViewT")
 
 PassSearch: TypeAlias = Search[bytes, bytes]
-"""Proposes payloads. Each BAD one becomes what it goes on from; the last is returned."""
+"""Proposes payloads. It continues from each BAD one, and returns the last."""
 
 
 class Stage(IntEnum):

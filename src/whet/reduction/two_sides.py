@@ -15,7 +15,7 @@ from whet.search.rendering import rendering
 from whet.search.subsets.hierarchy import Numbers, Path, few_of
 
 _SINGLES = 2
-"""So many suspects are taken back alone first: where the failure needs all, the first is enough."""
+"""How many suspects whet reverts alone first: if the failure needs all, the first is enough."""
 
 
 def few_to_add(paths: Sequence[Path]) -> Search[Numbers, Numbers]:

@@ -8,12 +8,12 @@ what lies around these is decoded.
 from collections.abc import Callable
 
 _MOST_REMEMBERED = 1 << 20
-"""Of larger payloads none is kept alive only because it may be compared with the next."""
+"""whet doesn't keep larger payloads alive just to compare them with the next."""
 
 _CONTINUING = range(0x80, 0xC0)
 
 _NEAR = 256
-"""So many bytes are decoded sooner than halved further."""
+"""Decoding this many bytes is faster than halving further."""
 
 
 class BrokenPlaces:

@@ -15,7 +15,7 @@ _LEAST_UNITS = 1
 
 Span = tuple[int, int]
 Cut = tuple[int, int]
-"""The first unit that is left out, and the one behind the last."""
+"""The first removed unit, and the one after the last."""
 
 
 @value_class

@@ -60,7 +60,7 @@ class Answer:
         """How sure it is, in words."""
         if self.cause is not None:
             return self.cause.sureness.value
-        return "nothing seen names the cause" if not self.possible else Sureness.POSSIBLE.value
+        return "no evidence names the cause" if not self.possible else Sureness.POSSIBLE.value
 
     @property
     def source_lines(self) -> tuple[tuple[int, str, bool], ...]:
@@ -172,7 +172,7 @@ def _ruled_out(investigation: Investigation) -> list[Evidence]:
             Evidence(
                 says=f"most of {payload.original}: it fails this way with {kept} of its {before}"
                 if payload.after_bytes
-                else f"a need for what {payload.original} holds: it fails so when it is empty"
+                else f"the content of {payload.original}: it fails this way with an empty file"
             )
         )
     return said
@@ -195,7 +195,7 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
     if pointed is not None and pointed.next_step:
         return pointed.next_step
     if pointed is not None and pointed.path:
-        return f"Look at {Placing(investigation.trial.cwd)(pointed.path, pointed.line)}."
+        return f"Check {Placing(investigation.trial.cwd)(pointed.path, pointed.line)}."
     if investigation.reproducer is not None and investigation.reproducer.is_verified:
         return f"Run `{investigation.reproducer.script}`, which shows the failure, and change it."
-    return "Open it where it fails: `whet post-mortem`."
+    return "Open pdb where it fails: `whet post-mortem`."

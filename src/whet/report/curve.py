@@ -13,7 +13,7 @@ _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 36
 _COLOUR, _GRID, _INK = "#0369a1", "#8884", "#888"
 _LABEL = 100
-"""So much room a label needs."""
+"""The space that a label needs."""
 _FONT = 'font-family="sans-serif" font-size="12"'
 
 

@@ -11,7 +11,7 @@ from whet.report.answer import Answer
 from whet.report.wording import unbroken
 
 _MOST_COLOURED = 50_000
-"""Characters; a longer text is shown in one colour."""
+"""Characters; a longer text gets a single colour."""
 _FOLDED_LINES = 30
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 """Code in a sentence."""

@@ -70,7 +70,10 @@ def test_a_release_of_another_package_stands_beside_those_that_are_searched(bise
     assert found_by(said)["first_bad"] == "1.4"
     for words in (("--with", "other==2.0", "HEAD"), ("--package", "tool", "--with", "other", "1")):
         refused = bisect("bisect", *words, "--", "python", "try.py")
-        assert (refused.code, "names no release of another package" in refused.stderr) == (64, True)
+        assert (refused.code, "doesn't name a release of a second package" in refused.stderr) == (
+            64,
+            True,
+        )
 
 
 def test_which_of_many_packages_and_with_which_release(bisect: Whet) -> None:
@@ -103,7 +106,7 @@ def test_a_day_stands_for_the_packages_of_the_other_end_as_they_were_then(bisect
     assert "2024-04-15 with this one difference fails" in said.stdout
     assert "tool: 1.3 → 1.8" in said.stdout
     assert "tool 1.6 is the first bad release" in said.stdout
-    assert "now.txt: left out: mine: it does not come from a package index" in said.stderr
+    assert "now.txt: left out: mine: it doesn't come from a package index" in said.stderr
 
 
 def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> None:
@@ -115,7 +118,7 @@ def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> 
 
     assert said.code == 0, said.stderr
     assert "good.txt with these 2 fails" in said.stdout
-    assert "skipped: `other==1.0` and 2 packages beside it cannot be installed" in said.stderr
+    assert "skipped: can't install `other==1.0` and 2 packages with it" in said.stderr
 
 
 def test_an_investigation_names_the_package_and_the_release_beside_a_good_set(bisect: Whet) -> None:
@@ -244,19 +247,22 @@ def test_an_end_that_cannot_be_installed_is_named(bisect: Whet, index: LocalInde
     said = bisect("bisect", "--packages", "good.txt", "bad.txt", "--", "python", "-c", "1/0")
 
     assert said.code == 69
-    assert "`old==1.0` and 1 package beside it cannot be installed" in said.stderr
+    assert "can't install `old==1.0` and 1 package with it" in said.stderr
     assert "hint: " in said.stderr
 
 
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
-        (("a.txt", "b.txt"), "`a.txt` is no file, no day and not `now`"),
-        (("2024-13-41", "now"), "`2024-13-41` is no file, no day and not `now`"),
-        (("2024-01-01", "2024-02-01"), "are two days, without any packages"),
+        (("a.txt", "b.txt"), "`a.txt` is neither a file nor a date nor `now`"),
+        (("2024-13-41", "now"), "`2024-13-41` is neither a file nor a date nor `now`"),
+        (("2024-01-01", "2024-02-01"), "are both dates, without any packages"),
         (("pins.txt", "pins.txt"), "are the same packages"),
-        (("pins.txt", "loose.txt"), "`loose.txt` pins no packages: tool: `tool>1` names no one"),
-        (("a", "b", "c"), "does not name two sets of packages"),
+        (
+            ("pins.txt", "loose.txt"),
+            "`loose.txt` pins no packages: tool: `tool>1` doesn't name one",
+        ),
+        (("a", "b", "c"), "doesn't name two sets of packages"),
     ],
 )
 def test_ends_that_are_no_two_sets_are_refused_with_the_next_step(

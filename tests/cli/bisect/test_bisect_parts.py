@@ -99,17 +99,20 @@ def test_outside_git_attempts_and_their_hunks_are_searched_and_the_code_of_each_
     assert "+line3 = 33" in diff.stdout
     assert again.code == 0, again.stderr
     assert (whet.folder / "app.py").read_text() == broken()
-    assert "not in a git repository" in whet("bisect", "HEAD~1", "HEAD", "--", "true").stderr
+    assert "isn't in a git repository" in whet("bisect", "HEAD~1", "HEAD", "--", "true").stderr
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--working-tree", "HEAD"), "`--working-tree` searches what is not committed here"),
-        (("--attempts", "--terms", "a,b"), "`--attempts` searches what it was tried on before"),
+        (
+            ("--attempts", "--terms", "a,b"),
+            "`--attempts` searches the commits that it ran on before",
+        ),
         (("--package", "x", "--hunks", "1", "2"), "`--hunks`, `--log`"),
         (("a", "b", "c"), "`a b c` does not name one or two ends"),
-        (("--package", "x"), "no release of `x` is named"),
+        (("--package", "x"), "`x` has no release to start from"),
     ],
 )
 def test_words_that_do_not_go_together_are_refused(

@@ -124,7 +124,7 @@ def place_of(word: str, *command: str) -> Place:
 @pytest.mark.parametrize(
     ("word", "title", "note"),
     [
-        ("train.py:5", "train.py:6", "line 5 has no code: line 6 is taken"),
+        ("train.py:5", "train.py:6", "line 5 has no code: whet uses line 6"),
         (
             "train.py:11",
             "train.py:Model.fit",
@@ -185,7 +185,7 @@ def test_a_method_is_found_where_it_is_defined(inside: Path) -> None:
         ("pkg.work:Sub.upp", "did you mean `Sub.up`?"),
         ("math:sqrt", "written in C"),
         ("pkg.work:sqrt", "not written in Python"),
-        ("pkg.work:Sub", "what runs are those of `pkg.work.Base`: name these"),
+        ("pkg.work:Sub", "its methods come from `pkg.work.Base`: name these"),
     ],
 )
 @pytest.mark.usefixtures("inside")
@@ -200,9 +200,7 @@ def test_an_expression_that_changes_something_is_warned_of() -> None:
     (wish,) = parse_wishes(["raise:X", "print", "rows.pop()", "len(rows)"])
     place = Place(target=wish.targets[0], title="raise:X")
 
-    assert notes_on([(place, wish)]) == [
-        "`rows.pop()` is evaluated each time: what it changes stays changed"
-    ]
+    assert notes_on([(place, wish)]) == ["`rows.pop()` runs each time, and its side effects stay"]
 
 
 def test_a_debugger_waits_at_a_socket_and_the_program_goes_on_when_it_is_left(
@@ -299,7 +297,7 @@ def test_a_trial_is_probed_again_where_the_code_is_by_then(project: Whet) -> Non
     project.write("train.py", "print('rewritten')\n")
     gone = project("again", "1")
     assert gone.stdout == "rewritten\n"
-    assert "what trial 1 was probed for is not there any more" in gone.stderr
+    assert "the probes of trial 1 no longer match the code" in gone.stderr
 
 
 def _told_without_times(said: str) -> str:

@@ -86,7 +86,7 @@ def told(whet: Whet, *command: str) -> list[dict[str, Any]]:
     """Return the clues of an investigation that come from a comparison."""
     done = whet("investigate", "--json", "--no-changes", "--", sys.executable, *command)
     clues = json.loads(done.stdout)["clues"]
-    return [each for each in clues if each["why"] == "what was different the last time it worked"]
+    return [each for each in clues if each["why"] == "compare with the last call that worked"]
 
 
 def test_an_earlier_call_of_the_same_run_is_a_neighbour(whet: Whet) -> None:

@@ -42,7 +42,7 @@ def test_what_a_gpu_would_tell_is_said_where_there_is_none(whet: Whet) -> None:
     clues, _ = investigated(whet, "cuda_error.py")
 
     said = " ".join(str(each["says"]) for each in clues)
-    assert "cuda-sync and cpu could not be tried" in said
+    assert "whet couldn't test cuda-sync and cpu" in said
     assert "`whet toggle cuda-sync cpu`" in said
 
 
@@ -51,7 +51,7 @@ def test_what_works_under_a_tracer_is_told_with_who_asks_for_one(whet: Whet) -> 
     clues, _ = investigated(whet, "works_when_watched.py")
 
     (last,) = clues[-1:]
-    assert "passed in each of 4 closely watched runs" in str(last["says"])
+    assert "passed in each of 4 instrumented runs" in str(last["says"])
     assert last["line"] == line_of("works_when_watched.py", "sys.gettrace()")
 
 

@@ -59,7 +59,7 @@ def test_space_that_is_there_again_is_not_told_as_the_cause(whet: Whet) -> None:
     whet.write("main.py", "raise OSError(28, 'No space left on device', '/tmp/gone/data')\n")
     whet("investigate", "--", PYTHON, "main.py")
 
-    assert "space was freed since, or the program has another file system there" in told(whet)
+    assert "some space is free again, or the program has another file system there" in told(whet)
 
 
 def test_a_trial_that_passed_is_not_said_to_fail(whet: Whet) -> None:

@@ -34,7 +34,7 @@ def test_a_file_that_git_ignores_is_named_as_the_cause(whet: Whet) -> None:
 
     said = whet("investigate", "--", PYTHON, "main.py")
 
-    assert "it needs a file git does not track (`git status --ignored`)" in said.stderr
+    assert "it needs an untracked file (`git status --ignored`)" in said.stderr
 
 
 def test_without_git_changes_are_said_too(whet: Whet) -> None:

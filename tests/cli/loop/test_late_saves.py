@@ -31,7 +31,7 @@ def test_a_verb_tells_of_changes_that_an_editor_holds(whet: Whet, words: tuple[s
 def test_a_file_that_was_saved_after_it_was_read_is_told(whet: Whet) -> None:
     whet.write("prog.py", SAVES_ITSELF)
     said = whet("run", "--", PYTHON, "prog.py")
-    assert "was saved while the program ran" in said.stderr
+    assert "during the run, which used the older version" in said.stderr
     assert str(whet.folder / "prog.py") in said.stderr
 
 

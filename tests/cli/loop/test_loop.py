@@ -35,7 +35,7 @@ def test_each_save_is_a_run_from_as_far_on_as_it_can_be(whet: Whet) -> None:
     assert [told["is_warm"] for told in (first, second, third)] == [False, True, False]
     assert second["from"] == "main.py:3"
     assert Path(second["saved"][0]).name == "main.py"
-    assert third["why_not_deeper"] == "not from main.py:3: main.py has changed above"
+    assert third["why_not_deeper"] == "not from main.py:3: main.py has changed above this line"
     assert [out_of(told, whet) for told in (first, second, third)] == ["1\n", "2\n", "0\n2\n"]
 
 
@@ -49,7 +49,7 @@ def test_a_command_that_is_no_python_runs_cold_each_time_and_says_why(whet: Whet
     assert out_of(second, whet) == "two\n"
     assert not first["is_warm"]
     assert not second["is_warm"]
-    assert second["why_no_copies"] == "it is not run by a Python that whet can follow"
+    assert second["why_no_copies"] == "it doesn't run on a Python that whet can follow"
 
 
 def test_a_save_replaces_a_run_that_hangs(whet: Whet) -> None:
@@ -472,7 +472,7 @@ def test_ctrl_c_ends_the_run_and_then_the_loop(whet: Whet) -> None:
         save(whet, "main.py", f"import sys\n{SLOW}print('on a terminal:', sys.stdin.isatty())\n")
         assert "on a terminal: True" in screen.wait_for("whet: warm ")
         # The cold run finds a terminal, too, and is not shown.
-        assert "on a terminal" not in screen.wait_for("a cold run says the same (trial 4)")
+        assert "on a terminal" not in screen.wait_for("a cold run ends the same way (trial 4)")
         screen.type(b"\x03")
         assert screen.process.wait(20) == 0
 

@@ -190,7 +190,7 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
     assert told["differs_in"] == []
     conf = whet.folder.parent / "conf.toml"
     assert told["why_not"].startswith(
-        f"{conf} has changed, and the program looks at it before main.py"
+        f"{conf} has changed, and the program reads it before main.py"
     )
 
 

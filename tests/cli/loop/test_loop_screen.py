@@ -50,7 +50,7 @@ def test_a_run_that_a_save_has_ended_says_so(whet: Whet) -> None:
         save(whet, "main.py", f"{SLOW}print('done')\n")
         told = screen.wait_for("done")
 
-    assert told.lstrip() == "half \nwhet: the run was ended: main.py was saved\ndone"
+    assert told.lstrip() == "half \nwhet: stopped the run: you saved main.py\ndone"
 
 
 def test_what_is_no_python_is_not_offered_to_be_stepped_through(whet: Whet) -> None:
@@ -58,7 +58,7 @@ def test_what_is_no_python_is_not_offered_to_be_stepped_through(whet: Whet) -> N
     with on_screen(whet, "sh", "run.sh") as screen:
         told = screen.wait_for("waiting for a save")
         screen.type(b"b\n")
-        told += screen.wait_for("nothing has failed that could be stepped through")
+        told += screen.wait_for("no failure to step through")
         screen.type(b"z\n")
         told += screen.wait_for("type r to run again")
         screen.type(b"q\n")
@@ -78,8 +78,8 @@ def test_a_run_from_a_copy_that_gains_little_is_called_that(whet: Whet) -> None:
         save(whet, "main.py", text.replace("1", "2").replace("end", "over"))
         late = screen.wait_for("trial 3")
 
-    assert "ms), little gained: the slow part comes after the edit · GOOD exit 0" in early
-    assert "little gained" not in late
+    assert "ms), little faster: the slow part comes after the edit · GOOD exit 0" in early
+    assert "little faster" not in late
 
 
 def test_both_streams_are_shown_in_the_order_in_which_they_were_written(whet: Whet) -> None:
@@ -100,7 +100,7 @@ print('end')
 
     assert f"{written}end\nwhet: cold" in cold
     assert f"{written}over\nwhet: warm" in warm
-    assert "a cold run says the same" in verified
+    assert "a cold run ends the same way" in verified
 
 
 def test_a_progress_bar_stays_whole_beside_lines_of_output(whet: Whet) -> None:

@@ -132,13 +132,13 @@ def test_what_fails_each_time_needs_nothing(whet: Whet) -> None:
     said = whet("repeat", "--amplify", "-n", "3", "--", PYTHON, "main.py")
 
     assert said.code == 0
-    assert "it fails each time" in said.stdout
+    assert "it fails every time" in said.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--amplify", "--until-failure"), "an end of its own"),
+        (("--amplify", "--until-failure"), "decides on its own when to stop"),
         (("--amplify", "--amplifier", "sleep"), "did you mean `sleeps`"),
         (("--amplifier", "sleeps"), "add `--amplify`"),
         (("--like", "7"), "no trial 7"),

@@ -65,7 +65,7 @@ def test_it_is_said_in_words_what_follows(whet: Whet) -> None:
     assert "failed in 2 of 4 runs: 50 %" in said.stdout
     assert f"whet repeat -n 19 --stack 4M -- {PYTHON} app.py '{{}}'`" in said.stdout
     assert "KeyError: 'price' at app.py:9" in said.stdout
-    assert "to be 95 % sure that it is fixed: 5 runs without a failure" in said.stdout
+    assert "to be 95 % sure of a fix: 5 runs without a failure" in said.stdout
     assert "run 1 (trial 1): KeyError: 'price'" in said.stderr
 
 
@@ -134,7 +134,7 @@ def test_ctrl_c_shows_what_is_known_by_then(whet: Whet) -> None:
 @pytest.mark.parametrize(
     ("words", "said_of"),
     [
-        (("--until-failure", "--until-sure", "95%"), "two ends"),
+        (("--until-failure", "--until-sure", "95%"), "exclude each other"),
         (("--until-sure", "100%"), "--until-sure 1"),
         (("--until-sure", "95%", "--within", "0"), "--within 0"),
         (("--until-sure", "often"), "`often` is not a share"),

@@ -196,9 +196,9 @@ def test_a_switch_of_a_project_is_used_once_the_user_has_agreed_to_it(whet: Whet
     refused = whet("toggle", "no-cache", "--", *program)
     assert refused.code == 64
     assert "`whet settings --agree`" in refused.stderr
-    assert "not used until you agree" in whet("settings").stderr
+    assert "doesn't use them until you agree" in whet("settings").stderr
     assert json.loads(whet("settings", "--json").stdout)["agreed"] is False
-    assert "are left out" in whet("toggle", "--", *program).stderr
+    assert "until you agree to them" in whet("toggle", "--", *program).stderr
 
     whet("settings", "--agree")
     assert json.loads(whet("settings", "--json").stdout)["agreed"] is True

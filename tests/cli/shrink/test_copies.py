@@ -78,7 +78,7 @@ def test_a_command_that_writes_its_file_leaves_it_as_it_was(whet: Whet) -> None:
 
     said = whet("shrink", "d.txt", "--", PYTHON, "prog.py", "d.txt")
 
-    assert (path.read_text(), "it was put back" in said.stderr) == ("a\nb\n", True)
+    assert (path.read_text(), "whet restored it" in said.stderr) == ("a\nb\n", True)
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_an_investigation_leaves_out_a_file_whose_copy_fails_otherwise(whet: Whe
     said = whet("investigate", "--", PYTHON, "prog.py", "data.txt", "place.txt")
 
     report = json.loads((whet.folder / "whet-report/report.json").read_text())
-    assert "not made smaller: `place.txt`" in said.stderr
+    assert "didn't shrink `place.txt`" in said.stderr
     assert [payload["original"] for payload in report["payloads"]] == ["data.txt"]
     assert (whet.folder / "whet-report/data.txt").read_text().strip() == "BOOM"
 
@@ -179,5 +179,5 @@ def test_an_investigation_leaves_the_program_of_a_launcher_as_it_is(whet: Whet) 
 
     report = json.loads((whet.folder / "whet-report/report.json").read_text())
     assert said.code == 0, said.stderr
-    assert "not made smaller: `main.py`: it is code that runs where it fails" in said.stderr
+    assert "didn't shrink `main.py`: its code runs where it fails" in said.stderr
     assert [each["original"].endswith("data.json") for each in report["payloads"]] == [True]

@@ -99,7 +99,7 @@ def test_what_is_a_part_of_a_good_file_beside_it_shows_nothing(whet: Whet) -> No
     left = (whet.folder / "data.shrunk.txt").read_text()
     assert left
     assert not set(left.splitlines()) <= {"hay", "end"}
-    assert "; no part of data.good.txt, which passes; not excluded: " in first_line(said)
+    assert "; not a part of data.good.txt, which passes; not excluded: " in first_line(said)
 
 
 def test_a_file_beside_it_that_fails_too_is_no_good_side(whet: Whet) -> None:

@@ -269,14 +269,14 @@ def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
     [
         (("--arguments", "--", "false"), 64, "`false` has no arguments after the program"),
         (("--arguments", "f.txt", "--", "ls", "x"), 64, "`--arguments` takes no file"),
-        (("--environment", "--arguments", "--", "ls", "x"), 64, "`--environment` and `--arguments` are two searches"),
+        (("--environment", "--arguments", "--", "ls", "x"), 64, "`--environment` and `--arguments` exclude each other"),
         (("--environment", "-o", "x", "--", "false"), 64, "`-o` is for a file"),
         (("--tests", "--", "false", "x"), 64, "`false x` isn't a pytest command"),
         (("--tests", "nope", "--", PYTHON, "-m", "pytest", "tests"), 64, "pytest collects no test `nope`"),
         (("--tests", "test_after", "--", PYTHON, "-m", "pytest", "tests"), 65, "::test_after` does not fail"),
         (("--tests", "--", PYTHON, "-m", "pytest", "nowhere"), 64, "pytest collects no tests"),
         (("--arguments", "--", "true", "x"), 65, "`true x` does not fail"),
-        (("--", "false"), 64, "no file is named"),
+        (("--", "false"), 64, "give the file to shrink"),
     ],
 )  # fmt: skip
 def test_bad_input_names_the_value(
@@ -351,7 +351,7 @@ def test_what_asks_for_another_smaller_file_goes_with_no_defaults(
     ("defaults", "code", "message"),
     [
         ("{", 65, "`defaults.json` is not JSON: "),
-        (json.dumps(MINE), 64, "`config.json` does not differ from `defaults.json` in any setting"),
+        (json.dumps(MINE), 64, "`config.json` has the same settings as `defaults.json`"),
         (None, 66, "`defaults.json` does not exist"),
     ],
 )

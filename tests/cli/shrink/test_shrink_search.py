@@ -66,7 +66,7 @@ def test_the_two_are_shown_as_a_diff_and_what_each_pass_gained_as_a_table(whet: 
 
     said = whet("shrink", "data.csv", "--", PYTHON, "parse.py", "data.csv")
 
-    assert "the nearest that passes (- fails, + passes):" in said.stdout
+    assert "the most similar version that passes (- fails, + passes):" in said.stdout
     lines = said.stdout.splitlines()
     diff = [line.strip() for line in lines[lines.index("    ,") :]]
     assert "-," in diff
@@ -152,7 +152,7 @@ test $(( $(wc -c < {whet.folder}/count) % 5 )) -lt 2
     assert "flaky: the result failed in" in notes
     assert (whet.folder / "hay.shrunk.txt").read_text() == "a needle here"
     assert payload(said)["rate_at_least"] == 0.5
-    assert payload(said)["reason"] == "nothing smaller that was tried fails often enough"
+    assert payload(said)["reason"] == "no smaller candidate fails often enough"
     assert payload(said)["minimal_over"] == []
 
 
@@ -260,7 +260,7 @@ def test_a_long_json_is_laid_out_where_it_still_fails(whet: Whet) -> None:
     assert fails(whet, program, "laid_out.json")
     (end,) = [line for line in laid_out.stdout.splitlines() if "1-minimal" in line]
     assert end.startswith("  1-minimal over values, ")
-    assert "bytes, then laid out to be read: " in end
+    assert "bytes, then formatted: " in end
     assert "laid out" not in flat.stdout
 
 
@@ -303,7 +303,7 @@ def test_a_search_that_was_killed_goes_on_from_its_best(whet: Whet) -> None:
     assert resumed.code == 0, resumed.stderr
     sizes = [each["after_bytes"] for each in events(resumed) if each["event"] == "reduced"]
     assert sizes[0] <= reached
-    assert "resumed from the best of an earlier shrink" in resumed.stdout
+    assert "resumes from the best result of an earlier shrink" in resumed.stdout
     assert "needle" in best.read_text()
     assert "17" in best.read_text()
     assert best.stat().st_size == len("17needle")
@@ -329,7 +329,7 @@ def test_the_best_that_holds_what_must_be_kept_is_resumed(whet: Whet) -> None:
 
     assert resumed.code == 0, resumed.stderr
     assert "nothing to resume" not in resumed.stdout
-    assert "resumed from the best of an earlier shrink" in resumed.stdout
+    assert "resumes from the best result of an earlier shrink" in resumed.stdout
     smallest = (whet.folder / "hay.shrunk.txt").read_text()
     assert "keep" in smallest
     assert len(smallest) <= len("keep\nneedle")
@@ -362,7 +362,7 @@ if "boom" in content and (not is_rare or number % 8 == 1):
 
     assert resumed.code == 0, resumed.stderr
     assert "keep" in (whet.folder / "d.shrunk.txt").read_text()
-    assert "resumed from the best of an earlier shrink: 12 B \u2192 8 B" in resumed.stderr
+    assert "resumes from the best result of an earlier shrink: 12 B \u2192 8 B" in resumed.stderr
 
 
 def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
@@ -371,7 +371,7 @@ def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
     said = whet(*words[3:])
 
     assert said.code == 75
-    assert "the time budget is spent (`--budget 0.3`; `--resume` continues)" in said.stdout
+    assert "the time budget is used up (`--budget 0.3`; `--resume` continues)" in said.stdout
 
 
 WORD = 'import sys\nif "crash" in open(sys.argv[1]).read():\n    raise SystemError("met")\n'
@@ -395,7 +395,7 @@ def test_a_result_that_a_parser_refuses_is_called_so_in_the_first_line(whet: Whe
     said = whet("shrink", "data.json", "--interesting", judge)
     first = next(line for line in said.stdout.splitlines() if line.startswith("data.json: "))
     assert (whet.folder / "data.shrunk.json").read_text() == "crash"
-    assert first.endswith("; a parser of its format refuses it now")
+    assert first.endswith("; no longer valid in its format")
 
 
 def test_a_table_stays_one_and_a_lost_header_is_told_in_the_first_line(whet: Whet) -> None:
@@ -408,7 +408,7 @@ def test_a_table_stays_one_and_a_lost_header_is_told_in_the_first_line(whet: Whe
 
     assert (whet.folder / "data.shrunk.csv").read_text().strip() == "bad"
     first = next(line for line in said.stdout.splitlines() if line.startswith("data.csv: "))
-    assert first.endswith("; without the header of its table")
+    assert first.endswith("; without the table's header")
 
 
 def test_a_reader_that_is_not_installed_is_said_first_with_what_adds_it(whet: Whet) -> None:
@@ -426,7 +426,7 @@ def test_a_reader_that_is_not_installed_is_said_first_with_what_adds_it(whet: Wh
         check=False,
     )
 
-    told = said.stderr.partition("yaml, which reads it, is not installed")
+    told = said.stderr.partition("yaml, which reads it, isn't installed")
     assert told[1], said.stderr
     assert "-m pip install 'whet[formats]'`" in told[2]
 
@@ -445,4 +445,4 @@ def test_an_unknown_format_is_said_and_left(whet: Whet) -> None:
 
     assert said.code == 0
     assert "`a.own` isn't in a format that whet knows: it tries to cut" in said.stderr
-    assert "of no known format: 200 trials in a row gained less than 1 %" in said.stdout
+    assert "unknown format: 200 trials in a row gained less than 1 %" in said.stdout

@@ -210,7 +210,7 @@ def test_where_nothing_can_be_mounted_the_error_says_what_is_needed() -> None:
 
     assert done.returncode == 69
     assert done.stdout == b""
-    assert b"cannot give the trial a room of its own" in done.stderr
+    assert b"whet can't create a sandbox" in done.stderr
     assert b"whet explain room-refused" in done.stderr
 
 
@@ -226,7 +226,7 @@ def test_a_mount_that_keeps_an_ordinary_user_from_a_room_is_named() -> None:
         answer = replace(ada, prefix=prefix)("run", "--clean", "--", "true")
 
     assert answer.code == 69, answer.stderr
-    assert f"hint: `{inner}` is mounted in it" in answer.stderr
+    assert f"hint: unmount `{inner}`: only root" in answer.stderr
 
 
 _TRIES = """

@@ -169,7 +169,7 @@ def test_root_that_unmounts_its_disk_is_told_that_the_limit_did_not_hold() -> No
         ada.make_folder("data")
         answer = ada("run", "--disk", "1M:data", "--", "umount", "-l", "data")
 
-    assert "has unmounted" in answer.stderr
+    assert "the program unmounted" in answer.stderr
     assert "data" in answer.stderr
 
 
@@ -179,7 +179,7 @@ def test_a_user_cannot_unmount_a_limit() -> None:
         answer = ada("run", "--disk", "1M:data", "--", "umount", "data")
 
     assert answer.code != 0
-    assert "has unmounted" not in answer.stderr
+    assert "the program unmounted" not in answer.stderr
 
 
 def test_what_makes_no_sense_is_refused_before_anything_runs() -> None:
@@ -187,4 +187,4 @@ def test_what_makes_no_sense_is_refused_before_anything_runs() -> None:
         answer = ada("run", "--disk", "1M:/not/there", "--", "echo", "ran")
 
     assert (answer.code, answer.stdout) == (64, "")
-    assert "make it first: `mkdir -p /not/there`" in answer.stderr
+    assert "create it first: `mkdir -p /not/there`" in answer.stderr

@@ -82,7 +82,7 @@ def test_as_much_is_left_as_was_asked_for(ada: User, options: list[str], left: l
     assert answer.code == 0, answer.stderr
     for mib, wanted in zip(map(int, answer.stdout.split()), left, strict=True):
         assert wanted - 64 <= mib <= wanted + 2
-    assert "a CUDA program needs some hundreds of MiB of that" in answer.stderr
+    assert "a CUDA program needs a few hundred MiB of that" in answer.stderr
 
 
 def test_the_memory_is_free_again_after_the_trial(ada: User) -> None:
@@ -126,7 +126,7 @@ def _wait_for_the_end(pidfd: int) -> None:
     [
         (["--gpu-free", "9G"], {}, "only 8275361792 bytes free"),
         (["--gpu-free", "2=1G"], {}, "there is no GPU 2: 2 are visible"),
-        (["--gpu-free", "1G"], {"CUDA_VISIBLE_DEVICES": ""}, "there is no GPU at all"),
+        (["--gpu-free", "1G"], {"CUDA_VISIBLE_DEVICES": ""}, "no GPU is visible"),
         (["--gpu-free", "1G"], {"LD_LIBRARY_PATH": ""}, "libcuda.so.1"),
     ],
 )
@@ -168,8 +168,8 @@ def test_torch_takes_no_more_than_it_may_and_the_limit_is_named(
     assert answer.stdout.splitlines()[-1] == f"step {steps - 1}"
     assert "CUDA out of memory" in answer.stderr
     assert "limit `--gpu-memory " in answer.stderr
-    assert "`--gpu-memory` bounds what torch takes in each process, not the driver" in answer.stderr
-    assert "it took: torch refused a probe more on GPU 0, 1" in answer.stderr
+    assert "`--gpu-memory` limits torch in each process, but neither the driver" in answer.stderr
+    assert "it took effect: torch refused a probe more on GPU 0, 1" in answer.stderr
 
 
 def test_the_least_of_a_gpu_with_which_a_program_succeeds_is_found(ada: User) -> None:
@@ -198,30 +198,30 @@ def test_a_gpu_that_something_else_fills_is_named_too(ada: User) -> None:
 @pytest.mark.parametrize(
     ("module", "before", "told", "says"),
     [
-        ("jax", {}, {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.2500"}, "bounds what JAX takes"),
+        ("jax", {}, {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.2500"}, "limits JAX in each process"),
         (
             "jax",
             {"XLA_CLIENT_MEM_FRACTION": "0.9"},
             {"XLA_CLIENT_MEM_FRACTION": "0.2500"},
-            "bounds what JAX takes",
+            "limits JAX in each process",
         ),
         (
             "torch",
             {},
             {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.2500"},
-            "bounded nothing: torch was imported and never turned to a GPU",
+            "limited nothing: the program imported torch but used no GPU",
         ),
         (
             "",
             {},
             {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.2500"},
-            "bounded nothing: no process imported torch or JAX",
+            "limited nothing: no process imported torch or JAX",
         ),
         (
             "jax",
             {},
             {"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.2500"},
-            "whether JAX heard it is not known",
+            "whet set JAX's limit, but JAX didn't report it",
         ),
     ],
 )
@@ -247,38 +247,38 @@ _WAKES = "import jax\njax.local_devices()\n"
 @pytest.mark.parametrize(
     ("program", "variables", "way", "says"),
     [
-        (_COUNTS, {}, "by torch's allocator (took)", "it took: torch refused a probe more"),
+        (_COUNTS, {}, "by torch's allocator (took)", "it took effect: torch refused a probe more"),
         pytest.param(
             _ASKS,
             {},
             "by torch's allocator (took)",
-            "asked torch for a share of 0.9 itself, and got no more",
+            "asked torch for a share of 0.9, but whet's limit stayed",
             marks=pytest.mark.long,
         ),
         (
             _COUNTS.partition("assert")[0],
             {"FAKE_TORCH_IS_DEAF": "1"},
-            "did not take",
-            "did not hold: a probe got more from torch on GPU 0",
+            "had no effect",
+            "had no effect: a probe got more from torch on GPU 0",
         ),
         (
             _COUNTS.partition("assert")[0],
             {"FAKE_GPU_FREE": str(1 << 30)},
             "by torch's allocator (not proved)",
-            "could not be proved: GPU 0, it has less free than that",
+            "whet couldn't prove that it took effect: GPU 0, it has less free than that",
         ),
         pytest.param(
             _WAKES,
             {},
             "by JAX's allocator (took)",
-            "it took: JAX says so itself",
+            "it took effect: JAX reports the limit",
             marks=pytest.mark.long,
         ),
         (
             _WAKES,
             {"FAKE_JAX_IS_DEAF": "1"},
-            "did not take",
-            "did not hold: JAX may take 6 GiB of GPU 0",
+            "had no effect",
+            "had no effect: JAX can take 6 GiB of GPU 0",
         ),
     ],
     ids=["proved", "asked", "deaf torch", "full GPU", "JAX", "deaf JAX"],
@@ -317,8 +317,8 @@ def test_a_program_gets_no_more_than_the_cap_when_it_asks_for_more(ada: User) ->
 @pytest.mark.parametrize(
     ("cap", "variables", "code", "says"),
     [
-        ("9G", {}, 64, "`--gpu-memory 9 GiB` is more than the 8 GiB of the GPU"),
-        ("1G", {"CUDA_VISIBLE_DEVICES": ""}, 69, "there is no GPU at all"),
+        ("9G", {}, 64, "`--gpu-memory 9 GiB` is more than the GPU's 8 GiB"),
+        ("1G", {"CUDA_VISIBLE_DEVICES": ""}, 69, "no GPU is visible"),
     ],
 )
 def test_a_cap_that_cannot_be_is_refused_before_anything_runs(

@@ -66,7 +66,7 @@ def test_what_meets_the_limit_dies_and_the_shell_and_its_jobs_go_on(who: str) ->
         shell.wait_for(b"=100MiB= 64")
 
         shell.type(f"{ada.python} grow.py; echo ended-$?\n".encode())
-        shell.wait_for(b"is killed by the memory limit of this shell: ")
+        shell.wait_for(b"this shell's memory limit killed ")
         shell.wait_for(b" of 100.00 MiB")
         shell.wait_for(b"ended-137")
 

@@ -82,5 +82,5 @@ def test_a_folder_that_cannot_be_made_for_want_of_memory_is_no_question_of_where
     )  # fmt: skip
 
     assert done.returncode
-    assert "no more memory" in done.stderr
+    assert "run out of memory" in done.stderr
     assert "WHET_DIR" not in done.stderr

@@ -130,7 +130,7 @@ def test_a_stranger_s_sealed_files_are_not_believed(whet: Whet, tmp_path: Path) 
 
     failed = whet("again", environment=other)
     assert failed.code == 66
-    assert "is a secret that is not kept on this machine" in failed.stderr
+    assert "this machine doesn't have the secret of" in failed.stderr
 
 
 def test_what_stands_in_a_sealed_file_that_was_changed_is_not_run(whet: Whet) -> None:

@@ -73,4 +73,4 @@ def test_no_file_is_said_to_be_saved_late_because_the_clock_was_set_back(
     said = whet("run", "--", sys.executable, program.name)
 
     assert said.code == 1
-    assert "was saved while the program ran" not in said.stderr + whet("show").stdout
+    assert "during the run, which used the older version" not in said.stderr + whet("show").stdout

@@ -143,7 +143,7 @@ def test_a_notebook_is_taken_over_after_what_it_would_start_was_shown(whet: Whet
     taken = whet("notebook", "adopt", "kept", "--yes")
     assert taken.code == 0, taken.stderr
 
-    assert "took over 2 trials" in taken.stdout
+    assert "adopted 2 trials" in taken.stdout
     assert not (whet.folder / "ran").exists()
     assert tree(whet.folder / "kept" / "blobs") == before
     assert "hello" in whet("show", "1").stdout

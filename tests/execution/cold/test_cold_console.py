@@ -346,7 +346,7 @@ def test_the_reader_of_whets_output_may_leave_and_the_program_hears_of_it(desk: 
 
     assert facts["signal"] == signal.SIGPIPE
     assert str(facts["out"]).startswith("y\ny\n")
-    assert "whoever read standard output has left" in str(facts["notes"])
+    assert "the reader of standard output closed it" in str(facts["notes"])
 
 
 def test_a_stream_that_is_closed_from_the_start_does_not_end_the_program(desk: Desk) -> None:

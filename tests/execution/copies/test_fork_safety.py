@@ -42,8 +42,8 @@ def blocker_of(doing: str, folder: Path, stdin: int = subprocess.DEVNULL) -> str
         ("import signal; signal.setitimer(signal.ITIMER_VIRTUAL, 9)", "an alarm is set"),
         ("import ctypes; t = ctypes.c_void_p(); ctypes.CDLL(None).timer_create(1, None, ctypes.byref(t))", "a timer is set"),
         ("import ctypes; ctypes.CDLL(None).timerfd_create(1, 0)", "a timer is set"),
-        ("import subprocess; p = subprocess.Popen(['sleep', '1'])", "a process that it has started runs"),
-        ("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is held back"),
+        ("import subprocess; p = subprocess.Popen(['sleep', '1'])", "one of its child processes is running"),
+        ("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is blocked"),
         ("import socket; s = socket.socketpair(); import signal; signal.set_wakeup_fd(s[0].fileno(), warn_on_full_buffer=False) if s[0].setblocking(False) is None else 0", "a socket is open"),
         ("import os; os.mkfifo('fifo'); f = os.open('fifo', os.O_RDONLY | os.O_NONBLOCK)", "fifo` is open"),
         ("import select; e = select.epoll()", "an event loop or selector is open"),
@@ -58,9 +58,9 @@ def blocker_of(doing: str, folder: Path, stdin: int = subprocess.DEVNULL) -> str
         ("import mmap; f = open('x', 'w+b'); f.write(bytes(9)); f.flush(); m = mmap.mmap(f.fileno(), 9); f.close()", "shared memory is mapped: "),
         ("import mmap, tempfile; f = tempfile.TemporaryFile(); f.write(bytes(9)); f.flush(); m = mmap.mmap(f.fileno(), 9, access=mmap.ACCESS_READ)", "is open for writing and mapped"),
         ("import ctypes; m = ctypes.create_string_buffer(9); ctypes.CDLL(None).mlock(m, 9)", "memory is locked"),
-        ("import multiprocessing.shared_memory as s; m = s.SharedMemory(create=True, size=9); m.unlink()", "a process that it has started runs"),
-        ("import multiprocessing; multiprocessing.set_start_method('fork'); p = multiprocessing.Pool(1)", "a process that it has started runs"),
-        ("import multiprocessing, time; multiprocessing.set_start_method('fork'); p = multiprocessing.Process(target=time.sleep, args=(1,), daemon=True); p.start()", "a process that it has started runs"),
+        ("import multiprocessing.shared_memory as s; m = s.SharedMemory(create=True, size=9); m.unlink()", "one of its child processes is running"),
+        ("import multiprocessing; multiprocessing.set_start_method('fork'); p = multiprocessing.Pool(1)", "one of its child processes is running"),
+        ("import multiprocessing, time; multiprocessing.set_start_method('fork'); p = multiprocessing.Process(target=time.sleep, args=(1,), daemon=True); p.start()", "one of its child processes is running"),
     ],
 )  # fmt: skip
 def test_the_reason_is_named(doing: str, reason: str, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_a_thread_can_be_started_that_had_not_been_before_the_copy(
     "doing",
     [
         pytest.param("import asyncio; l = asyncio.new_event_loop()", id="an event loop", marks=pytest.mark.long),
-        pytest.param("import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", id="a signal that is held back", marks=pytest.mark.long),
+        pytest.param("import os, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", id="a signal that is blocked", marks=pytest.mark.long),
         pytest.param("import sys; sys.addaudithook(lambda *_: None)", id="a listener to all events", marks=pytest.mark.long),
         pytest.param("import mmap; m = mmap.mmap(-1, 9, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); m.madvise(mmap.MADV_DONTFORK)", id="memory that no fork gets"),
     ],
@@ -440,7 +440,7 @@ def test_what_a_script_has_shown_or_seen_of_itself_counts(
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a `/dev` of its own")
 @pytest.mark.parametrize(
     ("library", "reason"),
-    [("libcuda.so.1", "a CUDA context is there"), ("libnvidia-ml.so.1", "")],
+    [("libcuda.so.1", "a CUDA context exists"), ("libnvidia-ml.so.1", "")],
 )
 def test_a_cuda_context_hinders_and_a_question_to_the_device_does_not(
     tmp_path: Path, library: str, reason: str

@@ -65,7 +65,7 @@ def test_without_the_pause_there_is_no_snapshot(tmp_path: Path) -> None:
     )
 
     assert blocker_of(REGION, tmp_path) == ""
-    assert "which could not be paused" in blocker_of(REGION + off, tmp_path)
+    assert "which whet couldn't pause" in blocker_of(REGION + off, tmp_path)
 
 
 @pytest.fixture

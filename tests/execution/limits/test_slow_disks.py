@@ -90,7 +90,7 @@ def test_where_no_group_slows_disks_each_way_says_what_it_lacks(
 def test_what_is_slowed_is_a_whole_disk() -> None:
     disks = disk_speed.mounted_disks()
     if not disks:
-        pytest.skip("nothing that is mounted here lies on a disk of this machine's own")
+        pytest.skip("no mounted file system is on a local disk")
     for disk in disks:
         assert Path("/sys/dev/block", disk).exists()
         assert not Path("/sys/dev/block", disk, "partition").exists()

@@ -168,7 +168,7 @@ def test_control_groups_of_version_1_refuse_a_soft_limit(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, "memory-high", GroupsV1())
-    with pytest.raises(LimitNotEnforced, match="version 1 has no limit that slows down"):
+    with pytest.raises(LimitNotEnforced, match="version 1 has no limit that slows a program down"):
         starve(laboratory, "true", limits=Limits(memory_high_bytes=64 * MEBIBYTE))
 
 
@@ -348,7 +348,7 @@ def test_nothing_is_run_under_a_limit_that_a_probe_gets_past(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(monkeypatch, "files", _Pretender())
-    with pytest.raises(LimitNotEnforced, match="`--files` does not hold here"):
+    with pytest.raises(LimitNotEnforced, match="`--files` has no effect here"):
         starve(laboratory, "touch", "was_run", limits=Limits(files=100))
     assert not (laboratory.work / "was_run").exists()
 

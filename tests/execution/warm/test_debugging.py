@@ -347,7 +347,7 @@ def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_star
 
     shown = _ask(loop, "b", ["n", "s", "s", "c", "q"])
 
-    assert b"type b to step from its start" in loop.shown
+    assert b"type b to step from the start" in loop.shown
     assert "> main.py(1)<module>()\n-> def f():\n" in re.sub("> /.*/", "> ", shown)
     assert "-> return {}['key']\n(Pdb) c\nTraceback" in shown
 

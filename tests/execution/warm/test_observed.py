@@ -282,7 +282,7 @@ def test_whet_inside_whet_runs_cold_and_says_why(workshop: Workshop, tmp_path: P
     outcome = workshop.warm.submit(trial).result()
 
     said = outcome.stdout.head(1000).decode() + outcome.stderr.head(1000).decode()
-    assert said.startswith(" cannot observe what programs read here: "), said
+    assert said.startswith(" whet can't observe here what programs read: "), said
 
 
 @pytest.mark.parametrize("who", ["observer", "spawner"])
@@ -300,7 +300,7 @@ def test_a_death_of_whoever_answers_is_said_and_nothing_is_left(
 
     outcome = future.result(30)
     assert outcome.signal == signal.SIGKILL
-    assert "the process of whet that ran the command was killed" in outcome.notes[0]
+    assert "whet's process that ran the command was killed" in outcome.notes[0]
     workshop.write({"main.py": "print(1)\n"})
     assert workshop.warm.submit(trial).result().exit_code == 0
     assert not {spawner, observer} & {*descendants_of(os.getpid())}

@@ -35,18 +35,18 @@ def _start_of(workshop: Workshop, text: str, *words: str) -> tuple[Start, Outcom
         ("import threading; threading.Thread(target=time.sleep, args=(9,), name='worker', daemon=True).start()", "the thread `worker` runs"),
         ("import _thread; _thread.start_new_thread(time.sleep, (9,)); time.sleep(.1)", "another Python thread runs"),
         pytest.param("import signal; signal.alarm(100)", "an alarm is set", marks=pytest.mark.long),
-        ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "a process that it has started runs"),
-        pytest.param("import os; os.system('sleep 9 &')", "a process that it has let go runs", marks=pytest.mark.long),
+        ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "one of its child processes is running"),
+        pytest.param("import os; os.system('sleep 9 &')", "a detached process is running", marks=pytest.mark.long),
         ("import socket; s = socket.socket()", "a socket is open"),
         pytest.param("import os, fcntl; p = os.pipe(); fcntl.fcntl(p[1], 1031, 1 << 17); os.write(p[1], bytes(1 << 17))", "a pipe is open", marks=pytest.mark.long),
         pytest.param("import select; e = select.epoll()", "an event loop or selector is open", marks=pytest.mark.long),
         ("import mmap; f = open('old', 'r+b'); f.truncate(9); m = mmap.mmap(f.fileno(), 0)", "shared memory is mapped"),
         pytest.param("import os; f = open('out', 'w'); os.remove('out')", "is open for writing", marks=pytest.mark.long),
         pytest.param("f = open('main.py', 'rb'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "main.py` is locked", marks=pytest.mark.long),
-        pytest.param("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is held back", marks=pytest.mark.long),
-        ("import sys; sys.addaudithook(lambda *_: None)", "it listens to the interpreter (sys.addaudithook)"),
+        pytest.param("import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [10]); signal.raise_signal(10)", "a signal is blocked", marks=pytest.mark.long),
+        ("import sys; sys.addaudithook(lambda *_: None)", "it has an audit hook (sys.addaudithook)"),
         ("open('main.py', 'a').close()", "main.py"),
-        ("import builtins; before = builtins.__import__; builtins.__import__ = lambda *a: before(*a)", "it has put another function in the place of `__import__`"),
+        ("import builtins; before = builtins.__import__; builtins.__import__ = lambda *a: before(*a)", "it has replaced `__import__`"),
         pytest.param("import os; os.link('main.py', 'link')", "link", marks=pytest.mark.long),
         ("import os; open('new', 'w').close(); os.link('new', 'other')", "has two names"),
         pytest.param("import os; os.chmod('main.py', 0o600)", "chmod", marks=pytest.mark.long),
@@ -69,7 +69,7 @@ def test_the_reason_comes_with_the_place(workshop: Workshop, does: str, why: str
     [
         pytest.param(("sh", "-c", "exit 3"), "", id="a shell"),
         pytest.param((sys.executable, "-I", "main.py"), "", id="a Python that ignores its environment"),
-        pytest.param(("sh", "-c", f"{sys.executable} main.py; exit"), ": `sh` starts Python as a process of its own, and a copy would be without it:"
+        pytest.param(("sh", "-c", f"{sys.executable} main.py; exit"), ": `sh` starts Python as a separate process, which a copy wouldn't have:"
             f" name `{sys.executable}` itself, or put `exec` before it", id="a Python below a shell"),
     ],
 )  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_command_that_cannot_be_followed_says_so(
 ) -> None:
     start, _ = _start_of(workshop, SLOW, *words)
 
-    assert start.halted == f"it is not run by a Python that whet can follow{more}"
+    assert start.halted == f"it doesn't run on a Python that whet can follow{more}"
     assert not start.is_followed
     assert not start.snapshots
 
@@ -249,7 +249,7 @@ def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> 
     why = workshop.starts[-1].why_not_deeper
     assert why == (
         f"not from main.py:9: {other}/settings has changed,"
-        " and the program looks at it after main.py:6 (reads settings)"
+        " and the program reads it after main.py:6 (reads settings)"
     ), workshop.starts
     assert "main.py:6 (reads settings)" in places
 
@@ -270,7 +270,7 @@ def test_a_file_of_nobodys_that_no_copy_is_before_is_told_with_the_first_one_beh
     why = workshop.starts[-1].why_not_deeper
     assert why == (
         f"not from main.py:7: {other}/settings has changed,"
-        " and the program looks at it before main.py:4"
+        " and the program reads it before main.py:4"
     ), workshop.starts
 
 
@@ -281,7 +281,7 @@ def test_a_folder_that_has_changed_is_called_that(workshop: Workshop) -> None:
     workshop.run()
 
     why = workshop.starts[-1].why_not_deeper
-    assert why == "not from main.py:5: what is in the folder a has changed", workshop.starts
+    assert why == "not from main.py:5: the contents of the folder a have changed", workshop.starts
 
 
 def test_a_reset_step_is_blamed_for_what_it_has_done_alone(workshop: Workshop) -> None:

@@ -133,7 +133,7 @@ def test_where_no_memory_is_left_there_is_no_other_one_and_it_is_said() -> None:
     builder.snapshot_pool.settle(None, ())
 
     assert builder.kept == []
-    assert builder.reasons == {"at 1": "only 10.0 MB of memory were left"}
+    assert builder.reasons == {"at 1": "only 10.0 MB of memory was left"}
 
 
 def test_all_together_take_no_more_than_their_share() -> None:
@@ -144,7 +144,7 @@ def test_all_together_take_no_more_than_their_share() -> None:
     builder.snapshot_pool.settle(None, ())
 
     assert builder.kept == [3]  # each of them holds more than all may
-    assert builder.reasons["at 1"] == "all together took more than 2.1 MB"
+    assert builder.reasons["at 1"] == "all copies together took more than 2.1 MB"
 
 
 def test_what_was_missing_before_a_start_stays_missing() -> None:

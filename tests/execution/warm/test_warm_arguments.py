@@ -102,8 +102,8 @@ def test_each_candidate_is_a_fork_from_before_the_first_sight_of_its_arguments(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        pytest.param("import sys\nsys.argv = ['own']\nassert sys.argv[1:] == []\n", "Python does not tell when the program looks at its arguments", id="that puts a list of its own there"),
-        pytest.param("print('fine')\n", "Python does not tell when the program looks at its arguments", id="that never looks"),
+        pytest.param("import sys\nsys.argv = ['own']\nassert sys.argv[1:] == []\n", "Python doesn't report when the program reads its arguments", id="that puts a list of its own there"),
+        pytest.param("print('fine')\n", "Python doesn't report when the program reads its arguments", id="that never looks"),
         pytest.param("import threading, time, sys\ndone = threading.Event()\nthreading.Thread(target=time.sleep, args=(0.5,)).start()\nbad = 'bad' in sys.argv\ndone.set()\nassert not bad\n", "(sleep)` runs", id="while a thread runs"),
     ],
 )  # fmt: skip

@@ -112,7 +112,7 @@ def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
-    with pytest.raises(CannotWrite, match="is no file"):
+    with pytest.raises(CannotWrite, match="isn't a file"):
         write_atomically(pipe, b"data")
 
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

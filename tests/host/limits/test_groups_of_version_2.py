@@ -105,8 +105,8 @@ def test_trials_side_by_side_are_each_given_groups(said: str) -> None:
 
 def test_without_a_systemd_of_their_own_it_is_said_what_was_tried(said: str) -> None:
     words = part(said, "alone")
-    assert "cannot enforce `--processes` here (cgroup v2: " in words
-    assert "`systemd-run --user --scope`: `XDG_RUNTIME_DIR` is not set" in words
+    assert "can't enforce `--processes` here (cgroup v2: " in words
+    assert "`systemd-run --user --scope`: `XDG_RUNTIME_DIR` isn't set" in words
 
 
 def test_what_a_killed_whet_had_been_given_is_gone_at_its_next_start(said: str) -> None:

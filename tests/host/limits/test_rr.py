@@ -18,7 +18,7 @@ def test_it_is_refused_exactly_where_it_does_not_record(tmp_path: Path) -> None:
         words = ["rr", "record", "-o", str(tmp_path / "trace"), "true"]
         done = subprocess.run(words, capture_output=True, check=False)
         assert bool(why) is (done.returncode != 0)
-        assert not why or why.removeprefix("`rr record true` does not work here: ") in str(
+        assert not why or why.removeprefix("`rr record true` doesn't work here: ") in str(
             done.stderr, "utf-8"
         )
     assert not (tmp_path / "rr").exists()

@@ -45,11 +45,11 @@ def test_a_systemd_that_answers_is_worth_a_try(runtime: Path) -> None:
 
 def test_what_is_missing_is_said(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (runtime / "systemd" / "private").unlink()
-    assert "no systemd of this user's own answers" in user_scope.scope_blocker()
+    assert "your user's systemd doesn't answer" in user_scope.scope_blocker()
     monkeypatch.delenv("XDG_RUNTIME_DIR")
-    assert "`XDG_RUNTIME_DIR` is not set" in user_scope.scope_blocker()
+    assert "`XDG_RUNTIME_DIR` isn't set" in user_scope.scope_blocker()
     monkeypatch.setenv("PATH", str(runtime / "systemd"))
-    assert user_scope.scope_blocker() == "`systemd-run` is not installed"
+    assert user_scope.scope_blocker() == "`systemd-run` isn't installed"
 
 
 @pytest.mark.usefixtures("runtime")
@@ -65,7 +65,7 @@ def test_where_it_gives_nothing_another_spawner_does_the_work_and_it_is_not_aske
         assert second.ready(cleanup_journal) is second
         assert not Path(f"/proc/{first.pid}").exists()
         assert user_scope.home_group() == own_group("")
-        assert user_scope.scope_blocker() == "it gave no group"
+        assert user_scope.scope_blocker() == "it created no group"
     finally:
         second.close()
     assert list((tmp_path / "made").iterdir()) == []

@@ -155,7 +155,7 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
         seen = {each.pid: each for each in take_all([staying, leaving], looks_again=False)}
 
     assert functions(seen[staying])[:2] == ["<module>", "wait"]
-    assert leaving not in seen or seen[leaving].notes == ("it ended while it was looked at",)
+    assert leaving not in seen or seen[leaving].notes == ("it ended during the sampling",)
 
 
 def test_what_waits_in_the_kernel_is_told_and_does_not_hold_the_look_up() -> None:

@@ -36,7 +36,7 @@ def test_what_is_no_python_is_named(tmp_path: Path) -> None:
         PythonFacts.ask("/no/such/python")
     with pytest.raises(CommandNotFound, match=str(tmp_path)):
         PythonFacts.ask(str(tmp_path))
-    with pytest.raises(HostFailure, match="does not answer as a Python does"):
+    with pytest.raises(HostFailure, match="doesn't answer like a Python"):
         PythonFacts.ask("true")
 
 

@@ -508,7 +508,7 @@ def test_a_large_untracked_file_is_kept_by_name_size_and_time(user: UserReposito
 
     assert taken.code is not None
     assert taken.code.large_files == (f"data.bin {LIMIT + 1} 5",)
-    assert taken.notes == ("kept by name, size and time only: `data.bin`",)
+    assert taken.notes == ("recorded by name, size and time only: `data.bin`",)
     assert taken.code.snapshot is None
     assert taken.code.tree != clean_tree
     assert snapshot_of(user) == taken
@@ -550,7 +550,7 @@ def test_so_many_small_files_that_they_are_large_together_are_not_all_kept(
     assert taken.code is not None
     assert len(taken.code.large_files) == 5
     assert taken.notes == (
-        "kept by name, size and time only: `pictures/00`, `pictures/01`, `pictures/02` and 2 more",
+        "recorded by name, size and time only: `pictures/00`, `pictures/01`, `pictures/02` and 2 more",
     )
     assert snapshot_of(user) == taken
     user.git("update-index", "--refresh")
@@ -577,7 +577,7 @@ def test_a_large_file_with_a_filter_is_not_copied_and_comes_back_as_committed(
 
     assert [entry.split()[0] for entry in code.large_files] == ["data.bin"]
     assert (folder / "data.bin").read_bytes() == b"yyyyy"
-    assert notes == ("`data.bin` was too large to keep and is there as it was committed",)
+    assert notes == ("`data.bin` is the committed version: the trial's was too large to record",)
 
 
 def test_a_large_file_whose_filter_fails_is_said_to_be_missing(
@@ -595,7 +595,7 @@ def test_a_large_file_whose_filter_fails_is_said_to_be_missing(
 
     (note,) = restore(Repository(user.top), code, tmp_path / "restored")
 
-    assert note.startswith("`data.bin` is not there: ")
+    assert note.startswith("`data.bin` is missing: ")
 
 
 def test_a_large_file_that_was_not_committed_is_said_to_be_missing(
@@ -607,7 +607,7 @@ def test_a_large_file_that_was_not_committed_is_said_to_be_missing(
 
     notes = restore(Repository(user.top), code_of(user), folder)
 
-    assert notes == ("`data.bin` was too large to keep and is not there",)
+    assert notes == ("`data.bin` is missing: it was too large to record",)
     assert sorted(files_in(folder)) == ["package/model.py", "train.py"]
 
 
@@ -618,7 +618,7 @@ def test_files_that_git_refuses_are_set_aside_and_the_rest_is_kept(user: UserRep
 
     taken = snapshot_of(user)
 
-    assert taken.notes == ("kept by name, size and time only: `.GIT/config`, `.gitmodules`",)
+    assert taken.notes == ("recorded by name, size and time only: `.GIT/config`, `.gitmodules`",)
     assert taken.code is not None
     assert "new" in user.whets("ls-tree", "--name-only", f"{taken.code.snapshot}")
     assert snapshot_of(user) == taken
@@ -658,8 +658,8 @@ def test_no_more_than_some_repositories_inside_are_looked_into(user: UserReposit
     taken = snapshot_of(user)
 
     assert taken.notes == (
-        "not looked into: `inner16`, as there are too many repositories",
-        "not looked into: `inner17`, as there are too many repositories",
+        "skipped `inner16`: there are too many repositories",
+        "skipped `inner17`: there are too many repositories",
     )
 
 
@@ -731,7 +731,7 @@ def test_submodules_are_kept_by_commit_and_their_changes_count(
 
     assert submodule.possessions() == before
     assert changed.code is not None
-    assert changed.notes == ("uncommitted changes are not kept: `sub`",)
+    assert changed.notes == ("whet didn't record uncommitted changes in `sub`",)
     assert changed.code.tree != clean.tree
     assert describe_changes(clean, changed.code) == "uncommitted changes in a submodule"
     submodule.commit("changed")
@@ -819,7 +819,7 @@ def test_without_git_there_is_a_note(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    assert snapshot_of(user).notes == ("the code is not recorded: git is not installed",)
+    assert snapshot_of(user).notes == ("whet didn't record the code: git is not installed",)
 
 
 def test_a_repository_of_another_user_is_a_note(
@@ -829,7 +829,7 @@ def test_a_repository_of_another_user_is_a_note(
 
     (note,) = snapshot_of(user).notes
 
-    assert note.startswith("the code is not recorded")
+    assert note.startswith("whet didn't record the code")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -869,7 +869,7 @@ def test_a_path_that_git_cannot_tell_is_a_note(tmp_path: Path) -> None:
     user = UserRepository.with_two_files(tmp_path / "line\nbreak")
 
     assert snapshot_of(user).notes == (
-        "the code is not recorded: the path of the repository holds a line break",
+        "whet didn't record the code: the path of the repository holds a line break",
     )
 
 
@@ -879,7 +879,7 @@ def test_a_state_folder_that_cannot_be_made_is_a_note(user: UserRepository) -> N
     taken = snapshot_of(user, state=user.top / "file")
 
     assert taken.code is None
-    assert taken.notes[0].startswith("the code is not recorded")
+    assert taken.notes[0].startswith("whet didn't record the code")
 
 
 def test_many_at_once_find_the_same(user: UserRepository) -> None:
@@ -967,7 +967,7 @@ def test_code_that_is_gone_is_said_to_be(user: UserRepository, tmp_path: Path) -
     gone = CodeState(repository=code.repository, commit="1" * 40, tree="2" * 40)
     elsewhere = CodeState(repository=str(tmp_path / "none"), commit="1" * 40, tree="2" * 40)
 
-    assert "no longer kept" in describe_changes(code, gone)
+    assert "no longer holds" in describe_changes(code, gone)
     assert describe_changes(code, elsewhere) == f"another repository: {tmp_path}/none"
     with pytest.raises(GitFailedError):
         diff_text(code, gone)

@@ -158,7 +158,7 @@ def test_a_filter_that_only_the_repository_names_does_not_run(
 
 def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:
     for revision in ("no-such", "HEAD~9", "--help", "HEAD:train.py", ""):
-        with pytest.raises(UnknownRevision, match="is no revision"):
+        with pytest.raises(UnknownRevision, match="has no revision"):
             worktrees.checkout(revision)
 
 
@@ -231,7 +231,7 @@ def test_a_submodule_that_the_user_does_not_have_is_said(
     assert "the submodule `sub` is empty" in worktrees.notes_on(worktrees.checkout("HEAD"))[0]
     user.git("submodule", "--quiet", "deinit", "--force", "sub")
     assert worktrees.notes_on(worktrees.checkout("HEAD~1")) == (
-        "the submodule `sub` is empty: it is not checked out here",
+        "the submodule `sub` is empty: it isn't checked out here",
     )
 
 

@@ -17,12 +17,12 @@ def amplified_lines(report: AmplifyReport) -> Iterator[str]:
     """Yield the lines that tell it."""
     plain = report.as_it_is
     if not plain.total:
-        yield "no run has ended with a verdict yet"
+        yield "no run has a verdict yet"
         return
     what = f"{report.summary}, " if plain.failed else ""
     yield f"as it is: {what}{_share(plain)}"
     if not plain.passed:
-        yield "it fails each time: there is nothing to make more frequent"
+        yield "it fails every time: no switch can make it more frequent"
         return
     yield from _table(report)
     yield from _conclusion(report)
@@ -60,36 +60,36 @@ def _conclusion(report: AmplifyReport) -> Iterator[str]:
         yield f"a sleep in {styled(where, 'bold', sys.stdout)} alone: {_share(place.runs)}"
     kept = report.kept
     if kept is None and not report.stopped.is_complete:
-        yield f"{report.stopped.value} before it was clear what makes it more frequent"
+        yield f"{report.stopped.value} before it was clear which switch makes it more frequent"
     elif kept is None:
         yield from _unproved(report)
     else:
         what = "" if report.as_it_is.failed else f": {report.summary}"
         yield f"most with {kept.name}: {_share(kept.runs)}, in runs of their own{what}"
         yield (
-            f"go on with that: `whet again {kept.trial}`,"
+            f"continue with that: `whet again {kept.trial}`,"
             f" `whet shrink --like {kept.trial} FILE`, `whet repeat --like {kept.trial}`"
         )
     if any(each.raises for each in (*report.tried, *report.places)):
         chance = f"{100 * report.error:.2g} %"
-        yield f"the chance that any of these is named wrongly is {chance} at the most"
+        yield f"the chance that any of these is wrong is at most {chance}"
 
 
 def _unproved(report: AmplifyReport) -> Iterator[str]:
     """Yield what is known where nothing is proved: that is no proof of the contrary."""
     best = max(report.tried, key=lambda each: _rate(each.runs), default=None)
     if best is None or _rate(best.runs) <= _rate(report.as_it_is):
-        yield "with nothing that was tried it failed more often"
+        yield "no switch made it fail more often"
         return
-    yield "it is not proved that anything that was tried makes it more frequent"
-    yield f"most often it failed with {best.name}: {_share(best.runs)}"
+    yield "no switch is proved to make it more frequent"
+    yield f"it failed most often with {best.name}: {_share(best.runs)}"
     options = dict.fromkeys(re.split("[@=]", each.name)[0] for each in (best, *report.tried))
     option = next(iter(options))
     if len(options) > 1:
-        yield f"tried alone it takes fewer runs: `whet repeat --amplify --amplifier {option} -- COMMAND`"
+        yield f"testing it alone takes fewer runs: `whet repeat --amplify --amplifier {option} -- COMMAND`"
     else:
         more = max(_MORE_RUNS, 2 * report.as_it_is.total)
-        yield f"more runs of the command as it is tell more: `-n {more}`"
+        yield f"for a clearer answer, start with more plain runs: `-n {more}`"
 
 
 def _share(runs: Runs) -> str:

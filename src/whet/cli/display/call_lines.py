@@ -20,7 +20,7 @@ def report_lines(report: CallReport, *, is_whole: bool = False) -> list[str]:
     usual = f"{calls.usual} usual ones of {calls.failed}" if calls.usual else ""
     known = f"{report.known} kinds known from {report.learnt_from}" if report.known else ""
     left_out = "; ".join(filter(None, (usual, known)))
-    tail = f" ({left_out} left out)" if left_out else ""
+    tail = f" (left out: {left_out})" if left_out else ""
     followed = f"{calls.seen} calls of {calls.processes} process{'es' * (calls.processes != 1)}"
     lines = [styled(f"{count}{tail}, {followed}", "dim", sys.stdout)]
     shown = report.telling if is_whole else report.telling[:_MOST_FAILED]

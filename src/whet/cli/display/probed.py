@@ -17,7 +17,7 @@ def show_calls(report: ProbeReport, number: int, *, is_whole: bool) -> None:
 
 def show_probes(report: ProbeReport, number: int, *, is_whole: bool) -> None:
     """Show all that was seen."""
-    answer(styled("--- what was probed", "dim", sys.stdout))
+    answer(styled("--- probes", "dim", sys.stdout))
     for place in report.places:
         answer(place_line(place))
     lines = (line for hit in report.hits for line in hit_lines(hit))

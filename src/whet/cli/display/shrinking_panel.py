@@ -19,7 +19,7 @@ _SHOWN_LINES = 8
 _SHOWN_BYTES = 1200
 
 _LAST_ROUND = 3
-"""To show that nothing more can go took about so many candidates for each byte, on text,
+"""Proving that nothing more can go took about this number of candidates for each byte, on text,
 JSON and bytes alike (`benchmarks/shrink/decisions.py`)."""
 
 _MOST_FORESEEN_BYTES = 20_000
@@ -67,11 +67,11 @@ class ShrinkState:
         if self._warm:
             parts.append(f"{self._warm / max(run, 1):.0%} warm")
         if self._remembered:
-            parts.append(f"{self._remembered} known from before")
+            parts.append(f"{self._remembered} known from earlier searches")
         times = [shown_seconds(elapsed)]
         rest = self._rest(now, elapsed)
         if rest:
-            times.append(f"about {rest} more if nothing smaller is found")
+            times.append(f"about {rest} more if whet finds nothing smaller")
         return [
             f"{sizes}  {self._curve(elapsed)}",
             " · ".join(parts),

@@ -79,10 +79,10 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
     sides = f"; passes on {result.guarded_by}" if result.guarded_by else ""
-    sides += f"; no part of {result.good_file}, which passes" if result.good_file else ""
+    sides += f"; not a part of {result.good_file}, which passes" if result.good_file else ""
     sides += f"; not excluded: {result.not_excluded}" if result.not_excluded else ""
-    refused = "; a parser of its format refuses it now" if result.is_refused else ""
-    refused += "; without the header of its table" if result.lost_header else ""
+    refused = "; no longer valid in its format" if result.is_refused else ""
+    refused += "; without the table's header" if result.lost_header else ""
     took = shown_seconds(result.wall_seconds)
     answer(f"{result.original}: {sizes} in {trials}, {took}{sides}{refused}")
     answer(f"  {_end(result, budget)}: {result.result}")
@@ -95,7 +95,7 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
     else:
         _show_content(result)
     if result.nearest_passing is not None:
-        answer_lines("\n  the nearest that passes (- fails, + passes):\n")
+        answer_lines("\n  the most similar version that passes (- fails, + passes):\n")
         for line in difference(result.content, result.nearest_passing):
             answer(f"    {line}")
 
@@ -106,11 +106,11 @@ def _remarks(result: ShrunkPayload) -> Iterator[str]:
         yield "the failure does not depend on what this file holds: an empty one shows it, and"
         yield "so does one of other content"
     elif not result.content or result.files == {}:
-        yield "the failure does not depend on what this file holds: an empty one shows it too"
+        yield "the failure doesn't depend on this file's content: an empty file also fails"
     if result.rate_at_least:
         yield f"it fails in {result.rate_at_least:.0%} of its runs or more"
     if result.needs_order:
-        yield "it needs `PYTHONHASHSEED=0`: in another order of its sets it fails otherwise, or passes"
+        yield "it needs `PYTHONHASHSEED=0`: with another hash seed it fails differently, or passes"
     if result.cold_because:
         which = "some trials" if result.warm else "each trial"
         yield f"{which} ran from the start: {result.cold_because}"
@@ -162,7 +162,7 @@ def _show_files(files: Mapping[str, bytes]) -> None:
 
 def _show_changes(changes: Sequence[Change]) -> None:
     if not changes:
-        answer("  the failure does not depend on a setting: it comes with the defaults too")
+        answer("  the failure doesn't depend on a setting: it happens with the defaults, too")
     for each in changes:
         if each.before is None:
             answer(f"    {each.name}: new, {each.after}")

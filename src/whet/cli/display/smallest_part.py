@@ -15,7 +15,7 @@ def show_part(part: SmallestPart) -> None:
     if part.after == part.before:
         count = f"all of it, {shown_count(part.before, 'hunk')}"
     answer(
-        f"the smallest part of {part.base} → {part.changed} that brings it is {count}:"
+        f"the smallest part of {part.base} → {part.changed} that causes it is {count}:"
         f" {', '.join(part.places)}"
     )
     answer(f"bad means {part.bad_means}")
@@ -26,9 +26,9 @@ def show_part(part: SmallestPart) -> None:
     answer("")
     more = [shown_count(part.trials, "trial")]
     if part.remembered:
-        more.append(f"{part.remembered} known from earlier ones")
+        more.append(f"{part.remembered} known from earlier trials")
     if part.senseless:
-        more.append(f"{part.senseless} not run, as Python could not read them")
+        more.append(f"{part.senseless} not run, because Python can't parse them")
     answer(f"{', '.join(more)}, in {shown_seconds(part.wall_seconds)}; {part.stopped.value}")
     if part.apply:
-        answer(f"with it alone: {part.apply}")
+        answer(f"apply it alone: {part.apply}")

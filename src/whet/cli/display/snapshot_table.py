@@ -6,9 +6,9 @@ from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.execution.snapshot_pool import SnapshotRow
 from whet.workbench.loop.loop import Cycle
 
-_HEAD = ("", "copy at", "saves", "age", "memory", "has looked at", "")
+_HEAD = ("", "copy at", "saves", "age", "memory", "has read", "")
 _TO_THE_RIGHT = frozenset({2, 3, 4, 5})
-_NOTHING = "nothing in it took longer than 50 ms"
+_NOTHING = "no step took longer than 50 ms"
 
 
 def ladder_lines(cycle: Cycle) -> list[str]:

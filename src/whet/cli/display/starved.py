@@ -30,8 +30,8 @@ def _answer(found: LeastAmount) -> str:
     is_counted = found.name in {"files", "processes", "cpus"}
     enough, little = ("are enough", "are too few") if is_counted else ("is enough", "is too little")
     if found.least_good is None:
-        return f"no amount of {found.name} that was tried {enough}"
-    below = f"{found.most_bad} {little}" if found.most_bad else "fewer or less was not tried"
+        return f"none of the tested amounts of {found.name} {enough}"
+    below = f"{found.most_bad} {little}" if found.most_bad else "whet tested nothing below that"
     what = {"gpu": "GPU memory"}.get(found.name, found.name)
     of = f" {what}" if is_counted else f" of {what}"
     return f"{found.least_good}{of} {enough}; {below}"
@@ -70,7 +70,7 @@ def _failures(found: LeastAmount) -> list[str]:
     failed = [tried for tried in found.amounts if tried.failure]
     if not failed:
         return []
-    lines = ["", "with less it fails so:"]
+    lines = ["", "with less, it fails:"]
     ways: dict[str, list[TriedAmount]] = {}
     for tried in reversed(failed):
         ways.setdefault(_OF_THE_LIMIT.sub("<n>", _alike(tried)), []).append(tried)

@@ -103,7 +103,7 @@ def _moment(entry: Entry | SearchEntry) -> str:
 
 def expectation_words(entry: Entry) -> str:
     """Return what was expected and whether it came."""
-    met = {True: "as expected", False: "not as expected", None: "cannot be told"}
+    met = {True: "as expected", False: "not as expected", None: "whet can't tell"}
     return f"expected {entry.expectation}: {met[entry.expectation_met]}"
 
 

@@ -44,7 +44,7 @@ def pinned(words: Sequence[str], package: str) -> dict[str, str]:
         name, _, version = (part.strip() for part in word.partition("=="))
         if not name or not version or not package or name == package:
             raise BadUsage(
-                f"`--with {word}` names no release of another package than `--package`",
+                f"`--with {word}` doesn't name a release of a second package",
                 hint="write `whet bisect --package numpy --with pandas==2.1.0 GOOD BAD -- COMMAND`",
             )
         pins[name] = version

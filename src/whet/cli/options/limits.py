@@ -75,7 +75,7 @@ class Count(click.ParamType[int]):
         """Return the number."""
         words = str(value)
         if not words.isascii() or not words.isdigit() or not bounded(words):
-            self.fail(f"`{words}` is not a number from 1 on: write it as 64", param, ctx)
+            self.fail(f"`{words}` is not a number of 1 or more: write 64", param, ctx)
         return bounded(words)
 
 

@@ -156,7 +156,7 @@ def _size(word: str, option: str) -> tuple[int, str]:
     found = size_bytes(size)
     if not found:
         raise BadUsage(
-            f"`{option} {word}` begins with no size",
+            f"`{option} {word}` doesn't start with a size",
             hint=f"write `{option} 1G` or `{option} 50M:/tmp`",
         )
     return found, path
@@ -169,7 +169,7 @@ def _count(word: str) -> tuple[str, int]:
     count, _, path = word.partition(":")
     if not count.isascii() or not count.isdigit() or not bounded(count):
         raise BadUsage(
-            f"`--inodes {word}` begins with no number of files",
+            f"`--inodes {word}` doesn't start with a number of files",
             hint="write `--inodes 100` or `--inodes 100:/tmp`",
         )
     return path, bounded(count)
@@ -179,7 +179,7 @@ def _fault(word: str) -> Fault:
     fault = Fault.parse(word)
     if fault is None:
         raise BadUsage(
-            f"`--fail {word}` does not say which call fails, and how",
+            f"`--fail {word}` doesn't say which call fails, and how",
             hint="write `--fail write:ENOSPC@5`, `--fail 'openat:EMFILE%2:*.pt'`",
         )
     return fault
@@ -205,7 +205,7 @@ def _gpu_free(word: str) -> tuple[str, int]:
     size = size_bytes(words)
     if size is None or (equals and not (gpu.isascii() and gpu.isdigit())):
         raise BadUsage(
-            f"`--gpu-free {word}` is no size", hint="write `--gpu-free 3G` or `--gpu-free 0=3G`"
+            f"`--gpu-free {word}` isn't a size", hint="write `--gpu-free 3G` or `--gpu-free 0=3G`"
         )
     return gpu, size
 
@@ -213,5 +213,5 @@ def _gpu_free(word: str) -> tuple[str, int]:
 def _gpu_memory(word: str) -> int | None:
     size = size_bytes(word) if word else None
     if word and not size:
-        raise BadUsage(f"`--gpu-memory {word}` is no size", hint="write `--gpu-memory 3G`")
+        raise BadUsage(f"`--gpu-memory {word}` isn't a size", hint="write `--gpu-memory 3G`")
     return size

@@ -263,7 +263,7 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         )
     if sum(map(bool, (judging.condition, judging.oracle, judging.interesting))) > 1:
         raise BadUsage(
-            "`--bad-if`, `--oracle` and `--interesting` each say what bad means",
+            "`--bad-if`, `--oracle` and `--interesting` each define what counts as bad",
             hint="keep one of them",
         )
     request = TrialRequest(
@@ -313,8 +313,8 @@ def _refuse_unmeasured(request: TrialRequest) -> None:
         return
     for name in sorted(condition.names - set(request.measures)):
         raise BadUsage(
-            f"nothing measures `{name}` in `--bad-if '{condition.text}'`",
-            hint=f"say how the program prints it: `--measure '{name}=REGEX'`",
+            f"no `--measure` defines `{name}`, which `--bad-if '{condition.text}'` uses",
+            hint=f"show whet where to read it in the output: `--measure '{name}=REGEX'`",
         )
 
 
@@ -357,8 +357,8 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
     path = Path(os.path.abspath(picture))
     if picture and not path.parent.is_dir():
         raise BadUsage(
-            f"`--picture {picture}` is in a folder that is not there",
-            hint=f"make it first: `mkdir -p {Path(picture).parent}`",
+            f"`--picture {picture}`: the folder doesn't exist",
+            hint=f"create it first: `mkdir -p {Path(picture).parent}`",
         )
     if picture and path.is_dir():
         raise BadUsage(
@@ -382,6 +382,6 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
     )
     if picture and path in [Path(os.path.abspath(result)) for result in results]:
         raise BadUsage(
-            f"`--picture {picture}` is where the result goes",
+            f"`--picture {picture}` would overwrite the result",
             hint="name another file, such as `size.svg`",
         )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 _COUNTED = re.compile(r"-([1-9][0-9]{0,8})")
-"""As an argument it looks like an option; `last~N` does not."""
+"""It looks like an option; `last~N` doesn't."""
 
 
 class TrialName(click.ParamType[int | str]):

@@ -1,4 +1,4 @@
-"""Errors about what stands on the command line, and whether it can be started."""
+"""Errors about the command line, and about commands that can't start."""
 
 from whet.core.errors.base import INCOMPLETE, NO_INPUT, NO_PERMISSION, USAGE, WhetError
 
@@ -72,7 +72,7 @@ class CommandNotExecutable(WhetError):
 
 
 class FolderNotFound(WhetError):
-    """The folder in which to start the command doesn't exist or isn't a folder."""
+    """The folder to start the command in doesn't exist or isn't a folder."""
 
     exit_code = NO_INPUT
 

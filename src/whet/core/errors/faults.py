@@ -1,4 +1,4 @@
-"""Errors about what the user did not cause."""
+"""Errors that the user didn't cause."""
 
 from whet.core.errors.base import SOFTWARE, WhetError
 

@@ -1,4 +1,4 @@
-"""Errors about a look into a process or a failure."""
+"""Errors about inspecting a process or a failure."""
 
 from whet.core.errors.base import NO_INPUT, NO_PERMISSION, WhetError
 
@@ -15,10 +15,10 @@ class NoFailureKept(WhetError):
 
 
 class UnknownTarget(WhetError):
-    """There is no module, class or function of that name, as the command's own Python sees it.
+    """The command's Python finds no module, class or function of that name.
 
     A target is `package.module`, `package.module:Class.method`, or the path of a file. whet
-    looks for it as the command after `--` would, or `python` in this folder; `whet where` shows how.
+    searches for it like the command after `--`, or like `python` in this folder; `whet where` shows how.
     """
 
     exit_code = NO_INPUT
@@ -45,10 +45,10 @@ class NoStacksKept(WhetError):
 
 
 class StackForbidden(WhetError):
-    """The system doesn't let whet look into the process (ptrace). There are three ways to allow it.
+    """The system doesn't let whet inspect the process (ptrace). There are three solutions.
 
     1. Start the program with `whet run` or `whet syscalls --`: a child process needs no permission.
-    2. Look as root: `sudo $(which whet) stacks PID`; a process of another user needs this.
+    2. Use root: `sudo $(which whet) stacks PID`; a process of another user needs this.
     3. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
        `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
     """

@@ -1,4 +1,4 @@
-"""Errors about limits, rooms and clocks that a trial is given."""
+"""Errors about a trial's limits, sandbox and clock."""
 
 from whet.core.errors.base import UNAVAILABLE, USAGE, WhetError
 
@@ -14,7 +14,7 @@ class LimitMakesNoSense(WhetError):
 
 
 class LimitNotEnforced(WhetError):
-    """whet can't enforce a limit on this machine, or a probe didn't meet it.
+    """whet can't enforce a limit on this machine, or a probe exceeded it.
 
     The message lists the ways that whet tried and what each one lacks. It limits memory with
     control groups (version 2 if this user has a delegated one or gets one from
@@ -26,7 +26,7 @@ class LimitNotEnforced(WhetError):
 
 
 class RoomRefused(WhetError):
-    """This machine can't give a trial a disk, a network or a clean room of its own.
+    """This machine can't give a trial its own disk, network or clean room.
 
     These need Linux namespaces, which root can always create, and other users where the system
     allows it; clean rooms and `--disk-free` need overlays (without root from Linux 5.11 on). System

@@ -1,4 +1,4 @@
-"""Errors about a payload, and what reads it."""
+"""Errors about a payload and its format."""
 
 from whet.core.errors.base import DATA, NO_INPUT, NO_PERMISSION, USAGE, WhetError
 

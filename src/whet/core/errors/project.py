@@ -34,7 +34,7 @@ class BadSetting(WhetError):
 
 
 class DiskFull(WhetError):
-    """The disk has no space left for what whet must keep.
+    """The disk has no space left for whet's records.
 
     Everything recorded so far is safe. Free some space (`df -h`, `df -i`), or keep the project's
     trials elsewhere: `WHET_DIR=/path/with/space`.
@@ -57,7 +57,7 @@ class StateNotOwned(WhetError):
     """Your whet didn't make this folder of trials on this machine.
 
     It may come with a clone, an archive or a copy, and another person's trials can start programs
-    when you run them again. `whet notebook adopt FOLDER` shows what is in it and takes it over.
+    when you run them again. `whet notebook adopt FOLDER` shows and adopts them.
     """
 
     exit_code = NO_PERMISSION
@@ -86,7 +86,7 @@ class NotebookDamaged(WhetError):
     """The project's notebook isn't a whole SQLite database.
 
     whet never repairs in place. Move the file away to start a new notebook;
-    `sqlite3 FILE .recover` may bring the old one back.
+    `sqlite3 FILE .recover` can recover the old one.
     """
 
     exit_code = DATA
@@ -144,7 +144,7 @@ class SecretNotKept(WhetError):
 class ReproductionFailed(WhetError):
     """The one-line command ran again elsewhere and didn't show the failure.
 
-    The report shows what happened instead. The payload and the trials are kept.
+    The report shows how it ended instead. whet keeps the payload and the trials.
     """
 
     exit_code = DATA

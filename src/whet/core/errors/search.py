@@ -1,4 +1,4 @@
-"""Errors about what a search needs and does not find."""
+"""Errors about the things that a search needs."""
 
 from whet.core.errors.base import DATA, INCOMPLETE, UNAVAILABLE, WhetError
 
@@ -18,7 +18,7 @@ class CopyFailsOtherwise(WhetError):
     """The command fails on the file itself, but not in the same way on a copy of it.
 
     A search varies a copy in a folder of its own, with links to the files next to the original.
-    This program also looks at something else, such as the folders above or the file's exact path.
+    This program also reads something else, such as the folders above or the file's exact path.
     Move the data into a file that the program takes as an argument, or let a script put the copy in
     place: `whet shrink FILE --interesting SCRIPT`.
     """
@@ -47,9 +47,9 @@ class SetupFailed(WhetError):
 
 
 class NeverSucceeds(WhetError):
-    """`whet starve --find` looks for the least with which a command succeeds, but it never does.
+    """`whet starve --find` searches for the smallest amount that a command needs, but it never succeeds.
 
-    It fails without that limit too: leave out other limits, or use `whet run` to see what is wrong.
+    It also fails without that limit: remove the other limits, or use `whet run` to see why.
     """
 
     exit_code = DATA

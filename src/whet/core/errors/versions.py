@@ -14,7 +14,7 @@ class NotARepository(WhetError):
 
 
 class UnknownRevision(WhetError):
-    """git doesn't know the revision. `git log --oneline` and `git tag` show those it knows.
+    """git doesn't know the revision. `git log --oneline` and `git tag` list the revisions.
 
     A shallow clone has only the newest commits: `git fetch --unshallow` fetches the rest.
     """
@@ -75,7 +75,7 @@ class EndMisjudged(WhetError):
 
     The good end must pass and the bad end must fail; a search from a wrong end blames an innocent
     version. An installed release must behave the same in the environment that whet makes for it.
-    The message shows what happened instead; `whet show` shows all of its output.
+    The message shows how it ended instead; `whet show` shows its whole output.
     """
 
     exit_code = DATA

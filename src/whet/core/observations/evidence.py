@@ -6,7 +6,7 @@ from whet.core.text.record import JsonObject
 from whet.core.value_class import value_class
 
 FAILURES = "failures"
-"""What the frames of failures held; `whet.evidence.variables.kept_failure` reads it."""
+"""The frames of failures, with their values; `whet.evidence.variables.kept_failure` reads it."""
 
 STACKS = "stacks"
 """Where every process of a trial was; `whet.core.observations.stack.ProcessStack`, one for each."""
@@ -14,7 +14,7 @@ STACKS = "stacks"
 COUNTS = "counts"
 """How often a function was called, from which file, and who called it first."""
 CLOSER = "closer"
-"""What a closer look has seen; `whet.evidence.clues.closer_look` reads it."""
+"""The results of an instrumented rerun; `whet.evidence.clues.closer_look` reads it."""
 
 PYTHONS = "pythons"
 """Which Pythons took up whet's agent; `whet.host.inspect.presence` reads it."""
@@ -23,17 +23,17 @@ STEPS = "steps"
 """The last lines that ran before a failure; `whet.evidence.provenance.recording` reads it."""
 
 PROBES = "probes"
-"""What was seen where something was asked for; `whet.evidence.clues.probes` reads it."""
+"""The output of probes; `whet.evidence.clues.probes` reads it."""
 
 TOGGLES = "toggles"
-"""What a program told of what it has loaded; `whet.core.toggle` reads it."""
+"""A program's report of the modules that it loaded; `whet.core.toggle` reads it."""
 
 SYSTEM_CALLS = "system calls"
-"""Which system calls failed, and what else of them tells something; `whet.core.observations.system_call`."""
+"""The failing system calls, and other telling ones; `whet.core.observations.system_call`."""
 
 
 SECRETS = "secrets"
-"""Which known secrets the program has printed, and on which stream."""
+"""Which known secrets the program printed, and on which stream."""
 
 
 @value_class(kw_only=True)

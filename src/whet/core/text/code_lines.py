@@ -7,7 +7,7 @@ from whet.core.value_class import value_class
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LAMBDA = "<lambda>"
-"""What Python calls functions that have no name."""
+"""Python's names for functions without one."""
 _NAMED = (*_FUNCTIONS, ast.ClassDef)
 
 

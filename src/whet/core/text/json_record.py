@@ -26,7 +26,7 @@ Read = Callable[[JsonObject, str], object]
 
 
 APART: Mapping[str, object] = {"apart": True}
-"""Metadata of a field that is kept elsewhere."""
+"""Metadata of a field that is stored in another place."""
 
 
 class Codec:
@@ -154,7 +154,7 @@ def _class(hint: type) -> Codec:
     if issubclass(hint, Enum):
         return _choice(lambda value: cast("Enum", value).value, {each.value: each for each in hint})
     if not issubclass(hint, Record):
-        raise TypeError(f"nothing says how {hint} is kept")
+        raise TypeError(f"no rule says how to store {hint}")
     return Codec(
         lambda value: cast("Record", value).to_json(),
         lambda data, name: hint.from_json(record(data, name)),
@@ -215,7 +215,7 @@ def _as_list(value: object) -> list[object]:
 MILLISECONDS: Mapping[str, object] = {
     "codec": Codec(lambda value: round(cast("float", value), 3), number)
 }
-"""Metadata of a time that is kept to the millisecond."""
+"""Metadata of a time that is stored in milliseconds."""
 
 _PLAIN: Mapping[object, Read] = {
     str: text,

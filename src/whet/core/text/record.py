@@ -22,7 +22,7 @@ def decoded(data: str | bytes) -> object:
     try:
         value: object = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise MalformedRecordError(f"not JSON that can be read: {error}") from error
+        raise MalformedRecordError(f"invalid JSON: {error}") from error
     return value
 
 
@@ -60,7 +60,7 @@ def number(data: JsonObject, name: str) -> float:
     try:
         return float(value)
     except OverflowError as error:
-        raise malformed(data, name, "a number of floating point") from error
+        raise malformed(data, name, "a number in the range of a float") from error
 
 
 def boolean(data: JsonObject, name: str, *, default: bool = False) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from whet.core.text.shown_text import visible_line
 
 _BYTES = frozenset(map(chr, range(0xDC80, 0xDD00)))
-"""As `os.fsdecode` keeps a byte that is no UTF-8."""
+"""How `os.fsdecode` keeps a byte that isn't UTF-8."""
 
 
 def quoted(word: str) -> str:

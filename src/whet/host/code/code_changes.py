@@ -54,7 +54,7 @@ def describe_changes(before: CodeState, after: CodeState) -> str:
         try:
             changes = file_changes(before, after)
         except GitFailedError:
-            return "; ".join([*parts, "the code, which is no longer kept"])
+            return "; ".join([*parts, "the code, which the repository no longer holds"])
         parts.extend(_in_one_line([*map(str, changes), *_large_changes(before, after)]))
         # A search has a digest of its own, in which its payloads do not count.
         if not parts and (_holds_a_repository(before) or _holds_a_repository(after)):
@@ -108,7 +108,7 @@ def diff_text(before: CodeState, after: CodeState) -> str:
 def _repository(code: CodeState) -> Repository:
     top = Path(code.repository)
     if not top.is_dir():
-        raise GitFailedError(f"`{top}` is not there any more")
+        raise GitFailedError(f"`{top}` no longer exists")
     return Repository.keeping(top)
 
 

@@ -77,13 +77,13 @@ def _large_files(repository: Repository, code: CodeState, folder: Path) -> list[
             repository.get("cat-file", "-e", what)
             answer = repository.ask("cat-file", "--filters", what, environment=filters)
         except GitFailedError:
-            notes.append(f"`{path}` was too large to keep and is not there")
+            notes.append(f"`{path}` is missing: it was too large to record")
             continue
         if answer.exit_code != 0:
-            notes.append(f"`{path}` is not there: {answer.complaint}")
+            notes.append(f"`{path}` is missing: {answer.complaint}")
             continue
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(answer.stdout)
-        notes.append(f"`{path}` was too large to keep and is there as it was committed")
+        notes.append(f"`{path}` is the committed version: the trial's was too large to record")
     return notes

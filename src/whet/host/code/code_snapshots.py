@@ -85,7 +85,7 @@ def take_snapshot(
             folder, os.path.abspath(state), root or folder, keep_untracked_below_bytes
         )
     except (GitFailedError, OSError, WhetError) as error:
-        return Snapshot(notes=(f"the code is not recorded: {error}",))
+        return Snapshot(notes=(f"whet didn't record the code: {error}",))
     return taken
 
 
@@ -229,9 +229,9 @@ class _Session:
     def _taken(self, now: Memory, dirt: Mapping[str, str]) -> _Taken:
         aside = tuple(sorted(str(file) for file in now.aside.values()))
         if aside:
-            self.notes.append(f"kept by name, size and time only: {_listed(sorted(now.aside))}")
+            self.notes.append(f"recorded by name, size and time only: {_listed(sorted(now.aside))}")
         if dirt:
-            self.notes.append(f"uncommitted changes are not kept: {_listed(sorted(dirt))}")
+            self.notes.append(f"whet didn't record uncommitted changes in {_listed(sorted(dirt))}")
         code = CodeState(
             repository=self.tree.top,
             commit=now.head.name,
@@ -274,7 +274,7 @@ class _Session:
             told.setdefault(word, rest)
         seconds = _SECONDS.search(told.get("committer", ""))
         if "tree" not in told or seconds is None:
-            raise GitFailedError(f"`{name}` is not written as git writes a commit")
+            raise GitFailedError(f"`{name}` doesn't have a commit's format")
         return Commit(name=name, tree=told["tree"], seconds=int(seconds[1]))
 
     def _watched(self) -> tuple[Stamp, ...]:
@@ -300,13 +300,13 @@ class _Session:
                 chosen.nested.setdefault(path, False)
         for number, (path, is_changed) in enumerate(sorted(chosen.nested.items())):
             if number >= _MAX_NESTED:
-                self.notes.append(f"not looked into: `{path}`, as there are too many repositories")
+                self.notes.append(f"skipped `{path}`: there are too many repositories")
                 continue
             folder = os.path.join(self.tree.top, path)
             try:
                 taken = _take(folder, self.state, self.limit_bytes, is_nested=True)
             except (GitFailedError, OSError) as error:
-                self.notes.append(f"the repository `{path}` is not recorded: {error}")
+                self.notes.append(f"whet didn't record the repository `{path}`: {error}")
                 continue
             if not taken.is_clean:
                 dirt[path] = taken.code.tree

@@ -28,7 +28,7 @@ MOST_BYTES = 256 * 1024 * 1024
 """Each trial gets a copy, and a search keeps several in memory."""
 
 MOST_FILES = 20_000
-"""To write so many takes seconds, in each trial."""
+"""Writing more takes seconds in each trial."""
 
 _USUAL_FOLDER = 0o755
 _UNLOCKED = 0o700
@@ -185,11 +185,10 @@ def _refuse_large(folder: Path, entries: list[tuple[str, os.stat_result]], shown
     largest = sorted(sizes, key=lambda name: -sizes[name])[:3]
     listed = ", ".join(f"`{name}` ({shown_bytes(sizes[name])})" for name in largest)
     raise PayloadTooLarge(
-        f"`{shown}` holds {shown_bytes(total)} in {len(entries)} files; each trial gets a copy, so"
-        f" that at most {shown_bytes(MOST_BYTES)} in {MOST_FILES} files can be shrunk",
-        hint=f"move out what the failure does not need; the most is in {listed}"
+        f"`{shown}` holds {shown_bytes(total)} in {len(entries)} files; each trial gets a copy, so whet shrinks at most {shown_bytes(MOST_BYTES)} in {MOST_FILES} files",
+        hint=f"move out what the failure doesn't need; the largest parts are {listed}"
         if largest
-        else f"name a folder below `{folder}`",
+        else f"name a folder inside `{folder}`",
     )
 
 
@@ -225,7 +224,7 @@ def _opened(data: bytes) -> "Generator[tarfile.TarFile]":
         ) as archive:
             yield archive
     except tarfile.TarError as error:
-        raise OSError(errno.EINVAL, f"what was packed cannot be read: {error}") from error
+        raise OSError(errno.EINVAL, f"can't read the packed folder: {error}") from error
 
 
 def _place(folder: Path, member: "tarfile.TarInfo") -> Path:
@@ -302,7 +301,8 @@ def _unreadable(error: OSError, shown: str) -> PayloadUnreadable | PayloadMissin
     path = error.filename or shown
     if isinstance(error, FileNotFoundError):
         return PayloadMissing(
-            f"`{path}` went while `{shown}` was read", hint="let nothing write to it meanwhile"
+            f"`{path}` disappeared while whet read `{shown}`",
+            hint="stop other programs from writing to it",
         )
     return PayloadUnreadable(
         f"`{path}` cannot be read: {error.strerror}", hint=f"`ls -ld {path}` shows who can"

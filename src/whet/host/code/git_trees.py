@@ -61,7 +61,7 @@ class GitTrees:
             end = data.index(b"\n", place)
             words = data[place:end].split(b" ")
             if words[1] != b"tree":
-                raise GitFailedError(f"`{name}` is no tree of `{self.repository.top}`")
+                raise GitFailedError(f"`{self.repository.top}` has no tree `{name}`")
             size = int(words[2])
             self._trees[name] = _entries(data[end + 1 : end + 1 + size], len(name) // 2)
             place = end + 1 + size + 1
@@ -82,7 +82,7 @@ def _entries(data: bytes, id_bytes: int) -> dict[str, TreeEntry]:
     while place < len(data):
         zero = data.find(b"\0", place)
         if zero < 0:
-            raise GitFailedError("git holds a tree that is cut")
+            raise GitFailedError("git has a truncated tree")
         mode, _, name = data[place:zero].partition(b" ")
         place = zero + 1 + id_bytes
         content = data[zero + 1 : place].hex()

@@ -27,7 +27,7 @@ STATE_FOLDER = ".whet"
 _SUBFOLDERS = ("blobs", "made", "scratch", "pycache")
 _MORE = ("claims", "worktrees", os.path.join("blobs", "incoming"))
 ROOT_FILE = "root"
-"""Names the project, for who looks at the folders of states."""
+"""Names the project, for people who look at the folders of state."""
 
 _AGREED = "agreed"
 _IGNORE_FILE, _OWNER_FILE, _NOTEBOOK = ".gitignore", "owner", "notebook.db"
@@ -88,8 +88,8 @@ class Project:
         folder = self.state / name
         if os.path.isdir(folder) and not is_private(folder, others_may_write=True):
             raise StateNotOwned(
-                f"`{folder}` is not a folder of yours: it is a link, or another user's",
-                hint="move it away, or set `WHET_DIR` to the real name of another folder",
+                f"`{folder}` isn't your own folder: it's a link, or another user owns it",
+                hint="move it away, or set `WHET_DIR` to another folder that isn't a link",
             )
 
     def _make(self) -> None:
@@ -113,8 +113,8 @@ class Project:
                 raise known from error
             # A file in its place, say: whatever it is, the next step is the same.
             raise CannotWrite(
-                f"cannot make the folder `{self.state}`: {error.strerror}",
-                hint="set `WHET_DIR` to a folder that you may write to",
+                f"whet can't create the folder `{self.state}`: {error.strerror}",
+                hint="set `WHET_DIR` to a folder that you can write to",
             ) from error
 
     def seal(self) -> None:
@@ -140,8 +140,8 @@ class Project:
 def not_owned(state: Path) -> StateNotOwned:
     """Return the error for a folder of trials that whet has not made for this user here."""
     return StateNotOwned(
-        f"`{state}` holds trials, and your whet did not make it on this machine",
-        hint=f"`whet notebook adopt {quoted(str(state))}` shows what is in it and takes it over",
+        f"`{state}` holds trials that your whet didn't record on this machine",
+        hint=f"`whet notebook adopt {quoted(str(state))}` shows and adopts them",
     )
 
 
@@ -349,7 +349,8 @@ def _read_own(path: Path) -> JsonObject:
         return {}
     except OSError as error:
         raise BadSetting(
-            f"cannot read `{path}`: {error.strerror}", hint=f"look at `ls -ld {path}`"
+            f"whet can't read `{path}`: {error.strerror}",
+            hint=f"check its permissions: `ls -ld {path}`",
         ) from error
     try:
         return toml_data(data.decode())
@@ -395,7 +396,7 @@ def _checked(name: str, value: object, source: str) -> Number:
         wanted, example = f"a whole number, {least} or more", str(max(least, 2))
     else:
         raise BadSetting(
-            f"`{name}` in {source} is not a setting of whet",
+            f"`{name}` in {source} is not one of whet's settings",
             hint=f"the settings are {', '.join(f'`{known}`' for known in (*_NUMBERS, *_LISTS, *_TABLES))}",
         )
     raise BadSetting(

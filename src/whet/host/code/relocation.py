@@ -16,7 +16,7 @@ _ENDS_A_PATH = "=:,;'\"\\s"
 _OF_A_SHELL = "<>|&()`"  # may end a path too, unless there is one with them in its name
 
 _CARRIED_BYTES = 50_000_000
-"""A larger file that git does not track is used where it lies."""
+"""whet uses a larger untracked file in place."""
 
 _TESTS = re.compile(r"/tests?/|/test_[^/]*$|_test\.[^/.]*$")
 _RENAMED = re.compile(r"\s*R\d+")
@@ -198,7 +198,7 @@ def named_otherwise(repository: Repository, trial: Trial) -> tuple[str, ...]:
     }
     paths = _paths(repository)
     return tuple(
-        f"{where} names `{top}` in a way that whet does not follow: there it is the code of today"
+        f"whet can't redirect `{top}` in {where}: that part uses today's code"
         for where, text in places.items()
         for top in sorted(_tops(repository))
         if re.search(rf"{re.escape(top)}(?![\w.-])", paths.sub(" ", text))

@@ -33,22 +33,22 @@ _IGNORED = (
 _STEP_MS, _DEBOUNCE_MS = 4, 100
 """Files that are saved within 4 ms of each other are one change; a stream of them waits 100 ms."""
 _LOOK_SECONDS, _LOOK_SHARE = 0.3, 0.1
-"""Where nobody can listen it is looked for saves that often, but for no more of the time than that."""
+"""Without notifications whet polls for saves at this interval, for at most this share of the time."""
 _WRITING_SECONDS, _ASK_AGAIN_SECONDS = 1.0, 0.002
-"""Who keeps a file open for longer than that may never close it."""
+"""A program that keeps a file open for longer may never close it."""
 
 _SET_SIGNAL = 10  # fcntl(2), F_SETSIG
 
 _Content = dict[str, "int | None"]
-"""The files in a folder, each with when it changed last."""
+"""The files in a folder, each with the time of its last change."""
 
 
 class _Way(Enum):
     """How saves are heard of: each way where the one before it is not possible."""
 
-    ALL = "by one who finds all folders"
-    EACH = "by one who is told each folder, as there is one that may not be read"
-    LOOK = "by looking again and again, as the system lets nobody listen"
+    ALL = "a recursive watch"
+    EACH = "a watch for each folder, as one of them isn't readable"
+    LOOK = "polling, as the system grants no watch"
 
     @property
     def next(self) -> "_Way":

@@ -252,7 +252,7 @@ class ShadowIndex:
         }
         store = object_store()
         if not store:
-            raise GitFailedError("there is no folder of yours to keep objects in")
+            raise GitFailedError("you have no folder of your own for the objects")
         os.makedirs(store, mode=0o700, exist_ok=True)
         own = {
             "GIT_DIR": self.folder,

@@ -28,11 +28,11 @@ def populate_submodules(
     for path, commit in submodules_of(repository, tree):
         theirs = repository.top / path
         if not os.path.lexists(theirs / ".git"):
-            notes.append(f"the submodule `{within}{path}` is empty: it is not checked out here")
+            notes.append(f"the submodule `{within}{path}` is empty: it isn't checked out here")
             continue
         target = folder / path
         if not (_is_within(theirs, repository.top) and _is_within(target.parent, folder)):
-            notes.append(f"the submodule `{within}{path}` is empty: a link leads elsewhere")
+            notes.append(f"the submodule `{within}{path}` is empty: a link points to another place")
             continue
         inner = Repository(theirs)
         try:

@@ -12,7 +12,7 @@ from whet.host.process.git import GitFailedError, Repository
 from whet.host.process.working_tree import WorkingTree
 
 GONE = "000000"
-"""The mode of a path that is not there."""
+"""The mode of a path that doesn't exist."""
 
 _COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
 _PLAIN_FILES = frozenset({"100644", "100755"})

@@ -24,7 +24,7 @@ from whet.host.process.git import GitFailedError, Repository
 _ATTEMPTS = 5
 _SET_UP = 3  # slots with a setup of another state that are kept beside those in use
 _UNFILTERED = (
-    "a filter of git fails on a commit (is git-lfs installed, are its objects here?), or only the"
+    "a git filter fails on a commit (is git-lfs installed, are its objects here?), or only the"
     " repository's own settings name it (whet runs those of `git config --global`): files are"
     " there as they are committed, such as pointers"
 )
@@ -120,8 +120,8 @@ class Worktrees:
         answer = self.repository.ask("rev-parse", *what)
         if answer.exit_code != 0:
             raise UnknownRevision(
-                f"`{revision}` is no revision of `{self.repository.top}`",
-                hint="`git log --oneline` and `git tag` show those it knows",
+                f"`{self.repository.top}` has no revision `{revision}`",
+                hint="`git log --oneline` and `git tag` list its revisions",
             )
         # With `--end-of-options` git 2.30 to 2.39 print that option too.
         return answer.text.split("\n")[-1]
@@ -235,8 +235,8 @@ class Worktrees:
                 raise storage_error(OSError(errno.ENOSPC, ""), slot) from error
             self._looked_up(commit)
             raise HostFailure(
-                f"cannot check out `{commit[:10]}`: {error}",
-                hint="try it: `git worktree add --detach /tmp/try COMMIT`",
+                f"git can't check out `{commit[:10]}`: {error}",
+                hint="try it yourself: `git worktree add --detach /tmp/try COMMIT`",
             ) from error
         with self._lock:
             self._used[slot] = commit

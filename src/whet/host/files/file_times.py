@@ -24,13 +24,13 @@ _WHOLE_SLACK_NS = 2 * _SECOND_NS
 """ext3 and Lustre know whole seconds, FAT every other one."""
 
 _OWN = frozenset({"ext4", "xfs", "btrfs", "tmpfs"})
-"""They take times from the kernel that runs here, and since 6.13 look who has seen the last one."""
+"""They take times from this machine's kernel, which since 6.13 tracks who has read the last one."""
 
 _TICKS = frozenset({"ext2", "ext3", "f2fs", "ramfs", "rootfs", "devtmpfs"})
-"""They take times from the kernel that runs here, and nothing more."""
+"""They take times from this machine's kernel, and nothing more."""
 
 _LAYERS = frozenset({"overlay", "squashfs", "erofs"})
-"""They belong to this kernel as well, and show the times of what lies below."""
+"""They belong to this kernel as well, and show the times of the layers below."""
 
 _FINE_SINCE = (6, 13)
 
@@ -41,7 +41,7 @@ _COARSE = 5
 
 
 _SET_NS = 100_000_000
-"""A thread may wait for so long between its looks at two clocks."""
+"""A thread can wait this long between reading two clocks."""
 
 
 class Moment:
@@ -185,7 +185,7 @@ class _Kinds:
 
 
 _kinds_by_process: dict[int, _Kinds] = {}
-"""A process that is forked asks for itself: what the one has heard of, the other would not."""
+"""A forked process asks again: one process misses what the other has received."""
 
 
 def _mount_of(device: int) -> "tuple[str, Clock]":

@@ -16,7 +16,7 @@ _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_NAME_BYTES = 240
-"""What Linux takes as a name is 255 bytes; the rest is for a number or the like behind it."""
+"""Linux allows names of 255 bytes; the rest is for a number or another suffix."""
 
 
 def fitting_name(stem: str, end: str) -> str:
@@ -48,7 +48,7 @@ def write_atomically(
             folder, in whose place a file would stand; ``path`` is as it was.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        raise CannotWrite(f"cannot write `{path}`: it is no file", hint="name a file")
+        raise CannotWrite(f"whet can't write `{path}`: it isn't a file", hint="name a file")
     beside = beside or path_of_part(path)
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -106,13 +106,13 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
     if error.errno in _NO_SPACE:
         return DiskFull(
             f"no space left to write `{path}`",
-            hint="free some space there (`df -h`, `df -i`), or set `TMPDIR` (what lies below it) or"
-            " `WHET_DIR` (the rest) to a folder with space",
+            hint="free some space there (`df -h`, `df -i`), or set `TMPDIR` (for temporary files) or"
+            " `WHET_DIR` (for the rest) to a folder with space",
         )
     if error.errno in _NOT_ALLOWED:
         return CannotWrite(
-            f"cannot write `{path}`: {error.strerror}",
-            hint="set `WHET_DIR` to a folder that you may write to",
+            f"whet can't write `{path}`: {error.strerror}",
+            hint="set `WHET_DIR` to a folder that you can write to",
         )
     return error
 

@@ -17,16 +17,16 @@ _KIND_BITS = 0o170000
 _FOLDER, _LINK, _FILE = 0o040000, 0o120000, 0o100000
 
 _VIRTUAL = frozenset(os.stat(path).st_dev for path in ("/proc", "/sys") if os.path.exists(path))
-"""File systems whose files are made when they are read, with the time of that moment."""
+"""File systems that create a file's content when a program reads it, with the time of that moment."""
 
 _METADATA = (".dist-info", ".egg-info", ".egg")
 """What tells of an installed package; `importlib.metadata` looks for nothing else."""
 
 UNSURE: "Mark" = ()
-"""The mark of what is so young that it may change once more and not show it."""
+"""The mark of a file that changed so recently that its next change may not show."""
 
 NO_LINK: "Mark" = (0, "")
-"""The mark of a file of which nothing counts but that it is no link."""
+"""The mark of a file that only has to stay a file, not a link."""
 
 
 def of_file(path: str) -> "Mark":

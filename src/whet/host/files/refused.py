@@ -34,15 +34,15 @@ def refused(error: Exception) -> WhetError | None:
         library, _, why = str(error).partition(f": {_NOT_OPENED}")
         return HostFailure(
             f"Python can't load `{library}`: {why}",
-            hint="look at the file and its folders (`ls -l`), and whether its disk is there",
+            hint="check the file and its folders (`ls -l`), and that its disk is mounted",
         )
     if isinstance(error, SystemError):  # raised by the interpreter alone, mostly short of memory
         return HostFailure(
-            f"Python itself has failed: {error}",
-            hint="is there memory left? `free -h`, `ulimit -v`; then run the command again",
+            f"Python itself failed: {error}",
+            hint="check the free memory (`free -h`, `ulimit -v`), then run the command again",
         )
     if _says(error, RuntimeError, _NO_THREAD):
-        return _no_processes("no more threads can be started")
+        return _no_processes("whet can't start another thread")
     return None
 
 
@@ -57,18 +57,18 @@ def limits_of_files() -> str:
 def _of_system(error: OSError) -> WhetError | None:
     if error.errno in _NO_FILES:
         return HostFailure(
-            f"whet cannot open as many files as it needs: {error.strerror}{_limits(_FILES)}",
-            hint="allow more of them: `ulimit -n 256`",
+            f"whet can't open as many files as it needs: {error.strerror}{_limits(_FILES)}",
+            hint="raise the limit: `ulimit -n 256`",
         )
     if error.errno == errno.ENOMEM:
         return _no_memory()
     if error.errno == errno.EAGAIN and error.filename is None:
-        return _no_processes("no more processes can be started")
+        return _no_processes("whet can't start another process")
     if error.errno in _BROKEN:
         at = "" if error.filename is None else f" at `{error.filename}`"
         return HostFailure(
-            f"a disk or share has failed{at}: {error.strerror}",
-            hint="look what the system says of it: `dmesg | tail`, `df -h`, `mount`",
+            f"a disk or network share failed{at}: {error.strerror}",
+            hint="check the system's messages: `dmesg | tail`, `df -h`, `mount`",
         )
     if error.filename is None:
         return None
@@ -88,8 +88,8 @@ def _of_own(path: Path) -> WhetError | None:
     if not is_own:
         return None
     return HostFailure(
-        f"`{path}`, which whet keeps for itself, is gone",
-        hint="has something removed it, or was its disk away? run the command again",
+        f"whet's own file `{path}` is gone",
+        hint="run the command again; if it fails again, check whether a program removes the file or its disk goes away",
     )
 
 
@@ -100,22 +100,22 @@ def _of_folder() -> WhetError | None:
     except OSError as error:
         return FolderNotFound(
             f"the current folder is gone, so whet can't continue: {error.strerror}",
-            hint='once it is back, enter it again (`cd "$PWD"`); whet has kept the trials so far',
+            hint='once it is back, enter it again (`cd "$PWD"`); whet kept the trials so far',
         )
     return None
 
 
 def _no_memory() -> WhetError:
     return HostFailure(
-        f"the system gives whet no more memory{_limits(_MEMORY)}",
-        hint="allow more of it (`ulimit -v unlimited`), or end what takes it (`free -h`)",
+        f"whet has run out of memory{_limits(_MEMORY)}",
+        hint="raise the limit (`ulimit -v unlimited`), or end other programs (`free -h`)",
     )
 
 
 def _no_processes(what: str) -> WhetError:
     return HostFailure(
         f"{what}{_limits(_PROCESSES, _MEMORY)}",
-        hint="look at the limits: `ulimit -u`, `ulimit -v`, and in a container `pids.max`",
+        hint="check the limits: `ulimit -u`, `ulimit -v`, and in a container `pids.max`",
     )
 
 

@@ -34,7 +34,7 @@ def user_state(environment: Mapping[str, str]) -> Path:
             return folder
     raise CannotWrite(
         "there is no folder of yours to keep trials in",
-        hint="set `WHET_DIR` to a folder that you may write to",
+        hint="set `WHET_DIR` to a folder that you can write to",
     )
 
 

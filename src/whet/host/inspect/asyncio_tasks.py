@@ -9,15 +9,15 @@ from whet.core.text.quantity import bounded
 from whet.host.inspect.stacks import parse_report, told_at, unescaped
 
 TASKS_SIGNAL = 61
-"""At this one the agent tells of tasks; it listens once asyncio has been imported."""
+"""On this signal the agent reports the tasks; it listens once the program imports asyncio."""
 
 _HEAD = re.compile(r"^(task|died)\t([^\t\n]*)\t(\d+)\t([^\t\n]*)(?:\t([^\t\n]*))?\n", re.MULTILINE)
 
 NOT_TOLD = (
-    "its asyncio tasks are not told: start it with `whet run`, whose agent knows them"
+    "whet can't see its asyncio tasks: start it with `whet run`, whose agent can"
     " (Python 3.14 and later: `python -m asyncio ps PID`)"
 )
-NO_ANSWER = "its asyncio tasks are not told: the main thread is in one call that does not return"
+NO_ANSWER = "whet can't see its asyncio tasks: the main thread is in a call that doesn't return"
 
 
 def tasks_of(pid: int, agent_folder: Path | None) -> tuple[TaskStack, ...] | None:

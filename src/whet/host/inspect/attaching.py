@@ -40,7 +40,7 @@ def follow_running(
     """
     if pid <= 0 or _is_over(pid):
         raise NoSuchProcess(
-            f"there is no process {pid}, or it has ended",
+            f"process {pid} doesn't exist, or has ended",
             hint="`pgrep -af PATTERN` finds processes",
         )
     if pid == os.getpid():
@@ -69,24 +69,24 @@ def _attach(follower: Follower, pid: int) -> None:
         except (ProcessLookupError, FileNotFoundError):
             if each == pid:
                 raise NoSuchProcess(
-                    f"process {pid} ended before it could be followed",
+                    f"process {pid} ended before whet could follow it",
                     hint="start it with whet: `whet syscalls -- COMMAND`",
                 ) from None
         except PermissionError as error:
             if each == pid:
                 raise _forbidden(pid) from error
-            follower.groups.notes.append(f"process {each} may not be followed")
+            follower.groups.notes.append(f"whet may not follow process {each}")
 
 
 def _forbidden(pid: int) -> StackForbidden:
     tracer = _line_of(pid, "TracerPid:")
     if tracer not in {"", "0"}:
         return StackForbidden(
-            f"process {pid} is followed already, by process {tracer} (a debugger, strace?)",
-            hint="end that first: only one may follow a process",
+            f"process {tracer} (a debugger, strace?) already follows process {pid}",
+            hint="end that one first: only one process can follow another",
         )
     return StackForbidden(
-        f"the system does not let this user follow process {pid} (ptrace)",
+        f"the system doesn't let you follow process {pid} (ptrace)",
         hint=f"`sudo $(which whet) syscalls --pid {pid}`, or start it with whet:"
         " `whet syscalls -- COMMAND`",
     )

@@ -150,7 +150,7 @@ class CallGroups:
         group = self._failures.get(key)
         if group is None:
             if len(self._failures) >= MOST_GROUPS:
-                note = f"more than {MOST_GROUPS} kinds of failing calls: the later ones are counted"
+                note = f"more than {MOST_GROUPS} kinds of failing calls: whet only counts the later ones"
                 self.notes += [] if note in self.notes else [note]
                 return None
             group = FailedGroup(call, error, path, path, "", process, process.command)

@@ -68,5 +68,5 @@ def _names(note: bytes) -> list[bytes]:
 def why_no_core() -> str:
     """Return how to get a core file of a crash, in words."""
     soft, _ = resource.getrlimit(resource.RLIMIT_CORE)
-    limit = "`ulimit -c unlimited` first: the limit is 0 now; then " if soft == 0 else ""
+    limit = "raise the limit from 0 first (`ulimit -c unlimited`); then " if soft == 0 else ""
     return f"{limit}{core_pattern() or 'the kernel writes cores'}"

@@ -24,7 +24,7 @@ def attach(pid: int) -> None:
             line.connect(str(path))
         except OSError as error:
             raise NoSuchProcess(
-                f"no debugger waits in process {pid}",
+                f"process {pid} has no waiting debugger",
                 hint="`whet probe TARGET break -- CMD` says which process waits",
             ) from error
         _talk(line)
@@ -37,8 +37,8 @@ def _socket_of(pid: int) -> Path:
             if name == b"WHET_AGENT":
                 return Path(os.fsdecode(value), f"{pid}.pdb")
     raise NoSuchProcess(
-        f"there is no process {pid} that whet has started",
-        hint="its number stands in what `whet probe` says; it must be yours, on this machine",
+        f"process {pid} isn't one that whet started",
+        hint="use the number that `whet probe` shows; it must be your process, on this machine",
     )
 
 

@@ -79,13 +79,13 @@ _SECOND = {
     "linkat": (2, 3),
 }
 ADDRESSES = {"connect": (1, 2), "bind": (1, 2), "sendto": (4, 5)}
-"""Where an address and its length stand."""
+"""Which arguments hold an address and its length."""
 
 _ADDRESS_KINDS = frozenset({*ADDRESSES, "sendmsg", "sendmmsg"})
 _NO_PATH = frozenset({"kill", "rt_sigqueueinfo"})
 _AGENT_PLACES = (1000, 500)  # as `whet_agent` has it: what it writes there is not the program's
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(machine(), -1)
-"""Who waits for a lock waits in it; it is not followed, as threads make it all the time."""
+"""A thread that waits for a lock is in this call; whet doesn't follow it, as threads make it all the time."""
 
 _MANY_BYTES = 64 << 20
 _QUIET_REQUESTS = (0x5401, 0x5451, 0x5421)  # TCGETS, FIOCLEX, FIONBIO

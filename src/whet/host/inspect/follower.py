@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from whet.host.inspect.followed_calls import Places
 
 LONG_SECONDS = 0.1
-"""A call that takes as long is one that the program waited in."""
+"""The program waited in a call that takes this long."""
 
 _MOST_ERROR = 4095
 _MOST_WAITS = 2
@@ -217,8 +217,8 @@ class Follower:
         self._stacks.close()
         if self._stacks.has_given_up:
             self.groups.notes.append(
-                "of some calls the Python line is not known: whet's agent is not in the process,"
-                " and to read each stack from outside takes long"
+                "some calls have no Python line: whet's agent isn't in the process,"
+                " and reading each stack from outside is slow"
             )
 
     def note_waiting(self) -> None:
@@ -499,7 +499,7 @@ class Follower:
         number = signed(arguments[descriptor])
         target = open_file(tid, number)
         if not target and number >= 0:
-            target = f"descriptor {number}, which is not open"
+            target = f"descriptor {number}, which isn't open"
         target = self._sockets.get(target, target)
         return target, target
 

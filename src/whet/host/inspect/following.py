@@ -121,4 +121,4 @@ def _sender(connection: socket.socket) -> int:
     for _, _, sender in rights:
         pid: int = _CREDENTIALS.unpack(sender[: _CREDENTIALS.size])[0]
         return pid
-    raise OSError(errno.ESRCH, "it has not said who it is")
+    raise OSError(errno.ESRCH, "it didn't identify itself")

@@ -10,12 +10,12 @@ from whet.core.text.quantity import bounded
 from whet.host.inspect.stacks import is_listening, told_at, unescaped
 
 LOCKS_SIGNAL = 60
-"""At this one the agent tells of locks; it listens once threading has been imported."""
+"""On this signal the agent reports the locks; it listens once the program imports threading."""
 
 _PARTS = 7
 _PATIENCE_SECONDS = 0.1
 _FUTEX = {"202", "98"}
-"""Of x86-64 and of aarch64."""
+"""On x86-64 and on aarch64."""
 
 
 def waits_of(pid: int, agent_folder: Path | None) -> tuple[ThreadWait, ...]:

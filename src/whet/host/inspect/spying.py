@@ -63,8 +63,8 @@ _GDB_FRAME = re.compile(
 )
 
 FORBIDDEN = (
-    "the system forbids to look into it (ptrace): run it with `whet run`, whose agent answers without;"
-    " or look as root (`sudo whet stacks`); or allow it: `sysctl kernel.yama.ptrace_scope=0`,"
+    "the system forbids reading its stacks (ptrace): run it with `whet run`, whose agent doesn't need ptrace;"
+    " or use root (`sudo whet stacks`); or allow it: `sysctl kernel.yama.ptrace_scope=0`,"
     " in a container `--cap-add SYS_PTRACE`"
 )
 
@@ -148,9 +148,7 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
             return replace(process, engine="gdb", threads=threads)
     now = facts_of(facts.pid)
     if now is None or now.state == "Z":
-        return (
-            None if not complaint else replace(process, notes=("it ended while it was looked at",))
-        )
+        return None if not complaint else replace(process, notes=("it ended during the sampling",))
     notes = (*process.notes, *([complaint] if complaint else []))
     if facts.waits_in and facts.state != "D" and not is_python(facts.pid):
         notes = (*notes, f"waits in {facts.waits_in} (kernel)")
@@ -174,7 +172,7 @@ def _with_waits(process: ProcessStack, agent_folder: Path | None) -> ProcessStac
 def _of_state(facts: ProcessFacts) -> tuple[str, ...]:
     if facts.state == "D":
         place = f" in {facts.waits_in}" if facts.waits_in else ""
-        why = "no signal reaches it until that call returns, often a disk or a driver"
+        why = "no signal reaches it until that call returns; often a disk or a driver hangs"
         return (f"waits in the kernel{place} (state D): {why}",)
     if facts.state in {"T", "t"}:
         return ("is stopped, by a signal or a debugger",)
@@ -192,7 +190,7 @@ def _again(
     """Return the stacks with what a second look tells: which threads have moved."""
     now = facts_of(before.pid)
     if now is None or now.state == "Z":
-        return replace(first, notes=(*first.notes, "it ended while it was looked at"))
+        return replace(first, notes=(*first.notes, "it ended during the sampling"))
     share = max(0.0, (now.cpu_seconds - before.cpu_seconds) / seconds)
     # A thread that was not on a processor stands where it stood; another look costs time.
     if now.switches == before.switches and now.switches:
@@ -254,7 +252,7 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
         ]
     except MalformedRecordError as error:
         return [], f"py-spy: {error}"
-    return found, "" if found else "py-spy: it has no Python threads yet, or none any more"
+    return found, "" if found else "py-spy: it has no Python threads (yet, or any longer)"
 
 
 def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:

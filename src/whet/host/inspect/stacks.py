@@ -30,10 +30,10 @@ from whet.host.process.process_tree import descendants_of
 SAMPLES = 5
 SAMPLE_SECONDS = 0.03
 AGENT_SIGNAL = 62
-"""What the agent listens to. A real-time signal: nothing else sends one by itself."""
+"""The signal that the agent listens to: a real-time signal, which nothing else sends on its own."""
 
 ALL_THREADS_SIGNAL = 63
-"""At this one the agent tells of all threads."""
+"""On this signal the agent reports all threads."""
 
 _ANSWER_SECONDS = 0.25
 _TOLD_SECONDS = 2.0
@@ -79,7 +79,7 @@ def take_stacks(root: int, agent_folder: Path) -> Stacks:
     for pid in tree:
         if is_python(pid):
             return _spy(pid)
-    return Stacks(notes=("no Python stack was taken before the kill: no Python process was there",))
+    return Stacks(notes=("no Python stack from before the kill: there was no Python process",))
 
 
 def parse_report(report: str) -> tuple[Frame, ...]:
@@ -309,7 +309,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
 
     program = find_spy()
     if program is None:
-        note = "no Python stack was taken before the kill: the agent was not in it; install py-spy"
+        note = "no Python stack from before the kill: whet's agent wasn't in the process; install py-spy"
         return Stacks(notes=(note,))
     taken: list[tuple[Frame, ...]] = []
     complaint = ""
@@ -332,7 +332,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
             break
     if taken:
         return Stacks(samples=tuple(taken))
-    return Stacks(notes=(f"no Python stack was taken before the kill: py-spy: {complaint}",))
+    return Stacks(notes=(f"no Python stack from before the kill: py-spy: {complaint}",))
 
 
 def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:

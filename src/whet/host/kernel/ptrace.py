@@ -26,7 +26,7 @@ CALL_STOP = 0x85
 
 BEGINS = EVENT_SECCOMP << 16 | 5 << 8 | _STOPPED
 ENDS = CALL_STOP << 8 | _STOPPED
-"""What a filtered thread's status is where a call begins (signal 5 is SIGTRAP), and where it ends."""
+"""A filtered thread's status where a call starts (signal 5 is SIGTRAP), and where it ends."""
 
 _INFO_BYTES = 88
 _HEAD = struct.Struct("=B3xIQQ")  # what it is, architecture, where in the program, stack

@@ -83,7 +83,7 @@ def packed(program: "Sequence[Instruction]") -> bytes:
 def why_not() -> str:
     """Return why no program can be watched here; empty if it is worth a try."""
     if machine() not in ARCHITECTURES:
-        return f"the system calls of {machine()} are not known"
+        return f"whet doesn't know the system calls of {machine()}"
     return "" if release() >= (5, 5) else f"Linux {os.uname().release} is older than 5.5"
 
 

@@ -17,13 +17,13 @@ AT_FDCWD = -100
 NO_LINKS = -2
 """In the table: the call never follows a link at the end of its path."""
 MAGIC_FOLDER = 0x5768_6574
-"""A folder descriptor that nobody has, for absolute paths: tags calls that are whet's own.
+"""A folder descriptor that no process has, for absolute paths: it tags whet's own calls.
 
 The kernel ignores the descriptor when the path is absolute, and the filter lets the call pass.
 `whet_stage.hiding.unfiltered_calls` has it too.
 """
 KIND_FOLDER = 0x5768_6575
-"""Another one: tags a look-up from which the program learns of which kind a file is, and no more.
+"""Another one: it tags a look-up that tells the program a file's kind, and no more.
 
 `whet_stage.hiding.unfiltered_calls` has it too. The filter asks about such a call as about any other.
 """

@@ -110,8 +110,8 @@ def _prepared(
         return way.prepare(names, limits, cleanup_journal)
     except OSError as error:
         raise LimitNotEnforced(
-            f"cannot limit {', '.join(names)} by {way.way}: {error}",
-            hint="`whet explain limit-not-enforced` says what each way needs",
+            f"whet can't limit {', '.join(names)} by {way.way}: {error}",
+            hint="`whet explain limit-not-enforced` lists what each way needs",
         ) from error
 
 
@@ -124,6 +124,6 @@ def _first_way(ways: Sequence[Enforcer], names: Sequence[str], limits: Limits) -
         tried.append(f"{way.way}: {lacking[0]}")
     options = ", ".join(f"`--{name}`" for name in names)
     raise LimitNotEnforced(
-        f"cannot enforce {options} here ({'; '.join(tried)})",
-        hint="`whet explain limit-not-enforced` says what each way needs",
+        f"whet can't enforce {options} here ({'; '.join(tried)})",
+        hint="`whet explain limit-not-enforced` lists what each way needs",
     )

@@ -40,7 +40,7 @@ FAMILIES: Sequence[Family] = (
     Family(names=("stack",), ways=(_RESOURCE_LIMITS,)),
     Family(names=("cpu-seconds",), ways=(_RESOURCE_LIMITS,)),
 )
-"""Whoever adds a limit adds its family here."""
+"""A new limit needs its family here."""
 
 
 def want_a_scope(limits: Limits, spawner: int) -> bool:

@@ -85,7 +85,7 @@ def _library() -> str:
         if os.path.exists(path):
             return path
     raise ClockNotPossible(
-        f"there is no {_NAME}, which `--clock` needs, in {', '.join(folders)}",
+        f"`--clock` needs {_NAME}, which isn't in {', '.join(folders)}",
         hint="`apt-get install faketime`, or your system's package libfaketime",
     )
 
@@ -97,12 +97,13 @@ def _prove(moment: str, environment: Mapping[str, str]) -> None:
         answer = call_tool(["date", "+%s"], environment=environment)
     except (ToolMissingError, OSError) as error:
         raise ClockNotPossible(
-            f"no probe could read the clock: {error}", hint="`date` of coreutils is needed"
+            f"whet couldn't read the clock: {error}",
+            hint="install coreutils: whet checks the clock with its `date`",
         ) from error
     wanted = datetime.fromisoformat(moment).timestamp()
     seen = float(answer.text) if answer.text.lstrip("-").isdigit() else 0.0
     if not 0 <= seen - wanted < _SLACK_SECONDS:
         raise ClockNotPossible(
-            f"`date` saw another time than {moment}: {answer.text or answer.complaint}",
-            hint="another `LD_PRELOAD` may be in the way: unset it",
+            f"`date` didn't print {moment}: {answer.text or answer.complaint}",
+            hint="unset `LD_PRELOAD`, in case another library is in the way",
         )

@@ -39,22 +39,18 @@ def blocker(own: str, version: int) -> str:
     """Return why disks cannot be slowed down by a group below ``own``; empty: they can."""
     name = READS_V1 if version == 1 else "io.max"
     if version == 1 and not os.path.exists(f"{own}/{name}"):
-        return "the kernel slows no disks (CONFIG_BLK_DEV_THROTTLING)"
+        return "the kernel can't slow disks (CONFIG_BLK_DEV_THROTTLING)"
     if not mounted_disks():
-        return "nothing that is mounted here lies on a disk of this machine's own"
+        return "no mounted file system is on a local disk"
     limited = any(not line.endswith("max") for line in _limits_of(own, version))
-    return f"`{own}` has such a limit itself, which would be left" if limited else ""
+    return f"`{own}` already has such a limit, which the trial would escape" if limited else ""
 
 
 def traffic_words(folder: str, version: int) -> str:
     """Return what a trial has read from disks and written to them, as a note for the user."""
     read, written = _traffic_v1(folder) if version == 1 else _traffic_v2(folder)
     amounts = f"{shown_size(read)} read from disks, {shown_size(written)} written to them"
-    later = (
-        "; what it wrote without waiting for the disk was not slowed (control groups of version 1)"
-        if version == 1
-        else ""
-    )
+    later = "; buffered writes weren't slowed (control groups of version 1)" if version == 1 else ""
     if read + written <= _HARDLY_BYTES:
         return f"`--slow-disk` had nothing to slow: {amounts}, the rest was in memory{later}"
     return f"`--slow-disk`: {amounts}{later}"

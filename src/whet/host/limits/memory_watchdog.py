@@ -18,9 +18,9 @@ class Watchdog:
     def blocker(self, name: str, limits: Limits, /) -> str:
         """Return what it cannot do: slow a program down."""
         if name == "memory-high":
-            return "it can kill a program, not slow it down"
+            return "it can kill a program, but not slow it down"
         if limits.memory_bytes is None:
-            return f"`--{name}` goes with `--memory`"
+            return f"`--{name}` needs `--memory`"
         return ""
 
     def prepare(

@@ -40,4 +40,4 @@ def in_words(
     line = f", last Python line {os.path.basename(own[-1].path)}:{own[-1].line}" if own else ""
     shown = shown_share(held, memory_bytes)
     who = f"{name or 'a process'} (pid {pid})" if pid else "a process"
-    return visible_line(f"whet: {who} is killed by the memory limit of this shell: {shown}{line}")
+    return visible_line(f"whet: this shell's memory limit killed {who}: {shown}{line}")

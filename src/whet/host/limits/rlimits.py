@@ -30,7 +30,7 @@ class ResourceLimits:
         _, hard = resource.getrlimit(_NUMBERS[name])
         most = _amounts(limits)[name]
         if hard != resource.RLIM_INFINITY and most > hard:
-            return f"this process itself may have {hard} at most (`ulimit -H`)"
+            return f"this process itself can have at most {hard} (`ulimit -H`)"
         return ""
 
     def prepare(

@@ -30,22 +30,22 @@ def rr_refusal(folder: Path) -> str:
         remove_tree(trace)  # a killed whet may have left it
         tried = call_tool([*CHAOS, "-o", str(trace), "true"], timeout_seconds=_TRY_SECONDS)
     except ToolMissingError:
-        return f"`rr` is not there: {_PACKAGE}"
+        return f"`rr` isn't installed: {_PACKAGE}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"`rr record true` does not work here: {error}"
+        return f"`rr record true` doesn't work here: {error}"
     finally:
         with suppress(OSError):
             remove_tree(trace)
             folder.rmdir()  # of recordings, if there is none
     if tried.exit_code == 0:
         return ""
-    return f"`rr record true` does not work here: {_complaint(tried.stderr)}"
+    return f"`rr record true` doesn't work here: {_complaint(tried.stderr)}"
 
 
 def _complaint(written: bytes) -> str:
     """Return the first line of what it says, without the line of its own source."""
     lines = [each.strip() for each in written.decode("utf-8", "replace").splitlines()]
-    first = next((each for each in lines if each), "it says nothing")
+    first = next((each for each in lines if each), "it prints nothing")
     return first.rpartition("] ")[2] if first.startswith("[") else first
 
 

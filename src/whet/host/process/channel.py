@@ -97,8 +97,8 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 COPY_IS_GONE = "the frozen copy is gone"
-NOT_FOLLOWED = "it is not run by a Python that whet can follow"
-"""Why there are no copies of a program that is none of Python's, nor can be stepped through."""
+NOT_FOLLOWED = "it doesn't run on a Python that whet can follow"
+"""Why whet takes no copies of a program that isn't a Python program, and can't step through it."""
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8

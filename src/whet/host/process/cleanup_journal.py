@@ -193,8 +193,8 @@ class CleanupJournal:
             resource.remove()
         except OSError as error:
             raise HostFailure(
-                f"cannot remove `{path}`: {error.strerror}",
-                hint=f"look what holds it: `ls -lR {path}`, `findmnt`",
+                f"whet can't remove `{path}`: {error.strerror}",
+                hint=f"check what blocks it: `ls -lR {path}`, `findmnt`",
             ) from error
         self.forget(str(path))
 
@@ -325,7 +325,7 @@ def _remove_worktree(top: str, path: Path) -> None:
     if answer.exit_code != 0:
         shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
         if shared.exit_code != 0:  # its disk is away: what git keeps comes back with it
-            raise OSError(errno.ENOENT, "its repository is away", top)
+            raise OSError(errno.ENOENT, "its repository is missing", top)
         # Held open: if its disk goes away now, the entry is still removed from that.
         held = os.open(shared.text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

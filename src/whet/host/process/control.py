@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import Final, Literal, TypeAlias
 
 CANCEL: Final = "cancel"
-"""Kill the trial; nobody wants its outcome any more."""
+"""Kill the trial; its outcome no longer matters."""
 
 Request: TypeAlias = Literal["cancel"] | int
-"""`CANCEL`, or the number of a signal that whet was sent."""
+"""`CANCEL`, or the number of a signal that whet received."""
 
 
 class Control:

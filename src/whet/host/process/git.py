@@ -42,11 +42,11 @@ _PLAIN = re.compile(
     |http\..*\.extraheader""",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
-"""Settings that name no program, and no file that is read or written."""
+"""Settings that name neither a program nor a file to read or write."""
 
 
 OWN_SCOPES = frozenset({"local", "worktree"})
-"""Where the settings stand that come with a repository."""
+"""The files with a repository's own settings."""
 
 
 class GitFailedError(Exception):
@@ -58,8 +58,8 @@ def failure_of_git(error: Exception) -> HostFailure | None:
     if not isinstance(error, GitFailedError):
         return None
     return HostFailure(
-        f"git has failed: {error}",
-        hint="is the repository whole, and its disk there? `git status`, `git fsck`",
+        f"git failed: {error}",
+        hint="check the repository and its disk: `git status`, `git fsck`",
     )
 
 
@@ -102,17 +102,17 @@ class Repository:
         if found.exit_code != 0:
             if _is_bare(folder):
                 raise NotARepository(
-                    f"`{folder}` is a bare repository: it has no files that a command could run on",
-                    hint=f"make a working tree: `git -C {quoted(str(folder))} worktree add DIR`,"
+                    f"`{folder}` is a bare repository, without files to run a command on",
+                    hint=f"create a working tree: `git -C {quoted(str(folder))} worktree add DIR`,"
                     " and run whet there",
                 )
             raise NotARepository(
-                f"`{folder}` is not in a git repository ({found.complaint})",
+                f"`{folder}` isn't in a git repository ({found.complaint})",
                 hint="name the repository with `--repo DIR`",
             )
         top, _, git_folder = found.text.rpartition("\n")
         if not top or not git_folder:  # into a pipe git writes what it can, and exits with 0
-            raise GitFailedError("git rev-parse: its answer is missing")
+            raise GitFailedError("git rev-parse: no answer")
         check_place(top, git_folder)
         return cls(Path(top))
 
@@ -179,7 +179,7 @@ def check_place(top: str, git_folder: str) -> None:
     found = _git_folder_at(top)
     if not found or not os.path.exists(found) or not os.path.samefile(found, git_folder):
         raise NotARepository(
-            f"the repository `{git_folder}` says that its files are in `{top}`, where it is not",
+            f"the repository `{git_folder}` says that its files are in `{top}`, which isn't its folder",
             hint=f"`git -C {quoted(os.path.dirname(git_folder))} config --unset core.worktree`",
         )
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from whet.host.process.process_facts import all_pids, with_those_above
 
 _LASTING_SECONDS = 1.0
-"""So long what is found out about a pipeline holds: each look takes milliseconds."""
+"""How long whet trusts what it knows of a pipeline: each check takes milliseconds."""
 
 _Number = tuple[int, int]
-"""A file's: that of the device, and that of the inode."""
+"""A file's numbers: the device's, and the inode's."""
 
 
 @dataclass(slots=True)

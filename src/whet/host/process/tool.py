@@ -14,7 +14,7 @@ from whet.host.process.ending import holding_signals, is_cleaning_up
 _LOOK_SECONDS, _LOOKS = 0.5, 2
 
 _running: "dict[int, subprocess.Popen[bytes]]" = {}
-"""What each thread but the main one has called and waits for."""
+"""The program that each thread but the main one waits for."""
 
 
 @value_class(kw_only=True)

@@ -45,10 +45,10 @@ _MISLEADING = frozenset({
 })  # fmt: skip
 _DIGEST_LENGTH = 20
 _MOST_ROUNDS = 12
-"""A package that is installed may require another: the search for missing ones is repeated so often."""
+"""An installed package can require another: whet repeats the search for missing ones this many times."""
 
 PYTHON = "python"
-"""Among the releases that a trial runs with: the version of its Python."""
+"""The version of a trial's Python, among the releases that it runs with."""
 
 
 @value_class(kw_only=True)
@@ -282,7 +282,7 @@ class PackageEnvironments:
         complaint = home / "complaint.txt"
         write_atomically(complaint, answer.stderr)
         raise ReleaseNotInstallable(
-            f"{_named(specifiers)} cannot be installed: {_last_words(answer)}",
+            f"can't install {_named(specifiers)}: {_last_words(answer)}",
             hint=f"name another release, or look at all that was said: `{complaint}`",
         )
 
@@ -325,7 +325,7 @@ def _specifiers(pins: Mapping[str, str], requirements: Sequence[str]) -> list[st
 
 def _named(specifiers: Sequence[str]) -> str:
     first, more = f"`{specifiers[0] if specifiers else 'pip'}`", len(specifiers) - 1
-    return first if more < 1 else f"{first} and {shown_count(more, 'package')} beside it"
+    return first if more < 1 else f"{first} and {shown_count(more, 'package')} with it"
 
 
 def _is_file_of_users(word: str) -> bool:

@@ -41,13 +41,13 @@ def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, .
     if "json" in content_type:
         return _read_json(content, url)
     if content.lstrip()[:1] not in {b"<", b""}:
-        raise NoPackagePageError(f"neither JSON nor HTML but {content_type or 'nothing named'}")
+        raise NoPackagePageError(f"neither JSON nor HTML, but {content_type or 'no content type'}")
     page = _Page(url)
     try:
         page.feed(content.decode("utf-8", "replace"))
         page.close()
     except (ValueError, AssertionError) as error:  # a broken link; a broken `<![`
-        raise NoPackagePageError(f"no HTML that can be read: {error}") from error
+        raise NoPackagePageError(f"unreadable HTML: {error}") from error
     return tuple(page.files)
 
 
@@ -56,9 +56,9 @@ def _read_json(content: bytes, url: str) -> tuple[IndexFile, ...]:
         page = as_record(decoded(content), "page")
         files = [_file_of(each, url) for each in records(page, "files")]
     except ValueError as error:
-        raise NoPackagePageError(f"no JSON of PEP 691: {error}") from error
+        raise NoPackagePageError(f"not the JSON of PEP 691: {error}") from error
     if "files" not in page:
-        raise NoPackagePageError("no JSON of PEP 691: it has no `files`")
+        raise NoPackagePageError("not the JSON of PEP 691: it has no `files`")
     return tuple(files)
 
 

@@ -112,12 +112,12 @@ def ask_where(
         return as_record(decoded(answer.stdout.splitlines()[-1]), "answer")
     except TimeoutExpired as error:
         raise HostFailure(
-            f"`{start.python}` did not answer for {_SECONDS:.0f} seconds: the module's import hangs",
+            f"`{start.python}` didn't answer for {_SECONDS:.0f} seconds: the module's import hangs",
             hint="look without importing it: `--no-import`",
         ) from error
     except (ToolMissingError, OSError, ValueError, IndexError) as error:
         raise HostFailure(
-            f"`{start.python}` does not answer as a Python does",
+            f"`{start.python}` doesn't answer like a Python interpreter",
             hint=f"try `{start.python} -c 'print(1)'`",
         ) from error
 

@@ -88,9 +88,8 @@ class PackageIndex:
             return self._ask_pip(package, problem)
         if not is_listed:
             raise UnknownPackage(
-                f"`{package}` is not on the package index {self.settings.shown}",
-                hint="check the spelling; it is the name that `pip install` takes, "
-                "which may differ from the one that is imported",
+                f"the package index {self.settings.shown} doesn't have `{package}`",
+                hint="check the spelling; use the name for `pip install`, which may differ from the name that you import",
             )
         return Listing(package=package, index=self.settings.shown, files=tuple(files))
 
@@ -112,7 +111,7 @@ class PackageIndex:
         if scheme == "file":
             return _files_of_folder(address)
         if scheme not in {"http", "https"}:
-            raise _UnreachableError("its address begins with neither https:// nor http://")
+            raise _UnreachableError("its address starts with neither https:// nor http://")
         return self._fetch(address)
 
     def _fetch(self, address: str) -> tuple[IndexFile, ...]:
@@ -174,7 +173,7 @@ def _normalised(package: str) -> str:
         return canonicalize_name(package, validate=True)
     except InvalidName as error:
         raise UnknownPackage(
-            f"`{package}` cannot be the name of a package",
+            f"`{package}` is not a valid package name",
             hint="a name has letters, digits, `.`, `_` and `-`; give the version apart from it",
         ) from error
 

@@ -44,7 +44,7 @@ class PythonFacts:
             answer = call_tool([python, "-I", "-c", _ASK])
         except (ToolMissingError, PermissionError) as error:
             raise CommandNotFound(
-                f"`{python}` is no Python that can be run", hint="check `--python` and `PATH`"
+                f"whet can't run `{python}` as Python", hint="check `--python` and `PATH`"
             ) from error
         try:
             facts = as_record(decoded(answer.stdout), "facts")
@@ -55,7 +55,7 @@ class PythonFacts:
             )
         except ValueError as error:
             raise HostFailure(
-                f"`{python}` does not answer as a Python does: {answer.complaint}",
+                f"`{python}` doesn't answer like a Python interpreter: {answer.complaint}",
                 hint="name another one with `--python`",
             ) from error
 

@@ -33,7 +33,7 @@ def resolved_as_of(
     uv = find_uv(environment)
     if not uv:
         raise ReleaseNotInstallable(
-            f"what stood on the index on {moment} can only be found out by uv",
+            f"only uv can find out what the index held on {moment}",
             hint="install it: `pip install uv`",
         )
     told = {**settings.for_uv(), "UV_PYTHON_DOWNLOADS": "never"}
@@ -46,7 +46,7 @@ def resolved_as_of(
     )  # fmt: skip
     if answer.exit_code != 0:
         raise ReleaseNotInstallable(
-            f"the packages of {moment} do not go together: {answer.complaint}",
+            f"the packages as of {moment} aren't compatible: {answer.complaint}",
             hint="name a file of pins instead, such as what `pip freeze` printed then",
         )
     return answer.stdout

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     ]
 
 SCRIPT_BEGINS = "/dev/null/begins"
-"""Looked up with the script behind it by the agent: what was seen of the script so far was seen by
+"""The agent looks this up with the script's name: Python itself made the accesses to the script so far
 Python itself, which would do the same with any script."""
 
 LOOKUP_IS_FREE = "/dev/null/free"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Kept: TypeAlias = "tuple[str, str, int, tuple[int, int] | None, bytes]"
 
 _MOST_BYTES = 64 << 20
-"""More is not kept for one snapshot."""
+"""The most that whet keeps for one snapshot."""
 
 _SAVED_AS = ".whet-{}"
 
@@ -168,13 +168,15 @@ class FileEffects:
                 except OSError as error:
                     raise CannotPutBackError(f"{path}: {error.strerror}") from error
                 if not is_right:
-                    raise CannotPutBackError(f"{path} is not what the program made")
+                    raise CannotPutBackError(f"{path} is no longer the program's file")
                 if deed.kind != "folder" and found.st_nlink > 1:
                     raise CannotPutBackError(f"{path} has two names")
                 mode = stat.S_IMODE(found.st_mode) if sets_mode else deed.mode
                 times = (found.st_atime_ns, found.st_mtime_ns) if deed.sets_times else None
             if size > _MOST_BYTES:
-                raise CannotPutBackError(f"writes more than {_MOST_BYTES >> 20} MB, {path} for one")
+                raise CannotPutBackError(
+                    f"writes more than {_MOST_BYTES >> 20} MB, for example {path}"
+                )
             kept.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
         self._kept[number] = kept
         self._at[number] = {path: deed.copy() for path, deed in self._made.items()}
@@ -208,7 +210,7 @@ class FileEffects:
         standing = {path for path, file in mapped.items() if file.stands()}
         for path in mapped.keys() - standing:
             if not mapped[path].may_be_written_again():
-                raise CannotPutBackError(f"{path} is mapped into memory, and was changed")
+                raise CannotPutBackError(f"{path} is mapped into memory, and changed")
         kept = [each for each in self._kept.get(number, []) if each[0] not in standing]
         folders = {path for path, kind, *_ in kept if kind.startswith("folder")}
         for path, kind, *_ in kept:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _NOTHING: "Given" = (-1, [], False, -1.0)
 _RUNS_THAT_TELL = frozenset(4**power for power in range(16))
-"""Of those from one copy: what they write to may change, and telling takes milliseconds."""
+"""For runs from one copy: what they write to can change, and checking takes milliseconds."""
 
 _LENGTH_BYTES = 4
 _CREDENTIALS_BYTES = 12  # struct ucred: pid, uid, gid

@@ -11,7 +11,7 @@ _BY_PROCESS = re.compile(
     r"/proc/(self|thread-self|[0-9]+)(?:/task/[0-9]+)?/(?:(cwd|root)(?![^/])|fd/([0-9]+)(?=/))"
     r"|/dev/fd/([0-9]+)(?=/)"
 )
-"""Ways to files that begin at what a process holds: its folders, or another that it has opened."""
+"""Paths that start at something that a process holds: its folders, or one that it has opened."""
 
 
 class UnreadableError(Exception):

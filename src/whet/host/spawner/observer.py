@@ -137,7 +137,7 @@ def _answer_one(listener: int, noticed: "SyscallDecoder | TreeAccesses") -> None
         known = architecture == ARCHITECTURES[machine()]
         noticed.take(pid, number if known else -1, arguments)
     except Exception as error:  # noqa: BLE001 - the program goes on, but nothing is frozen
-        noticed.ends(f"a call that could not be understood: {error!r}")
+        noticed.ends(f"a call that whet can't interpret: {error!r}")
     try:
         fcntl.ioctl(listener, SEND, ANSWER.pack(identity, 0, 0, CONTINUE))
     except OSError:

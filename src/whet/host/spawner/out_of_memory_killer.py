@@ -18,9 +18,9 @@ else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
 FELLED = "one process"
-"""What is noted where memory was out and one process is dead."""
+"""The note for a process that was killed as memory ran out."""
 HELD = "one held process"
-"""What is noted where memory is out and one process waits to be killed, so that it can be looked at."""
+"""The note for a process that waits to be killed as memory ran out, so that whet can inspect it."""
 
 
 class OutOfMemoryKiller:

@@ -174,7 +174,7 @@ def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user
             os.chown(upper, looks.st_uid, looks.st_gid)
         mounts.mount_overlay(path, lower, top, is_user=is_user)
         if os.stat(path).st_dev == looks.st_dev:
-            raise RoomRefusedError(0, f"`{os.fsdecode(path)}` is still that of the machine")
+            raise RoomRefusedError(0, f"`{os.fsdecode(path)}` is still the machine's own")
         if inodes:
             held = os.statvfs(upper)
             mounts.limit_inodes(b"/proc/self/fd/%d" % top, inodes + held.f_files - held.f_ffree)
@@ -286,7 +286,7 @@ def _prove_inodes(path: bytes, inodes: int) -> None:
 def _prove_network(network: str) -> None:
     """Nothing outside can be reached, and one's own machine only if that was asked for."""
     if _reaches("192.0.2.1") or _reaches("127.0.0.1") != (network == "loopback"):  # RFC 5737
-        raise RoomRefusedError(0, f"the network is not `{network}`")
+        raise RoomRefusedError(0, f"the network isn't `{network}`")
 
 
 def _reaches(address: str) -> bool:

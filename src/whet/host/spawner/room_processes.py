@@ -19,7 +19,7 @@ else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
 MARK = b"@"
-"""Begins the line in which a program's numbers are reported: its own, and the first process's."""
+"""Starts the line that reports a program's numbers: its own, and the first process's."""
 
 
 def divide(reported: int, lifeline: int) -> None:

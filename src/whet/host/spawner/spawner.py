@@ -53,8 +53,8 @@ _TETHER_SHARE, _TETHER_GROWTH = 50, 1.05  # most groups are made early
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.trial.workplace`
-_STRAYS = "a process that it has let go runs"
-_CANNOT_SEE = "cannot observe what programs read here"
+_STRAYS = "a detached process is running"
+_CANNOT_SEE = "whet can't observe here what programs read"
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})
 
 

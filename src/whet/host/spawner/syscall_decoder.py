@@ -124,7 +124,7 @@ class SyscallDecoder:
             self._kinds[call[1]](pid, call, arguments)
             self._first_sight.look(pid)
         except UnreadableError as error:
-            self.ends(f"{call[0]} that could not be looked into: {error}")
+            self.ends(f"{call[0]} that whet can't inspect: {error}")
 
     def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
         """Note an effect that cannot be taken back.
@@ -382,7 +382,7 @@ _HARMLESS = (
 )  # fmt: skip
 
 _MADE_UP_LINKS = ("/proc/", "/dev/fd/")
-"""Where a file may be that has no other name."""
+"""Where a file without another name can be."""
 
 
 def _status_of(path: str, *, follow: bool = True) -> "os.stat_result | None":

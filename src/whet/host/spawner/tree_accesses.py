@@ -33,7 +33,7 @@ _GAPS = frozenset({
     "mount", "umount", "mount_setattr", "move_mount", "open_tree", "open_tree_attr", "fsopen",
     "fsmount", "pivot_root", "chroot", "unshare", "setns",
 })  # fmt: skip
-"""Calls after which paths may mean something else, or another process may be asked to look."""
+"""Calls after which paths can mean something else, or another process can read for this one."""
 
 
 class TreeAccesses:
@@ -103,7 +103,7 @@ class TreeAccesses:
             elif name in _GAPS:
                 self.ends(name)
         except UnreadableError as error:
-            self.ends(f"{name} that could not be looked into: {error}")
+            self.ends(f"{name} that whet can't inspect: {error}")
 
     # ---- calls that name paths ----
 
@@ -200,7 +200,7 @@ class TreeAccesses:
             self._follow(path, pid)
             if not os.path.exists(path):
                 return
-        self.ends(f"{call[0]}: another process may look for it")
+        self.ends(f"{call[0]}: another process can read for it")
 
     # ---- where paths lead ----
 

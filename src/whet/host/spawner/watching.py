@@ -135,5 +135,5 @@ def _reason(error: int) -> str:
     import errno
 
     if error == errno.EBUSY:
-        return "somebody watches this process already; whet inside whet, for one"
+        return "another program already watches this process, for example another whet"
     return os.strerror(error)

@@ -156,7 +156,7 @@ class Capturing:
                 written += os.write(self._descriptor, data[written:])
         except (OSError, WhetError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            self.loss = f"output was not kept after {self.size_bytes + written} bytes: {why}"
+            self.loss = f"whet lost the output after {self.size_bytes + written} bytes: {why}"
         return data[:written]
 
     def _spill(self) -> None:

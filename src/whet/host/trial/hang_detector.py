@@ -11,10 +11,10 @@ from whet.host.process.process_facts import facts_of
 from whet.host.process.process_tree import descendants_of
 
 LOOK_SECONDS = 1.0
-"""Between the two looks that tell whether time is spent."""
+"""The time between two samples of the CPU time."""
 
 UNSURE_SECONDS = 10.0
-"""So long a program may wait that will or may go on by itself: with a timeout, for a network."""
+"""How long a program can wait if it may continue on its own: with a timeout, or for a network."""
 
 _BUSY_SHARE = 0.03
 _ENDED = "Z"

@@ -9,7 +9,7 @@ from typing import Self
 from whet.host.process.console import Console
 
 END_OF_INPUT = "\x04"
-"""What `Ctrl-D` counts as."""
+"""The key that `Ctrl-D` counts as."""
 
 _LOOK_MS = 200.0  # whether whet is in the foreground again, of which nothing tells
 

@@ -34,7 +34,7 @@ class Debugging(Enum):
 
 
 Past = tuple[tuple[str, bytes], ...]
-"""What a program has written, by which stream, in the order in which it came."""
+"""A program's output, by stream, in its order."""
 
 
 @value_class(kw_only=True)

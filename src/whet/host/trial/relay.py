@@ -39,15 +39,15 @@ _DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
 class KillReason(Enum):
     """Why whet killed a trial."""
 
-    TIME_IS_UP = "its time was up"
-    HANGS = "it had written nothing for too long"
-    GIVEN_UP = "the user or a search gave it up"
+    TIME_IS_UP = "it ran out of time"
+    HANGS = "it wrote nothing for too long"
+    GIVEN_UP = "the user or a search cancelled it"
     TOO_MUCH_OUTPUT = "it wrote more than its limit"
     LIMIT_MET = "it met a limit"
 
 
 Answer: TypeAlias = tuple[Literal["ended", "failed", "refused", "fault", "lost"], bytes]
-"""The spawner's last word on a trial, packed; `lost`: it is gone."""
+"""The spawner's last message about a trial, packed; `lost`: the spawner is gone."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -41,7 +41,7 @@ _Held = TypeVar("_Held")
 _BUFFER_BYTES = 1 << 20
 _SHORT = ("[Errno 11]", "[Errno 12]", "[Errno 24]", "MemoryError", "can't start new thread")
 _CUT_OFF = (
-    "the process of whet that ran the command was killed, which ended the command:"
+    "whet's process that ran the command was killed, which ended the command:"
     " by the command itself (`kill -9 $PPID`), or from outside"
 )
 _STREAMS = {
@@ -279,11 +279,11 @@ class Slot:
             flow.capturing.loss for flow in program_streams.flows.values() if flow.capturing.loss
         ]
         notes += [
-            f"whoever read {_STREAMS[name]} has left: what came after that is not kept"
+            f"the reader of {_STREAMS[name]} closed it, so whet didn't keep the rest"
             for name, flow in program_streams.flows.items()
             if flow.is_unread
         ]
-        notes += [f"process {pid} could not be killed" for pid in stubborn]
+        notes += [f"whet couldn't kill process {pid}" for pid in stubborn]
         notes += [note for taken in stacks for note in taken.notes]
         return Outcome(
             exit_code=processes[0].exit_code,
@@ -336,8 +336,8 @@ class Slot:
         except OSError as error:
             program_streams.close()
             raise HostFailure(
-                f"cannot connect `{program.command[0]}`: {error.strerror}",
-                hint="look at the limits: `ulimit -n`, `sysctl kernel.pty.max`",
+                f"whet can't connect `{program.command[0]}`: {error.strerror}",
+                hint="check the limits: `ulimit -n`, `sysctl kernel.pty.max`",
             ) from error
         return program_streams
 
@@ -427,7 +427,7 @@ def _fault(text: str) -> WhetError:
     last = text.strip().splitlines()[-1]
     if any(sign in last for sign in _SHORT):
         return HostFailure(
-            f"what runs the program gets no more from the system: {last}",
-            hint="look at the limits: `ulimit -u`, `ulimit -n`, `ulimit -v`",
+            f"the system refuses the process that runs the program: {last}",
+            hint="check the limits: `ulimit -u`, `ulimit -n`, `ulimit -v`",
         )
-    return InternalFault(f"the spawner failed: {last}", hint="please report this")
+    return InternalFault(f"the spawner failed: {last}", hint="please report this bug")

@@ -93,8 +93,8 @@ class SpawnerProcess:
         except OSError as error:
             self.channel.close()
             raise refused(OSError(error.errno, error.strerror)) or HostFailure(
-                f"cannot start `{sys.executable}`: {error.strerror}",
-                hint="look at the limits: `ulimit -u`",
+                f"whet can't start `{sys.executable}`: {error.strerror}",
+                hint="check the limits: `ulimit -u`",
             ) from error
         finally:
             theirs.close()
@@ -178,7 +178,7 @@ class SpawnerProcess:
         self.close()
         return HostFailure(
             f"the process that ran `{command[0]}` was killed from outside",
-            hint="look for the kernel's out-of-memory killer (`dmesg | tail`), and at `ulimit -u`",
+            hint="check for the kernel's out-of-memory killer (`dmesg | tail`), and `ulimit -u`",
         )
 
     def close(self) -> None:

@@ -38,17 +38,17 @@ def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: s
     if not command or not command[0]:
         shown = "``" if not command else f"`{command!r}`"
         raise EmptyCommand(
-            f"{shown} names no program", hint="write the command after `--`, word by word"
+            f"{shown} doesn't name a program", hint="write the command after `--`, word by word"
         )
     for word in (*command, cwd, *environment.keys(), *environment.values()):
         if "\0" in word or not _is_encodable(word):
             raise BadUsage(
-                f"`{word[:_SHOWN_BYTES]!r}` holds a character that no program can be given",
+                f"`{word[:_SHOWN_BYTES]!r}` holds a character that no argument or variable can hold",
                 hint="put such data into a file, or pass it on standard input with `--stdin FILE`",
             )
     for name in environment:
         if not name or "=" in name:
-            raise BadUsage(f"`{name}` cannot name a variable", hint="write `--env NAME=VALUE`")
+            raise BadUsage(f"`{name}` isn't a valid variable name", hint="write `--env NAME=VALUE`")
 
 
 def _is_encodable(word: str) -> bool:
@@ -66,7 +66,7 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
     reason = os.strerror(number)
     if stage == "cwd":
         return FolderNotFound(
-            f"cannot start in `{path}`: {reason}", hint="name another folder with `--cwd`"
+            f"whet can't start in `{path}`: {reason}", hint="name another folder with `--cwd`"
         )
     if stage == "limit":
         return _limit_error(path, number)
@@ -87,15 +87,15 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
             hint="pass the data in a file; `getconf ARG_MAX` shows the limit",
         )
     return HostFailure(
-        f"cannot start `{command[0]}`: {reason}",
-        hint="look at the limits: `ulimit -u`, `ulimit -a`, `df -h`",
+        f"whet can't start `{command[0]}`: {reason}",
+        hint="check the limits: `ulimit -u`, `ulimit -a`, `df -h`",
     )
 
 
 def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
     if stage == "follow":
         return StackForbidden(
-            f"the system calls of `{name}` cannot be followed: {os.strerror(number)} (ptrace)",
+            f"whet can't follow the system calls of `{name}`: {os.strerror(number)} (ptrace)",
             hint="in a container: `--cap-add SYS_PTRACE`; does a debugger follow whet itself?",
         )
     from whet.host.limits.sandbox.room_error import room_error
@@ -104,20 +104,22 @@ def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
 
 
 def _limit_error(name: str, number: int) -> WhetError:
-    hint = "`whet explain limit-not-enforced` says what each way needs"
+    hint = "`whet explain limit-not-enforced` lists what each way needs"
     if not number:
         return LimitNotEnforced(
-            f"`--{name}` does not hold here: a probe went beyond it and nothing stopped it",
+            f"`--{name}` has no effect here: a probe exceeded it",
             hint=hint,
         )
     subject = f"`--{name}`" if name else "the limits"
-    return LimitNotEnforced(f"cannot put {subject} around it: {os.strerror(number)}", hint=hint)
+    return LimitNotEnforced(f"whet can't apply {subject}: {os.strerror(number)}", hint=hint)
 
 
 def _where_to_look(command: tuple[str, ...], cwd: str) -> str:
     name, *words = command
     if _SETS_VARIABLE.match(name) and words:
-        return f"a variable is set by `env`: `-- {joined(('env', *command))}`, or by `--env {name}`"
+        return (
+            f"set the variable with `env`: `-- {joined(('env', *command))}`, or by `--env {name}`"
+        )
     if _OF_SHELL.search(name):
         script = name if not words else " ".join(command)
         return f"give it to a shell: `-- {joined(('sh', '-c', script))}`"
@@ -135,7 +137,7 @@ def _not_executable(shown: str, path: str, number: int) -> WhetError:
         )
     if number == errno.ENOEXEC:
         return CommandNotExecutable(
-            f"`{shown}` is no program that this system can run",
+            f"this system can't run `{shown}`",
             hint=f"a script needs a first line such as `#!/bin/sh`; or write `sh {shown}`",
         )
     try:
@@ -143,11 +145,9 @@ def _not_executable(shown: str, path: str, number: int) -> WhetError:
     except OSError:
         may_run = False
     hint = (
-        "a folder on its way or its mount forbids it: `namei -l`"
-        if may_run
-        else f"`chmod +x {shown}`"
+        "a parent folder or its mount forbids it: `namei -l`" if may_run else f"`chmod +x {shown}`"
     )
-    return CommandNotExecutable(f"`{shown}` may not be run: {os.strerror(number)}", hint=hint)
+    return CommandNotExecutable(f"you can't run `{shown}`: {os.strerror(number)}", hint=hint)
 
 
 def _interpreter_missing(path: str, shown: str) -> WhetError:
@@ -158,13 +158,11 @@ def _interpreter_missing(path: str, shown: str) -> WhetError:
         first = b""
     if not first.startswith(b"#!"):
         return CommandNotFound(
-            f"`{shown}` is there, but the loader or library that it needs is not",
-            hint=f"`file {shown}` says which system it was built for",
+            f"`{shown}` exists, but the loader or library that it needs doesn't",
+            hint=f"`file {shown}` shows which system it is for",
         )
     named = first[2:].strip().decode("utf-8", "replace")
-    hint = f"install it, or name one in front: `sh {shown}`, `python {shown}`"
+    hint = f"install it, or name an interpreter: `sh {shown}`, `python {shown}`"
     if first.rstrip(b"\n").endswith(b"\r"):
         hint = f"the line ends with a carriage return: `sed -i 's/\\r$//' {shown}`"
-    return CommandNotFound(
-        f"`{shown}` is there, but `{named}`, which its first line names, is not", hint=hint
-    )
+    return CommandNotFound(f"`{shown}` exists, but `{named}` in its first line doesn't", hint=hint)

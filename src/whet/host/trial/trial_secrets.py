@@ -10,12 +10,12 @@ from whet.core.value_class import value_class
 
 _OPTION = re.compile(r"(?P<name>--?[A-Za-z][\w-]*|[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _LEAST_OF_OPTION = 4
-"""`--password no` and `--token 1` switch something."""
+"""`--password no` and `--token 1` are switches."""
 
 _SHELLS_OWN = frozenset({"HOME", "IFS", "OLDPWD", "PATH", "PS1", "PWD", "SHELL", "TMPDIR", "USER"})
 
 SEALED = re.compile(r"<sealed ([0-9a-f]{32})>")
-"""Stands in a notebook in the place of a secret; see `whet.notebook.sealed_secrets`."""
+"""Replaces a secret in a notebook; see `whet.notebook.sealed_secrets`."""
 
 
 @value_class

@@ -24,7 +24,7 @@ _SITE = str(Path(__file__).resolve().parents[2] / "agent" / "site")
 TRIAL_VARIABLE = "WHET_TRIAL"
 
 _CUDA_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
-"""Makes `torch.cuda.is_available()` ask without CUDA, which no fork survives."""
+"""Makes `torch.cuda.is_available()` ask without CUDA, which doesn't survive a fork."""
 
 
 class Workplace:

@@ -22,7 +22,7 @@ from whet.search.subsets.delta import Kept, minimize
 GridSearch = Search["Grid", "Grid"]
 
 MANY_CELLS = 4096
-"""Above it cells are made plain together alone, not one by one."""
+"""Above this, cells become plain only together, not one by one."""
 
 
 class Grid(ABC):

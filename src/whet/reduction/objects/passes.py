@@ -21,7 +21,7 @@ from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept, minimize
 
 NodeSearch = Search[Node, Node]
-"""Proposes trees. Each BAD one becomes what it goes on from; the last is returned."""
+"""Proposes trees. It continues from each BAD one, and returns the last."""
 
 
 def reduce_tree(tree: Node) -> NodeSearch:

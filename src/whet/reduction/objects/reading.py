@@ -16,7 +16,7 @@ from whet.reduction.objects.tree import Branch, Leaf, Node, NotBuiltError, Shape
 from whet.search.proposal import Search
 
 DEEPEST = 100
-"""What lies deeper is kept as it is: Python itself copies and shows no deeper values."""
+"""whet keeps deeper values as they are: Python itself neither copies nor shows them."""
 
 _ATOMS = (str, bytes, Number, Enum, type(None))
 

@@ -85,7 +85,7 @@ def _check(kind: DocumentKind, data: object) -> None:
         if not _reads_back(kind, _nested(path, value)):
             name = ".".join(map(str, path))
             raise UnreadableError(f"`{name}`, which is {value!r}, cannot be written in {kind.name}")
-    raise UnreadableError(f"its settings cannot be written in {kind.name}")
+    raise UnreadableError(f"{kind.name} can't express its settings")
 
 
 def _reads_back(kind: DocumentKind, data: object) -> bool:

@@ -27,7 +27,7 @@ from whet.search.round import Round
 
 AmplifierT = TypeVar("AmplifierT")
 Arm: TypeAlias = tuple[AmplifierT, ...]
-"""What is turned on together; nothing: the command as it is."""
+"""The switches that are on together; none: the plain command."""
 
 ERROR = 0.05
 STAGE_ROUNDS = 4

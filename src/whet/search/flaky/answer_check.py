@@ -29,15 +29,15 @@ from whet.search.proposal import Search
 from whet.search.round import Round
 
 STEADY = 0.5
-"""So many failures are taken to come each time, of those that came each time so far: even odds."""
+"""The share of the failures seen every time so far that really always happen: even odds."""
 
 CONFIDENCE = 0.98
 
 MOST_AGAIN = 8
-"""After so many runs that did the same the answer is believed, however little else was seen."""
+"""After this many runs with the same result whet accepts the answer, whatever else it has seen."""
 
 FEARED = (0.5, 0.2)
-"""Failure rates for which it is said what doubt is left."""
+"""Failure rates for which whet reports the remaining doubt."""
 
 
 @value_class(kw_only=True)

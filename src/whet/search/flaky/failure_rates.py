@@ -15,13 +15,13 @@ from operator import mul
 from typing import NamedTuple
 
 _SURELY = 1e-6
-"""Nothing is certain: a rate of 0 is taken for this, one of 1 for as little below 1."""
+"""Nothing is certain: whet takes a rate of 0 for this, and one of 1 for as little below 1."""
 
 _NEVER_FAILS_WHEN_GOOD = 0.1
-"""The weight of "a good version never fails" before anything was run."""
+"""The weight of "a good version never fails" before the first run."""
 
 _ALWAYS_FAILS_WHEN_BAD = 0.1
-"""The weight of "a bad version always fails" before anything was run."""
+"""The weight of "a bad version always fails" before the first run."""
 
 _GRID = (
     0.005, 0.01, 0.02, 0.035, 0.05, 0.075, 0.1, 0.135, 0.17, 0.21, 0.25, 0.3, 0.35, 0.4, 0.45,

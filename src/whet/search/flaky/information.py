@@ -15,11 +15,11 @@ from whet.core.value_class import value_class
 from whet.search.flaky.suspicion import SuspectClass, Suspicion
 
 _TOLD_ENOUGH = 1e-9
-"""A run that tells less than this (in nats) tells nothing."""
+"""A run with less information than this (in nats) isn't worth making."""
 
 _NEGLIGIBLE = 1e-12
 _MOST_OUTCOMES = 8
-"""Of the runs of one batch so many outcomes are thought through, the likeliest."""
+"""The number of outcomes of a batch that whet considers, the likeliest."""
 
 
 @value_class

@@ -20,10 +20,10 @@ ENOUGH = 4
 _MOST_PARTS = 4
 _LEAST_ROUNDS, _MOST_ROUNDS = 3, 8
 _CLEAR = 3
-"""So many failures of one part tell enough of those that have none by then."""
+"""After this many failures of one part, the parts without any are out."""
 
 _SHARE_OF_BEST = 1 / 3
-"""A part that fails so much more rarely than the best one is left out."""
+"""A part that fails this much more rarely than the best one is out."""
 
 
 def narrowed(

@@ -11,10 +11,10 @@ import math
 from whet.core.value_class import value_class
 
 _ACCEPTS_TOO_RARE = 0.01
-"""Chance to take what is as rare as the floor for frequent."""
+"""The chance to accept a failure that is as rare as the floor."""
 
 _REJECTS_FREQUENT = 0.05
-"""Chance to take what fails as often as is hoped for too rare; that costs size, not truth."""
+"""The chance to reject a failure that is frequent enough; that costs size, not truth."""
 
 _SURELY = 0.9
 _MOST_RUNS = 100

@@ -12,7 +12,7 @@ from whet.search.history.version_graph import VersionT
 COLUMNS = 60
 
 _MOST_LOOKED_AT = 20_000
-"""The line of more versions is not shown: looking at each costs time at every step."""
+"""With more versions whet shows no line: computing it costs time at every step."""
 
 _TOLD = {
     Standing.TESTED_GOOD: Verdict.GOOD,

@@ -15,7 +15,7 @@ from whet.search.flaky.failure_rates import FailureRates, Runs
 from whet.search.history.reach import Strands
 
 _MOST_KEPT_BITS = 1 << 29
-"""Sets of this size together (64 MB) are kept; larger ones are made again when they are needed."""
+"""whet keeps sets up to this total size (64 MB), and computes larger ones again on demand."""
 
 
 @dataclass(slots=True)

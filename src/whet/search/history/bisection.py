@@ -51,8 +51,8 @@ class Standing(Enum):
     TESTED_GOOD = "good"
     TESTED_BAD = "bad"
     SKIPPED = "skip"
-    IMPLIED_GOOD = "good, as a later version is"
-    IMPLIED_BAD = "bad, as an earlier version is"
+    IMPLIED_GOOD = "good, because a later version is"
+    IMPLIED_BAD = "bad, because an earlier version is"
     BESIDE = "not on the way to the failure"
     SUSPECT = "not tested"
 
@@ -98,7 +98,7 @@ class Bisection(Generic[VersionT]):
         """How many versions could be the first bad one at the start, the bad end included."""
         self._tested: dict[VersionT, Verdict] = {}
         self.contradictions: list[tuple[VersionT, VersionT]] = []
-        """A bad version with one after it that is good: the failure came more than once."""
+        """A bad version with a good one after it: the failure was introduced more than once."""
 
     @property
     def old_end(self) -> VersionT | None:

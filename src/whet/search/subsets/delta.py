@@ -24,7 +24,7 @@ FEW_AT_ONCE = 24
 """So few elements are left out one by one where nobody needs a smallest part at once."""
 
 BATCH_WIDTH = 64
-"""Candidates in a batch: four for each of 16 cores, so that few wait at its end."""
+"""Candidates in a batch: four for each of 16 cores, so that few cores idle at its end."""
 
 
 @value_class
@@ -95,7 +95,7 @@ def minimize(
 
 
 FEW = 6
-"""So many elements are picked one by one; where more are needed they fall in blocks."""
+"""Up to this many elements go one by one; more go in blocks."""
 
 
 def pick(size: int, ranks: Sequence[int] | None = None) -> Search[Kept, Kept]:

@@ -79,7 +79,7 @@ class BisectOptions:
 
 
 MOST_JOBS = 8
-"""Trials at once if nobody says: each more costs a checkout, and gains ever less."""
+"""The default number of parallel trials: each one more costs a checkout, and gains less."""
 
 
 def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> VersionSearch:
@@ -152,7 +152,7 @@ def _tell_what_is_known(bench: Workbench, trial: Trial) -> None:
             "stopped search, "
             "as `whet log --all` shows it",
         )
-    bench.emit(Notice(text=f"goes on: {shown_count(runs, 'run')} of earlier searches are known"))
+    bench.emit(Notice(text=f"continues: {shown_count(runs, 'run')} of earlier searches count"))
 
 
 def bisect_working_tree(

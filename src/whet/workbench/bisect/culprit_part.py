@@ -89,11 +89,11 @@ def part_sentence(part: SmallestPart) -> str:
     count = f"{part.after} of {part.before} hunks" if part.after < part.before else "all of it"
     shown = ", ".join(part.places[:_MOST_PLACES])
     more = len(part.places) - _MOST_PLACES
-    also = f" and {more} places more" if more > 0 else ""
+    also = f" and {more} more places" if more > 0 else ""
     early = "" if part.stopped.is_complete else f"; {part.stopped.value}"
-    return f"of {part.base} → {part.changed} {count} brings it: {shown}{also}{early}"
+    return f"of {part.base} → {part.changed} {count} causes it: {shown}{also}{early}"
 
 
 def next_of_part(part: SmallestPart) -> str:
     """Return what to do about a part, in a sentence."""
-    return f"Begin at {', '.join(part.places)}: that much of the change brings it."
+    return f"Start at {', '.join(part.places)}: this part of the change causes it."

@@ -40,7 +40,7 @@ NOW = "now"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]+)?")
 _RELEASED = re.compile(r"[\d!.]+[\w.+-]*")
 _MOST_GUILTY = 3
-"""Of so many packages the first bad release is searched; of more none is to blame alone."""
+"""With at most this many packages whet searches each one's first bad release; with more, none is to blame alone."""
 
 
 @value_class(kw_only=True)
@@ -138,7 +138,7 @@ def _first_bad(
             with_prereleases=options.with_prereleases, terms=terms,
         )  # fmt: skip
     except WhetError as error:
-        bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+        bench.emit(Notice(text=f"whet doesn't search the releases of {change.name}: {error}"))
         return None
     with open_session(bench, "bisect", request, trial, within=within) as session:
         hunt = VersionHunt(
@@ -148,7 +148,7 @@ def _first_bad(
         try:
             search = hunt.run().search
         except WhetError as error:  # with the others as they are an end cannot be installed
-            bench.emit(Notice(text=f"the releases of {change.name} are not searched: {error}"))
+            bench.emit(Notice(text=f"whet doesn't search the releases of {change.name}: {error}"))
             return None
         session.conclude(search.stopped, search.facts)
     return search
@@ -222,8 +222,8 @@ class _Reader:
         days = [word for word in (good, bad) if self.is_day(word)]
         if len(days) > 1:
             raise BadUsage(
-                f"`{good}` and `{bad}` are two days, without any packages",
-                hint=f"name them by a file or as they are now: `whet bisect --packages {good} now`",
+                f"`{good}` and `{bad}` are both dates, without any packages",
+                hint=f"give one as a file, or as `now`: `whet bisect --packages {good} now`",
             )
         if good in days:
             new = self.named(bad)
@@ -256,8 +256,8 @@ class _Reader:
             content = read_payload(path, word, may_be_empty=True)
         except PayloadMissing as error:
             raise PayloadMissing(
-                f"`{word}` is no file, no day and not `{NOW}`",
-                hint=f"write one: `pip freeze > {word}`; a day is written as 2024-05-01",
+                f"`{word}` is neither a file nor a date nor `{NOW}`",
+                hint=f"write one: `pip freeze > {word}`; write a date as 2024-05-01",
             ) from error
         return _Set(shown=word, versions=self._pins(content, word).versions, path=path)
 
@@ -279,7 +279,7 @@ class _Reader:
                 hint=f"write it with `pip freeze > {shown}`, or name a lock file",
             ) from error
         for why in pins.left_out:
-            self.bench.emit(Notice(text=f"{shown}: left out: {why}"))
+            self.bench.emit(Notice(text=f"{shown}: skipped: {why}"))
         return pins
 
 
@@ -288,7 +288,7 @@ def _cases(bench: Workbench, trial: Trial, good: _Set, bad: _Set, place: Place) 
     if not between.leaves:
         raise NothingDiffers(
             f"`{good.shown}` and `{bad.shown}` are the same packages",
-            hint="so none of them decides: search the code: `whet bisect GOOD BAD`",
+            hint="so no package decides: search the code: `whet bisect GOOD BAD`",
         )
 
     def on(numbers: Numbers) -> Trial:

@@ -47,13 +47,13 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
     for minor in missing:
         fetched = fetched_python(minor, inherited)
         if fetched is None:
-            bench.emit(Notice(text=f"Python {_shown(minor)} is not on this machine: left out"))
+            bench.emit(Notice(text=f"Python {_shown(minor)} isn't on this machine; skipped"))
         else:
             found[minor] = fetched
     if len(found) < _ENDS:
         raise UnknownRelease(
-            f"of the Pythons {wanted} this machine has {len(found)}",
-            hint="`uv python list` shows them; `uv python install 3.12` gets one",
+            f"this machine has {len(found)} of the Pythons {wanted}",
+            hint="`uv python list` lists them; `uv python install 3.12` installs one",
         )
     pins = dict(pins_named(bench, trial, packages)) if packages else dict[str, str]()
     facts = [found[minor] for minor in sorted(found)]

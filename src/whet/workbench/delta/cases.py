@@ -13,7 +13,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.session import Place
 
 FAILS, PASSES = "fails", "passes"
-"""In the names of the two results."""
+"""The words in the names of the two results."""
 
 
 @value_class(kw_only=True)

@@ -43,7 +43,7 @@ def _split(text: str) -> Words:
         return tuple(shlex.split(text))
     except ValueError as error:
         raise BadUsage(
-            f"`{text}` cannot be read as arguments: {error}",
+            f"`{text}` isn't a list of arguments: {error}",
             hint="quote each list once for the shell: `--arguments '--lr 0.1' '--lr 9'`",
         ) from error
 

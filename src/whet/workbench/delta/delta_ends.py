@@ -15,7 +15,7 @@ from whet.workbench.trials.session import Session
 from whet.workbench.trials.tested import Tested
 
 _NOW = "run again now, "
-"""Said of trials of the past: what each did then is written down, and is no matter of doubt."""
+"""For recorded trials: the record says what each did then."""
 
 
 @value_class(kw_only=True)
@@ -66,8 +66,7 @@ def settled(session: Session, cases: Cases) -> Settled:
         raise error.told from None
     session.emit(
         Notice(
-            text=f"written anew `{cases.bad}` does not do what it does as it is:"
-            f" the two are compared by {plain.what}"
+            text=f"rewritten in plain form, `{cases.bad}` behaves differently, so whet compares by {plain.what}"
         )
     )
     return found
@@ -138,13 +137,13 @@ def _fails_too(cases: Cases, ran: Tested[object]) -> EndMisjudged:
         unknown = f": {'; '.join(cases.left_out)}" if cases.left_out else ""
         return EndMisjudged(
             f"{_NOW}both `{cases.good}` and `{cases.bad}` fail the same way",
-            hint=f"what decided then is something that whet can't restore{unknown};"
+            hint=f"whet can't restore what decided then{unknown};"
             f" `whet show {number}` shows what the first one did now",
         )
     if verdict is Verdict.BAD:
         return EndMisjudged(
             f"both `{cases.good}` and `{cases.bad}` fail the same way",
-            hint="so nothing that differs decides: name a case that passes;"
+            hint="no difference decides: name a case that passes;"
             f" `whet show {number}` shows what the first one did",
         )
     did = "cannot be judged" if outcome.failure is None else f"fails: {outcome.failure.summary}"

@@ -24,7 +24,7 @@ from whet.workbench.trials.request import TrialRequest
 
 _SOURCED = 'set -a; . "$0"; set +a; exec "$@"'
 _PRIVATE = 0o600
-"""Of a file that may hold secrets."""
+"""The mode of a file that can hold secrets."""
 
 
 @value_class(kw_only=True)
@@ -103,7 +103,7 @@ def _cases(bench: Workbench, trial: Trial, good: Environment, bad: Environment) 
             trial, between.texts(numbers), inherited, is_whole=whole
         ),
         turned=lambda: _cases(bench, trial, bad, good),
-        remarks=() if whole else ("the variables are added to this shell's",),
+        remarks=() if whole else ("this adds the variables to the shell's own",),
     )  # fmt: skip
 
 

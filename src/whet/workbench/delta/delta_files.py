@@ -67,7 +67,7 @@ def _read(folder: Path, shown: str) -> _File:
         kind, data = document_in(path.name, content)
     except UnreadableError as error:
         raise SettingsUnreadable(
-            f"`{shown}` cannot be read as its name says: {error}",
+            f"`{shown}` doesn't match the format of its name: {error}",
             hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",
         ) from error
     return _File(shown=shown, path=path, content=content, kind=kind, data=data)
@@ -127,9 +127,8 @@ class _Pair:
             )
         if not _is_alike(good, bad):
             raise BadUsage(
-                f"`{good.shown}` and `{bad.shown}` are written in different languages and do not"
-                " differ in any setting",
-                hint="so how they are written decides: the program reads one of the two languages",
+                f"`{good.shown}` and `{bad.shown}` have different formats but the same settings",
+                hint="so the format decides: the program reads only one of them",
             )
         changes = tuple(
             Change(what="line", name=str(hunk.line), before=shown_lines(hunk.before),
@@ -213,7 +212,6 @@ def _said_like(good: _File, bad: _File, kind: DocumentKind) -> object:
         return said_in(kind, good.data, bad.data, was_text=good.kind.is_text)
     except UnreadableError as error:
         raise SettingsUnreadable(
-            f"`{good.shown}` cannot be said in {kind.name}, in which `{bad.shown}` is written:"
-            f" {error}",
+            f"`{good.shown}` can't be converted to {kind.name}, the format of `{bad.shown}`: {error}",
             hint=f"write `{good.shown}` in {kind.name}, without that setting if necessary",
         ) from error

@@ -36,7 +36,7 @@ from whet.workbench.versions.releases import environments_for
 Put: TypeAlias = Callable[[Trial, Numbers], Trial]
 
 _MARK = "<secret "
-"""How what stands for a secret begins."""
+"""The prefix of a secret's placeholder."""
 
 _ELSEWHERE = {
     "packages": "`whet bisect --packages` searches them",
@@ -45,7 +45,7 @@ _ELSEWHERE = {
     "repository": "it's in another repository",
     "platform": "it is another machine",
 }
-"""Why a difference cannot be switched here, by its kind."""
+"""Why whet can't switch a difference here, by its kind."""
 
 
 @value_class(kw_only=True)
@@ -87,7 +87,7 @@ def cases_of_trials(bench: Workbench, request: TrialRequest, good: int, bad: int
         if version is not None:
             raise BadUsage(
                 f"trial {number} is one of a bisection: it ran on `{version[:10]}`",
-                hint="`whet bisect` finds what decides between two revisions, or two Pythons",
+                hint="`whet bisect` compares two revisions, or two Pythons",
             )
     return _cases(bench, request, compare_trials(bench, good, bad))
 
@@ -118,7 +118,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
         raise NothingDiffers(
             f"{names[0]} and {names[1]} don't differ in anything that whet can switch"
             + (f": {'; '.join(left_out)}" if left_out else ""),
-            hint=f"`whet diff {before.number} {after.number}` shows the two side by side",
+            hint=f"`whet diff {before.number} {after.number}` compares the two",
         )
     base = bench.for_search(base)
     turned = compare_trials(bench, after.number, before.number)
@@ -300,7 +300,7 @@ def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[
     try:
         between = code_between(before.code, after.code)
     except GitFailedError as error:
-        return None, f"code: it is no longer kept ({error}); both run today's code"
+        return None, f"code: the repository no longer has it ({error}); both run today's code"
     is_of_today = today.code is not None and today.code.tree == before.code.tree
 
     def put(trial: Trial, numbers: Numbers) -> Trial:

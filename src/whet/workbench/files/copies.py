@@ -26,7 +26,7 @@ from whet.workbench.trials.reproduce import FEW, MANY, Baseline, reproduce
 from whet.workbench.trials.session import Place, Session
 
 _MOST_BESIDE = 1000
-"""So many files can be linked beside each copy without that taking longer than a trial."""
+"""Linking this many files next to each copy takes less time than a trial."""
 
 
 @value_class(kw_only=True)
@@ -85,8 +85,7 @@ def reproduce_on_copies(
     raise CopyFailsOtherwise(
         f"on {_listed(files)} itself the command {original.what(None if missing else copied)};"
         f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
-        hint="the program looks at more than the file's content, such as its folder: move what "
-        "varies into a data file that you pass to it",
+        hint="the program reads more than the file's content, such as its folder: move the part that varies into a data file that you pass to it",
     )
 
 
@@ -179,7 +178,7 @@ class _Original:
         ran = self._session.run(trial, oracle, "as typed", place=self._place)
         for path, data in zip(self._files, before, strict=True):
             if put_folder_back(path, data) if path.is_dir() else put_back(path, data):
-                words = "it was put back; with `--clean` each trial starts from the same files"
+                words = "whet restored it; with `--clean` each trial starts from the same files"
                 self._session.emit(Notice(text=f"the command changed `{path}`: {words}"))
         return ran.outcome
 

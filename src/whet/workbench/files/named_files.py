@@ -12,7 +12,7 @@ _INTERPRETER = re.compile(
 )
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
-"""Options of Python's whose value is a word of its own."""
+"""Python's options with a separate value."""
 
 _RUN_TEXT = frozenset({"-c", "-e"})
 _STARTERS = frozenset(

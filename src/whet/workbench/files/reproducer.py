@@ -44,7 +44,7 @@ SCRIPT = "reproduce.sh"
 
 _RELEASED = re.compile(r"[\d!.]+[\w.+-]*")
 _LONGEST_LINE, _MOST_LINES = 1500, 15
-"""Of what is pasted; longer files are left to the script. A terminal takes 4095 bytes at most."""
+"""The most to paste; the script holds longer files. A terminal takes at most 4095 bytes."""
 
 _FOLDER_OF_ITS_OWN = """\
 folder=$(mktemp -d "${TMPDIR:-/tmp}/whet-XXXXXXXX")
@@ -53,7 +53,7 @@ cd "$folder" """.rstrip()
 
 _LEAST_LIMIT_SECONDS = 300.0
 _PATIENCE = 3  # of the time after which silence counts as hanging
-"""An environment for a release may have to be made first."""
+"""It may have to create an environment for a release first."""
 
 
 @value_class(kw_only=True)

@@ -116,18 +116,18 @@ def result_error(error: Exception, path: Path) -> WhetError:
         )
     cause = error.__cause__ if isinstance(error, WhetError) else error
     reason = cause.strerror if isinstance(cause, OSError) else str(error)
-    return CannotWrite(f"cannot write `{path}`: {reason}", hint="name another place with `-o`")
+    return CannotWrite(f"whet can't write `{path}`: {reason}", hint="name another place with `-o`")
 
 
 def _writable(path: Path) -> Path:
     if not path.parent.is_dir():
         raise CannotWrite(
-            f"cannot write `{path}`: `{path.parent}` is not a folder",
-            hint=f"make it: `mkdir -p {path.parent}`",
+            f"whet can't write `{path}`: `{path.parent}` is not a folder",
+            hint=f"create it: `mkdir -p {path.parent}`",
         )
     if not os.access(path.parent, os.W_OK):
         raise CannotWrite(
-            f"cannot write `{path}`: its folder isn't writable",
+            f"whet can't write `{path}`: its folder isn't writable",
             hint="name another place with `-o`",
         )
     return path

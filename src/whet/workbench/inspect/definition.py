@@ -9,7 +9,7 @@ from whet.core.text.record import JsonObject, integer, optional_text, records, t
 from whet.core.value_class import value_class
 
 NOT_KNOWN = "whet can't find its source without importing its module"
-"""Why something cannot be met that its module may have got from elsewhere."""
+"""Why whet can't follow a name that its module may have imported from another."""
 NOT_PYTHON = "it is not written in Python"
 _KINDS_IN_C = (
     "builtin_",
@@ -27,10 +27,9 @@ _KINDS = {
     "namespace package": "it is a namespace package, which has no code of its own",
 }
 _OLD_KINDS = {
-    "frozen": "it is a part of the interpreter itself, which Python 3.12 can be asked about",
-    "in a zip file": "it is in a zip file, which Python 3.12 can be asked about",
-    "byte code without a source": "it is byte code without a source, which Python 3.12 can be"
-    " asked about",
+    "frozen": "it is part of the interpreter itself; whet can count its calls on Python 3.12",
+    "in a zip file": "it is in a zip file; whet can count its calls on Python 3.12",
+    "byte code without a source": "it is byte code without a source; whet can count its calls on Python 3.12",
 }
 
 
@@ -67,7 +66,7 @@ def definition_of(told: JsonObject, pattern: str) -> Definition:
     reason = _KINDS.get(kind, "" if is_new else _OLD_KINDS.get(kind, ""))
     if kind == "frozen":
         file = optional_text(told, "frozen_from") or ""
-        reason = reason or ("" if file else "it is a part of the interpreter itself, in no file")
+        reason = reason or ("" if file else "it is part of the interpreter itself, without a file")
     if reason:
         return Definition(reason=reason)
     module = text(told, "module")
@@ -123,17 +122,14 @@ def _elsewhere(told: JsonObject, title: str) -> Definition:
     if found is None:
         return Definition(reason=_without_functions(told, path, name))
     how = "is a partial of" if told.get("is_partial") else "is"
-    note = f"`{title}` {how} `{name}` of `{path}`, all calls of which are meant"
+    note = f"`{title}` {how} `{name}` of `{path}`: whet counts all calls of `{name}`"
     return Definition(path=path, name=found[0], line=found[1], note=note)
 
 
 def _unreadable(told: JsonObject) -> str:
     """Return why what is meant stands in no file of Python; empty: it does."""
     if "import_error" in told:
-        return (
-            "its module does not define it by that name, and cannot be imported:"
-            f" {text(told, 'import_error')}"
-        )
+        return f"its module doesn't define that name, and can't be imported: {text(told, 'import_error')}"
     kind = text(told, "value") if "value" in told else ""
     if kind:
         in_c = kind.startswith(_KINDS_IN_C)
@@ -146,10 +142,10 @@ def _unreadable(told: JsonObject) -> str:
 
 def _without_functions(told: JsonObject, path: str, name: str) -> str:
     if not told.get("is_class"):
-        return f"`{path}` has no function `{name}`: it was made while the module ran"
+        return f"`{path}` has no function `{name}`: it was created while the module ran"
     bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
-    what = f"; what runs are those of {', '.join(bases)}: name these" if bases else ""
-    return f"the class has no function of its own that is written in a file{what}"
+    what = f"; its methods come from {', '.join(bases)}: name these" if bases else ""
+    return f"the class has no method of its own in a file{what}"
 
 
 def _inherits(told: JsonObject, name: str) -> str:
@@ -157,7 +153,11 @@ def _inherits(told: JsonObject, name: str) -> str:
     if not told.get("is_class"):
         return ""
     bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
-    return f"what `{name}` inherits from {', '.join(bases)} is not met" if bases else ""
+    return (
+        f"whet doesn't count the methods that `{name}` inherits from {', '.join(bases)}"
+        if bases
+        else ""
+    )
 
 
 def _shared(path: str, line: int) -> str:
@@ -169,7 +169,7 @@ def _shared(path: str, line: int) -> str:
     except (OSError, SyntaxError, ValueError):
         return ""
     what = f"there are {count} lambdas on `{path}:{line}`, which Python can't tell apart"
-    return f"{what}: all are met" if count > 1 else ""
+    return f"{what}: whet counts all of them" if count > 1 else ""
 
 
 def _version(told: JsonObject) -> tuple[int, ...]:

@@ -36,8 +36,8 @@ def dead_of(bench: Workbench, entry: Entry) -> tuple[Dead, ...]:
     if not found:
         command = joined(masked_words(entry.trial.command))
         raise NoFailureKept(
-            f"of trial {entry.number} no frames are kept",
-            hint=f"run it again to keep them: `whet run --locals -- {command[:100]}`",
+            f"trial {entry.number} has no saved frames",
+            hint=f"run it again to save them: `whet run --locals -- {command[:100]}`",
         )
     return found
 
@@ -73,7 +73,7 @@ def look_at(dead: Dead) -> None:
     from whet.host.inspect.post_mortem import open_pdb
 
     trace = traceback_of(dead.error)
-    assert trace is not None, "errors without frames are left out"
+    assert trace is not None, "whet leaves out errors without frames"
     open_pdb(trace, user_depth(dead.error), dead.failure.sources)
 
 

@@ -129,7 +129,7 @@ def notes_on(places: Sequence[tuple[Place, Wish]]) -> list[str]:
     for _, wish in places:
         texts = [each for action in wish.actions if action.name == "print" for each in action.words]
         found += [
-            f"`{each}` is evaluated each time: what it changes stays changed"
+            f"`{each}` runs each time, and its side effects stay"
             for each in (*texts, wish.condition)
             if each and changes_something(each)
         ]
@@ -184,7 +184,7 @@ class _Settling:
             script = start_of(self._request.command, environment, self._cwd).script
             if not script:
                 raise UnknownTarget(
-                    f"`{target.text}` names no file, and the command has no script",
+                    f"`{target.text}` doesn't name a file, and the command has no script",
                     hint=f"write `package.module:{target.text}`",
                 )
             return Path(script), ""
@@ -196,7 +196,9 @@ class _Settling:
             return Path(found[0]), f"`{target.file}` is `{os.path.relpath(found[0], self._cwd)}`"
         if found:
             names = ", ".join(f"`{os.path.relpath(each, self._cwd)}`" for each in found[:5])
-            raise UnknownTarget(f"`{target.file}` may be any of {names}", hint="write which one")
+            raise UnknownTarget(
+                f"`{target.file}` matches {names}", hint="write the full path of one"
+            )
         raise UnknownTarget(
             f"there is no file `{path}`",
             hint=_near(target.file, self._sources()) or "check the path and `--cwd`",
@@ -217,7 +219,7 @@ class _Settling:
             found = statement_at(source, target.line)
         except (SyntaxError, ValueError) as error:
             raise UnknownTarget(
-                f"`{path}` cannot be read as Python: {error}", hint="correct that first"
+                f"`{path}` isn't valid Python: {error}", hint="fix that first"
             ) from error
         if found is None:
             raise UnknownTarget(f"`{path}` has no code", hint="check the path")
@@ -228,9 +230,9 @@ class _Settling:
                 name=found.function, note=note or said,
             )  # fmt: skip
         if not found.first <= target.line <= found.last:
-            note = f"line {target.line} has no code: line {found.first} is taken"
+            note = f"line {target.line} has no code: whet uses line {found.first}"
         elif found.first != target.line:
-            note = f"the statement on line {target.line} begins on line {found.first}"
+            note = f"the statement on line {target.line} starts on line {found.first}"
         return Place(
             target=target, title=_title(path, str(found.first)), path=str(path),
             line=found.first, last=found.last, note=note,
@@ -245,11 +247,11 @@ class _Settling:
                 _pattern(target, _source(Path(text(told, "file"))), title)
             found = definition_of(self._where(title, imports=True), target.name)
         if found.line and target.kind is TargetKind.TRACE:
-            found = replace(found, reason="calls of a lambda are not followed")
+            found = replace(found, reason="whet can't follow the calls of a lambda")
         if found.reason:
             raise UnknownTarget(
                 f"`{title}` cannot be looked into: {found.reason}",
-                hint="probe the line of yours that calls it",
+                hint="probe the line in your code that calls it",
             )
         return Place(
             target=target, title=title, path=found.path, module=found.module, line=found.line,
@@ -284,7 +286,7 @@ def _pattern(target: Target, source: bytes, within: str) -> str:
         functions = functions_in(source)
     except (SyntaxError, ValueError) as error:
         raise UnknownTarget(
-            f"`{within}` cannot be read as Python: {error}", hint="correct that first"
+            f"`{within}` isn't valid Python: {error}", hint="fix that first"
         ) from error
     if pattern:
         return pattern
@@ -305,7 +307,7 @@ def _source(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UnknownTarget(
-            f"`{path}` cannot be read: {error.strerror}", hint="check the path"
+            f"whet can't read `{path}`: {error.strerror}", hint="check the path"
         ) from error
 
 

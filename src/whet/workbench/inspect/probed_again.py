@@ -41,7 +41,7 @@ def probes_again(
     if asked is None:
         return NO_TASKS, ()
     if code_then:
-        text = f"what trial {entry.number} was probed for is not looked out for in code of then"
+        text = f"whet doesn't repeat the probes of trial {entry.number} on older code"
         return NO_TASKS, (text,)
     trial = entry.trial
     request = TrialRequest(
@@ -53,7 +53,7 @@ def probes_again(
     try:
         places = settle(bench, request, wishes)
     except UnknownTarget as error:
-        text = f"what trial {entry.number} was probed for is not there any more: {error}"
+        text = f"the probes of trial {entry.number} no longer match the code: {error}"
         return NO_TASKS, (text,)
     ranks = tuple(each for each in items_of(asked.get("ranks")) if isinstance(each, int))
     looking = Looking(places=places, ranks=ranks, most_calls=most_calls, words=words)

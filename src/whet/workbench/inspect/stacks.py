@@ -76,7 +76,7 @@ def look_at_stacks(bench: Workbench, look: Look) -> ObservedStacks:
         if look.is_trial or number is None:
             raise
         raise NoSuchProcess(
-            f"there is no process {number}, and no trial of that number",
+            f"there is neither a process {number} nor a trial {number}",
             hint="`pgrep -af PATTERN` finds processes, `whet log` lists the trials",
         ) from unknown
     return _of_trial(bench, entry, look)
@@ -104,9 +104,7 @@ def _of_trial(bench: Workbench, entry: Entry, look: Look) -> ObservedStacks:
         from whet.host.inspect.cores import why_no_core
 
         raise NoStacksKept(
-            f"trial {entry.number} was ended by signal {entry.outcome.signal}, and whet kept "
-            "none of "
-            "its stacks",
+            f"trial {entry.number} ended by signal {entry.outcome.signal}, and whet kept none of its stacks",
             hint="only a Python program's line is kept; the C side is in a core file, for"
             f" `whet stacks --core FILE`: {why_no_core()}",
         )
@@ -144,7 +142,7 @@ def _matching(pattern: str) -> list[int]:
     hint = (
         f"did you mean {' or '.join(f'`{name}`' for name in near)}?"
         if near
-        else "`ps aux` lists all"
+        else "`ps aux` lists all processes"
     )
     raise NoSuchProcess(f"no process has `{pattern}` in its command line", hint=hint)
 
@@ -178,8 +176,8 @@ def _audit_listener(target: str, pids: Sequence[int], look: Look) -> ObservedSta
     sighting = _grouped(target, processes)
     if not sighting.groups and any(FORBIDDEN in each.notes for each in processes):
         raise StackForbidden(
-            f"nothing can be seen of {target}: the system forbids it",
-            hint="run it with `whet run`, or look as root, or allow it: see the page",
+            f"the system forbids reading the stacks of {target}",
+            hint="run it with `whet run`, use root, or allow it: see the page",
         )
     return sighting
 

@@ -191,8 +191,8 @@ def _must_pass(outcome: Outcome | None, source: str) -> None:
             "never ended" if outcome is None or outcome.failure is None else outcome.failure.summary
         )
         raise BadUsage(
-            f"nothing can be learnt from {source}: it does not pass ({why})",
-            hint="name a command or a trial that passes: what fails in it is left out",
+            f"whet can't learn from {source}: it doesn't pass ({why})",
+            hint="name a command or a trial that passes; whet leaves out the calls that fail in it",
         )
 
 
@@ -201,8 +201,8 @@ def _words(command: str) -> tuple[str, ...]:
         words = tuple(shlex.split(command))
     except ValueError as error:
         raise BadUsage(
-            f"`--good '{command}'` cannot be read: {error}", hint="write it as in a shell"
+            f"whet can't parse `--good '{command}'`: {error}", hint="quote it as in a shell"
         ) from error
     if not words:
-        raise BadUsage("`--good` names no command", hint="write `--good 'python ok.py'`")
+        raise BadUsage("`--good` needs a command", hint="write `--good 'python ok.py'`")
     return words

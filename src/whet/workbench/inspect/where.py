@@ -35,8 +35,8 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, run_trial
 from whet.workbench.trials.session import Session
 
-_EARLY = "Python had loaded it before the program began; Python 3.12 can be asked about it later"
-_UNWOVEN = "another loader than Python's own compiled it; Python 3.12 can be asked about it"
+_EARLY = "Python loaded it before the program started; whet can count its calls on Python 3.12"
+_UNWOVEN = "a custom loader compiled it; whet can count its calls on Python 3.12"
 
 
 @value_class(kw_only=True)
@@ -169,8 +169,8 @@ def whereabouts(
         module = module_of(path)
         if "." in path.stem:
             raise BadUsage(
-                f"`{named}` has a dot in its name: no module can have that name",
-                hint="`whet probe FILE:FUNCTION -- CMD` looks into a script of any name",
+                f"`{named}` has a dot in its name, so it can't be a module",
+                hint="`whet probe FILE:FUNCTION -- CMD` probes a script of any name",
             )
     else:
         module = named
@@ -315,7 +315,7 @@ def _refuse_unknown(told: JsonObject, target: str) -> None:
         if missing.endswith(".*"):
             raise UnknownTarget(
                 f"`{missing[:-2]}` is a module, not a package: `{target}` cannot be in it",
-                hint=f"for what is in it write `{missing[:-2]}:name`",
+                hint=f"for a name in it, write `{missing[:-2]}:name`",
             )
         raise UnknownTarget(
             f"there is no module `{missing}` for {python}",
@@ -379,15 +379,14 @@ def warnings_of(where: Whereabouts) -> list[str]:
     byte_code = optional_record(told, "byte_code")
     if byte_code is not None and byte_code.get("used") and byte_code.get("same") is False:
         found.append(
-            f"Python runs the byte code `{text(byte_code, 'path')}`, which is not what the source"
-            " says: remove it"
+            f"Python runs the byte code `{text(byte_code, 'path')}`, which doesn't match the source: remove it"
         )
     if text(told, "kind") == "byte code without a source":
-        found.append(f"`{where.file}` is byte code that has outlived its source")
+        found.append(f"`{where.file}` is stale byte code: its source is gone")
     unsaved = unsaved_beside(where.file) if where.file else ""
     if unsaved:
-        found.append(f"an editor holds changes to `{where.file}` that are not saved: `{unsaved}`")
+        found.append(f"an editor has unsaved changes to `{where.file}`: `{unsaved}`")
     newer = [copy.path for copy in where.copies if copy.is_newer and not copy.is_same]
     if newer:
-        found.append(f"`{newer[0]}` was saved later and differs, but is not the one that is loaded")
+        found.append(f"`{newer[0]}` is newer and differs, but Python doesn't load it")
     return found

@@ -13,12 +13,12 @@ from whet.host.inspect.stacks import is_user_code
 from whet.host.python.module_search import python_files
 
 _WHY_SHADOW = "a file of the project can take the name of one of Python's own modules"
-_WHY_COPY = "an edit of a copy that is not loaded changes nothing"
+_WHY_COPY = "editing a copy that Python doesn't load changes nothing"
 _WHY_UNSAVED = "unsaved changes haven't run"
 _PATH_EDIT = re.compile(r"^\s*(?:\w+\.)*path\.(?:insert|append|extend)\(|^\s*sys\.path\b.*=")
 _MOST_COPIES = 3
 _NOT_BY_PATH = frozenset({"__main__", "conftest"})
-"""Python does not look for these on its path: pytest loads each `conftest.py` there is."""
+"""Python doesn't search its path for these: pytest loads every `conftest.py`."""
 
 _NEAR = 2  # a package lies in the project, or in a folder of it such as `src`
 
@@ -48,7 +48,7 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
         )
         if is_told:
             yield Clue(
-                says=f"{at(path, 1)} hides Python's own module `{name}` from all that import it",
+                says=f"{at(path, 1)} hides Python's own module `{name}` from every module that imports it",
                 why=_WHY_SHADOW,
                 path=path,
                 line=1,
@@ -112,10 +112,9 @@ def _copy(failure: KeptFailure, name: str, paths: tuple[str, str], at: Placing) 
     path, other = paths
     later = ", which was saved later" if _saved(other) > _saved(path) else ""
     edit = _path_edit(failure, path)
-    because = "" if edit is None else f"; the path is changed at {at(*edit)}"
+    because = "" if edit is None else f"; {at(*edit)} changes the path"
     return Clue(
-        says=f"`{name}` was loaded from {at(path, 1)}, not from {at(other)}{later}: their texts"
-        f" differ{because}",
+        says=f"`{name}` was loaded from {at(path, 1)}, not from {at(other)}{later}: the two files differ{because}",
         why=_WHY_COPY,
         path=path,
         line=1,
@@ -142,7 +141,7 @@ def _unsaved(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
         held = unsaved_beside(path)
         if held:
             yield Clue(
-                says=f"an editor holds changes to {at(path)} that are not saved: `{at(held)}`",
+                says=f"an editor has unsaved changes to {at(path)}: `{at(held)}`",
                 why=_WHY_UNSAVED,
                 path=path,
             )

@@ -52,11 +52,11 @@ from whet.workbench.trials.session import Place, Session
 
 MOST_CLUES = 5
 CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
-"""Whatever a changed program does, or one with other data, the machine stays as it is."""
+"""The sandbox of experiments: a changed program or other data can't change the machine."""
 _ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
 _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
-"""A closer look may take so many times as long as a plain run, within bounds."""
+"""An instrumented rerun can take this many times as long as a plain run, within bounds."""
 
 _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 """So may a run with a change; one that runs on for ever is no repair."""
@@ -64,7 +64,7 @@ _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
-"""So often something is tried that is to pass; more often where the failure is rare."""
+"""How many runs of an experiment must pass; more for a rare failure."""
 
 
 FoundT = TypeVar("FoundT")

@@ -21,10 +21,10 @@ from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.tested import Tested
 
 _SURE = 2
-"""So often each side is run from its start once it is known, to see that no chance is in it."""
+"""How often whet reruns each side from the start, to rule out chance."""
 
 _MOST_NAMED = 3
-_WHY = "a test that passes alone fails because of what an earlier one leaves behind"
+_WHY = "if a test passes alone, an earlier one left something behind"
 _TELL_ALL = ("-rpfE",)
 
 
@@ -42,17 +42,17 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
         try:
             fewest = fewest_tests(work.session, work.trial, baseline, "", options)
         except (BadUsage, BaselineDoesNotFail) as error:
-            work.steps.conclude(f"not known: {error}")
+            work.steps.conclude(f"unknown: {error}")
             return baseline, ()
         if fewest.stopped is StopReason.INTERRUPTED or not fewest.search.best:
-            work.steps.conclude(f"not known: {fewest.stopped.value}")
+            work.steps.conclude(f"unknown: {fewest.stopped.value}")
             return baseline, ()
         if len(fewest.kept) == 1:
             said = f"`{fewest.failing}` fails alone"
         else:
             said, clues = _needing_others(work, fewest)
         smaller, is_same = _as_smaller(work, baseline, fewest)
-        rest = "; the rest runs only what is needed" if is_same else ""
+        rest = "; whet continues with only these tests" if is_same else ""
         work.steps.conclude(f"{said}{rest}")
     return smaller, clues
 
@@ -75,7 +75,7 @@ def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, .
     passes = all(told_to_pass(each.outcome, failing) for each in alone)
     fails = all(each.verdict is Verdict.BAD for each in after)
     if not (passes and fails):
-        return f"it is not clear whether `{failing}` passes alone", ()
+        return f"whether `{failing}` passes alone is unclear", ()
     path, line = place_of_test(others[-1], work.trial.cwd)
     at = f" ({Placing(work.trial.cwd)(path, line)})" if line and len(others) == 1 else ""
     who = " and ".join(f"`{each}`" for each in others)

@@ -26,9 +26,9 @@ from whet.workbench.versions.versions import FirstBad, VersionHunt
 _MOST_PACKAGES = 2
 _MOST_TRIALS = 14
 _MOST_SECONDS, _LEAST_SECONDS, _TIMES = 60.0, 10.0, 20
-"""Nobody has asked for it by name: what is known after so much is enough."""
+"""The limits of this experiment, which the user didn't ask for."""
 
-_WHY = "a package that is installed fails: another release of it may not"
+_WHY = "it fails in an installed package: another release may work"
 _SHOWN = 3
 _OF_TESTS = re.compile(r"(?:^|_)(?:unit)?test(?:s|ing|case)?(?:_|\.|$)")
 
@@ -89,7 +89,7 @@ def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
             try:
                 found, said = _Releases(work=work, baseline=baseline, package=package).look()
             except WhetError as error:
-                work.steps.conclude(f"not known: {error}")
+                work.steps.conclude(f"unknown: {error}")
                 continue
             clues += found
             work.steps.conclude(said)
@@ -121,7 +121,7 @@ class _Releases:
         found = self._search(versions, Terms())
         later = f"; so does {tried[-1]}" if tried and self._fails(tried[-1]) else ""
         if found.first_bad is None or found.last_good is None:
-            return [], f"{name} {own} fails{later}, and no older release was found that passes"
+            return [], f"{name} {own} fails{later}, and no older release passes"
         clues, said = self._broken(versions, passes=found.last_good, fails=found.first_bad)
         return clues, f"{said}{later}"
 
@@ -173,7 +173,7 @@ class _Releases:
         self, versions: ReleaseVersions, *, passes: str, fails: str
     ) -> tuple[list[Clue], str]:
         said = f"{self.package.name} passes with {passes}, and fails this way since {fails}"
-        step = f"Until it is fixed, `{self.package.name}=={passes}` does not have this failure."
+        step = f"Until it is fixed, `{self.package.name}=={passes}` doesn't have this failure."
         return self._clues(versions, said, step, fails=fails, passes=passes)
 
     def _clues(
@@ -194,7 +194,7 @@ class _Releases:
         at = Placing(str(folder))
         where = f"{_named(first)} at {at(str(folder / first.file), first.line)}"
         more = f"; then {', '.join(map(_named, others))}" if others else ""
-        count = f"of {len(changed)} functions that differ this run executes {len(suspects)}"
+        count = f"this run executes {len(suspects)} of the {len(changed)} functions that differ"
         told = f"{said}: {count}, last {where}{more}"
         own = _path_in_failure(self.baseline, first)
         return [replace(clue, says=told, path=own, line=first.line if own else 0)], told

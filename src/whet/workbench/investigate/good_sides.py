@@ -72,7 +72,7 @@ def _configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
         count = f"{len(named)} files" if named else "no file"
         raise BadUsage(
             f"`--good-config {good}`: the command names {count} that ends in `{suffix}`",
-            hint=f"compare the two themselves: `whet delta {good} BAD -- COMMAND {{}}`",
+            hint=f"compare the two files: `whet delta {good} BAD -- COMMAND {{}}`",
         )
     return named[0]
 

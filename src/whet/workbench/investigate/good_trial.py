@@ -9,7 +9,7 @@ from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session
 
-"""So many trials back a good one is looked for."""
+"""How many trials back whet searches for a good one."""
 
 _MOST_SHOWN = 5
 
@@ -34,7 +34,7 @@ def decided_by(
     typed = _as_typed(session)
     if typed is None:
         raise NothingDiffers(
-            "the command ran on copies of its files alone, which no earlier trial did",
+            "the command ran on copies of its files only, but no earlier trial did",
             hint=f"compare two trials of it: `whet run -- …`, then `whet delta {good} NUMBER`",
         )
     cases = cases_of_trials(session.bench, request, good, typed)

@@ -28,7 +28,7 @@ def history_of(
         return History(versions=versions_of(bench, trial, ends))
     remark = _why_not(trial)
     if remark:
-        return History(versions=None, remark=f"no history was searched: {remark}")
+        return History(versions=None, remark=f"whet searched no history: {remark}")
     # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
     ends = BisectOptions(good="", bad="HEAD")
     return History(versions=versions_of(bench, trial, ends), is_asked_for=False)

@@ -91,7 +91,7 @@ _AT_MOST = (
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _SILENT_SECONDS = 3.0
-"""A program that has neither written nor done anything for so long may be stuck."""
+"""A program that neither writes nor computes for this long may be stuck."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _investigated(
         payloads, baseline = _reproduce(work, payloads)
     except OutOfTimeError:
         raise BudgetTooSmall(
-            f"the command has not failed within {shown_seconds(work.most_seconds)}",
+            f"the command didn't fail within {shown_seconds(work.most_seconds)}",
             hint="give it more time: `--budget 10m`",
         ) from None
     work.allot(baseline.reproduction.wall_seconds)
@@ -317,13 +317,13 @@ def _history(
     except WhetError as error:
         if options.package or not (options.good or options.bad):
             raise
-        bench.emit(Notice(text=f"no history is searched: {error}"))
-        return History(versions=None, remark=f"no history was searched: {error}")
+        bench.emit(Notice(text=f"whet searches no history: {error}"))
+        return History(versions=None, remark=f"whet searched no history: {error}")
 
 
 def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
     """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
-    reason = "run it again: does it fail the same way each time?"
+    reason = "run it again, to see whether it fails the same way each time"
     with work.steps.step("Reproduce", reason):
         if work.history.is_pinned and work.history.versions is not None:
             check_shows_failure(work.session, work.trial, work.history.versions)
@@ -336,7 +336,7 @@ def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Base
             others = "; ".join(done.other_failures)
             result = (
                 f"flaky: it failed the same way in {done.same_failures} of {done.attempts} runs"
-                f" (else: {others}); each candidate is repeated until it is clear"
+                f" (otherwise: {others}); each candidate is repeated until it is clear"
             )
         work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
     return payloads, baseline
@@ -371,13 +371,13 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
                 tried([payload])
                 kept.append(payload)
         left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
-        work.bench.emit(Notice(text=f"not made smaller: {left or 'the files'}: {together}"))
+        work.bench.emit(Notice(text=f"didn't shrink {left or 'the files'}: {together}"))
         return kept, tried(kept)
     run = _run_files(payloads, copied.baseline.outcome.failure)
     if not run:
         return payloads, copied
     names = ", ".join(f"`{payload.shown}`" for payload in run)
-    work.bench.emit(Notice(text=f"not made smaller: {names}: it is code that runs where it fails"))
+    work.bench.emit(Notice(text=f"didn't shrink {names}: its code runs where it fails"))
     return _on_copies(work, [payload for payload in payloads if payload not in run])
 
 
@@ -389,7 +389,9 @@ def _run_files(payloads: list[Payload], failure: Failure | None) -> list[Payload
 
 
 def _classify(work: Work, baseline: Baseline) -> None:
-    with work.steps.step("Classify", "name the failure, so that no search drifts to another one"):
+    with work.steps.step(
+        "Classify", "identify the failure, so that no search drifts to another one"
+    ):
         failure = baseline.outcome.failure
         if failure is None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
@@ -400,7 +402,7 @@ def _classify(work: Work, baseline: Baseline) -> None:
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.investigate.space import space_words
 
-        with work.steps.step("Look at the disk", "find what is full"):
+        with work.steps.step("Check the disk", "find what is full"):
             work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))
 
 
@@ -424,7 +426,7 @@ def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Bas
         options = ShrinkOptions(
             files=(), budget=work.budget, jobs=work.options.jobs, cold=work.options.cold
         )
-        with work.steps.step(f"Shrink {payload.shown}", "leave out what the failure does not need"):
+        with work.steps.step(f"Shrink {payload.shown}", "remove what the failure doesn't need"):
             shrunk = shrink_one(
                 work.session, work.trial, position, payload, baseline,
                 options=options, guard=_guard(work), place=place_of(work),
@@ -444,7 +446,7 @@ def _shrunk_words(shrunk: ShrunkPayload) -> str:
     warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
     if shrunk.cold_because and not shrunk.warm:
         warm = f" (trials ran from the start: {shrunk.cold_because})"
-    part = "" if shrunk.content else ", so the failure does not depend on it"
+    part = "" if shrunk.content else ", so the failure doesn't depend on it"
     return f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}"
 
 
@@ -464,13 +466,13 @@ def _guard(work: Work) -> Guard | None:
 
 
 def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | None:
-    reason = "run it in an empty folder: does it fail there too?"
+    reason = "run it in an empty folder, to see whether it fails there, too"
     with work.steps.step("Check the one-liner elsewhere", reason):
         try:
             reproducer = make_reproducer(work.session, work.trial, work.report, headline, baseline)
         except DiskFull as error:
             # What fails for want of space leaves none; what was found is not lost with it.
-            work.steps.conclude(f"it could not be run elsewhere: {error}")
+            work.steps.conclude(f"it couldn't run in another folder: {error}")
             return None
         work.steps.conclude(reproducer.remark)
     return reproducer
@@ -507,7 +509,7 @@ def _conclusions(
     if part is not None:
         said.append(next_of_part(part))
     said += [
-        f"It fails with an empty {payload.original} too."
+        f"It also fails with an empty {payload.original}."
         if not payload.content
         else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
         f" {payload.original} are enough to show it."

@@ -24,7 +24,7 @@ from whet.workbench.versions.noisy_versions import Noise, find_first_bad
 from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 _MOST_PART_TRIALS = 60
-"""Nobody has asked for the part of a change: what is known after so many trials is enough."""
+"""The trials for a part of a change, which the user didn't ask for."""
 
 
 _GOOD_SIDE = "with it the command passes: find the differences that decide"
@@ -52,15 +52,14 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
             if named is not None:
                 raise
             if not isinstance(error, NothingDiffers):
-                work.steps.conclude(f"nothing was compared: {error}")
+                work.steps.conclude(f"whet compared nothing: {error}")
         else:
             said = decision_sentence(found)
             work.steps.conclude(said)
             work.show(
                 said,
                 f"trial {number} of this command passed",
-                next_step=f"Undo what decides, or look at what reads it: trial {number} passed "
-                "without.",
+                next_step=f"Undo this difference, or check the code that reads it: trial {number} passed without it.",
             )
 
 
@@ -97,8 +96,7 @@ def compare_packages(work: Work) -> None:
         work.show(
             said,
             f"the command passes with {work.options.good_packages}",
-            next_step=f"Install these as {work.options.good_packages} has them,"
-            " or read what they changed.",
+            next_step=f"Install the versions from {work.options.good_packages}, or read their changes.",
         )
 
 
@@ -111,7 +109,7 @@ def search_history(work: Work, baseline: Baseline) -> None:
     versions = work.history.versions
     if versions is None:
         return
-    reason = "run older versions, to find the change that brings the failure"
+    reason = "run older versions, to find the change that causes the failure"
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
         hunt = VersionHunt(
             session=work.session,
@@ -153,8 +151,8 @@ def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
         return
     from whet.workbench.bisect.culprit_part import part_of_first_bad, part_sentence
 
-    reason = "take parts of the commit away, to find those that bring the failure"
-    with work.steps.step(f"Look into {found.search.first_bad}", reason):
+    reason = "remove parts of the commit, to find those that cause the failure"
+    with work.steps.step(f"Search {found.search.first_bad}", reason):
         repository = Repository.containing(Path(work.trial.cwd))
         trials = _MOST_PART_TRIALS + found.search.trials
         hunt = replace(hunt, budget=replace(work.budget, trials=trials))
@@ -172,16 +170,16 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     from whet.workbench.bisect.culprit_part import part_sentence
     from whet.workbench.parts.edits import part_of_working_tree
 
-    reason = "it passes without your uncommitted edits: find the edits that bring the failure"
+    reason = "it passes without your uncommitted edits: find the edits that cause the failure"
     budget = replace(work.budget, trials=_MOST_PART_TRIALS)
-    with work.steps.step("Look at your edits", reason):
+    with work.steps.step("Search your edits", reason):
         try:
             work.part = part_of_working_tree(
                 work.session, work.trial,
                 CommandOptions(budget=budget, jobs=work.options.jobs), baseline=baseline,
             )  # fmt: skip
         except (NothingBetween, EndMisjudged, NotARepository) as error:
-            work.bench.emit(Notice(text=f"not searched: {error}"))
+            work.bench.emit(Notice(text=f"whet didn't search them: {error}"))
         else:
             work.steps.conclude(part_sentence(work.part))
             why = "it fails with this part alone, and without your edits it doesn't"
@@ -205,9 +203,9 @@ def _noise(baseline: Baseline) -> Noise:
 def _why_not_committed(work: Work) -> tuple[str, str]:
     """Return why the last commit does not fail where the working tree does, and where to look."""
     if is_clean(work.trial, [work.folder]):
-        remark = "the last commit alone doesn't fail this way: it needs a file git does not track"
+        remark = "the last commit alone doesn't fail this way: it needs an untracked file"
         return remark, "`git status --ignored`"
     return (
-        "the last commit does not fail this way: it is in your uncommitted edits",
+        "the last commit doesn't fail this way: the cause is in your uncommitted edits",
         "`git status`, `git diff`",
     )

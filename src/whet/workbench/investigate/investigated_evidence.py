@@ -20,8 +20,8 @@ def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
     seconds = baseline.reproduction.wall_seconds
     if not is_worth_a_look(outcome.failure, outcome, seconds):
         return finding
-    reason = "the kernel knows on which file it failed, and why"
-    with work.steps.step("Look at its system calls", reason):
+    reason = "the kernel knows which file it failed on, and why"
+    with work.steps.step("Check its system calls", reason):
         finding = look_at_calls(work.session, work.trial, baseline, place=place_of(work))
         work.steps.conclude(finding.says)
     return finding
@@ -38,13 +38,13 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     done = baseline.reproduction
     if not can_tell(work.bench, work.trial, baseline):
         return baseline, ()
-    why = "the order of string sets changes from run to run of Python"
-    with work.steps.step("Hold the order of sets", why):
+    why = "the order of string sets changes with each run of Python"
+    with work.steps.step("Fix the order of sets", why):
         held = held_order(work.session, work.trial, baseline)
         if held is None:
-            work.steps.conclude("no order was found that makes it fail each time")
+            work.steps.conclude("found no order that makes it fail every time")
             return baseline, ()
-        work.steps.conclude(f"{held.says}; the rest runs with `{SEED}={held.failing}`")
+        work.steps.conclude(f"{held.says}; whet continues with `{SEED}={held.failing}`")
     environment = {**work.trial.environment, SEED: str(held.failing)}
     work.trial = replace(work.trial, environment=environment)
     same = replace(
@@ -92,18 +92,18 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
     if memory.is_quick(outcome) or limits.memory_bytes or limits.address_space_bytes:
         return baseline, said
     with work.steps.step(
-        "Find a limit under which it fails at once", "filling all of the memory takes long"
+        "Find a limit under which it fails at once", "filling the whole memory takes long"
     ):
         found = memory.limits_to_fail_at_once(
             work.session, work.trial, outcome, baseline.oracle,
             budget=work.budget,
         )  # fmt: skip
         if found is None:
-            work.steps.conclude("with less it fails in another way")
+            work.steps.conclude("with less memory, it fails in another way")
             return baseline, said
         sooner, ended = found
         work.trial = replace(work.trial, limits=sooner)
-        words = f"with `--address-space {(sooner.address_space_bytes or 0) >> 20}M` it fails the same way, sooner; the rest runs so"
+        words = f"with `--address-space {(sooner.address_space_bytes or 0) >> 20}M` it fails the same way, sooner; whet continues with that limit"
         work.steps.conclude(words)
     return replace(baseline, outcome=ended), [*said, f"{words[0].upper()}{words[1:]}."]
 

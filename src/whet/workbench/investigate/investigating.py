@@ -26,7 +26,7 @@ from whet.workbench.versions.versions import FirstBad
 
 MOST_SECONDS = 300.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10.0
-"""How long an investigation takes at most, where its user does not say."""
+"""The default time limit of an investigation."""
 
 _BEFORE_LAST = 0.9
 ResultT = TypeVar("ResultT")
@@ -200,7 +200,7 @@ class Work:
         except (DiskFull, HostFailure, InternalFault):
             raise
         except WhetError as error:
-            self.bench.emit(Notice(text=f"not done: {error}"))
+            self.bench.emit(Notice(text=f"skipped: {error}"))
         finally:
             self.session = replace(self.session, deadline=None, tasks=NO_TASKS)
             self.publish()

@@ -23,7 +23,7 @@ from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS, _MOST_TOLD = 120, 2
 _TIMES_FAILURE, _MORE_SECONDS = 10, 4.0
-"""All runs together take at most so many times what the failure takes, and so much more."""
+"""The time limit for all runs: this many times the failing run's, plus this much."""
 _MOST_FILES, _MOST_BYTES = 3, 256 * 1024
 _LEAST_RECORDS = 3
 _SHOWN = 60
@@ -96,7 +96,7 @@ def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placi
     return Clue(
         says=f"without the record at {place} (`{said}`){twice} the command passes",
         why=f"trial {number} ran without it and passed, trial {control} with it and failed;"
-        f" {tried} records were left out, one at a time",
+        f" whet left out {tried} records, one at a time",
         path=str(path),
         line=record.line,
         trials=(number, control),

@@ -37,7 +37,7 @@ _MOST_TRIALS = 40
 _MOST_SWITCHED = 3
 _PYTEST = {"pytest", "py.test"}
 _FAILED = ("FAILED ", "ERROR ")
-_WHY = "what was different the last time it worked"
+_WHY = "compare with the last call that worked"
 
 Run = Callable[[Trial, AgentTasks], tuple[int, Outcome]]
 

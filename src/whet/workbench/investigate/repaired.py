@@ -23,7 +23,7 @@ from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS = 24
 _MOST_SECONDS = 30.0
-"""Of a plain run, for all experiments together; those that take longer may take twice as much."""
+"""The time for all experiments, in plain runs; slow programs get twice as much."""
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
@@ -85,7 +85,7 @@ def _with_call(
     place = given_as_text(needs, path, recording)
     if place is None:
         return clue
-    says = f"{at(*place)} gives a text for `{needs.expression}`, where other calls give several: {clue.says}"
+    says = f"{at(*place)} gives one text for `{needs.expression}`, but other calls give several: {clue.says}"
     return replace(clue, says=says, path=place[0], line=place[1])
 
 
@@ -98,7 +98,7 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
         line=repair.line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
         trials=trials,
-        next_step=f"mend {at(path, repair.line)}, for example with {repair.instead}",
+        next_step=f"fix {at(path, repair.line)}, for example with {repair.instead}",
     )
 
 

@@ -17,7 +17,7 @@ from whet.workbench.trials.session import Place, Session
 
 _MOST_RUNS, _MOST_SECONDS = 40, 15.0
 _MOST_COUNTED, _LEAST_SECONDS = 60, 0.01
-"""As it is, and with what makes a failure come more often."""
+"""The plain command, and with settings that make failures more frequent."""
 
 
 def seldom_failure(

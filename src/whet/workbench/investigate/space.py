@@ -30,22 +30,26 @@ def space_words(
     now = file_system_of(path)
     if met is not None and met.file_system:
         says = (
-            f"it lay on {met.file_system} mounted at `{met.mount_point}`, with"
+            f"it was on {met.file_system} mounted at `{met.mount_point}`, with"
             f" {shown_bytes(met.free_bytes)} free of {shown_bytes(met.total_bytes)} when it failed"
         )
         if now is None or (now.kind, now.point) != (met.file_system, met.mount_point):
-            return f"{says}; outside the program that file system doesn't exist"
+            return f"{says}; that file system exists only inside the program"
         return f"{says}{_at_once(path)}"
     if now is None:
         return f"`{path}` is on a file system that whet knows nothing about"
     files = "" if now.free_files is None else f" and {now.free_files} files"
-    what = f"`{path}`" if named else f"the program names no file; `{path}`, for temporary ones,"
+    what = (
+        f"`{path}`" if named else f"the program doesn't name a file; `{path}`, for temporary files,"
+    )
     has_space = now.free_bytes > _SMALL_BYTES and now.free_files != 0
     since = (
-        ": space was freed since, or the program has another file system there" if has_space else ""
+        ": some space is free again, or the program has another file system there"
+        if has_space
+        else ""
     )
     return (
-        f"{what} lies on {now.kind} mounted at `{now.point}` as seen from outside the program, with"
+        f"{what} is on {now.kind} mounted at `{now.point}` outside the program, with"
         f" {shown_bytes(now.free_bytes)}{files} free of {shown_bytes(now.total_bytes)} now{since}"
         f"{_at_once(path)}"
     )
@@ -54,4 +58,4 @@ def space_words(
 def _at_once(path: str) -> str:
     folder = path if Path(path).is_dir() else str(Path(path).parent)
     least = shown_size(_SMALL_BYTES).replace(" ", "")
-    return f"; to meet it at once, and shrink the data under it: `--disk-free {least}:{folder}`"
+    return f"; to reproduce it at once, and shrink the data: `--disk-free {least}:{folder}`"

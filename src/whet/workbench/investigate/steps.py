@@ -54,7 +54,7 @@ class Steps:
     def leave_out(self, title: str, reason: str, why: str) -> None:
         """Say of a step that it is not begun, and why."""
         self._restart()
-        self._result = f"not done: {why}"
+        self._result = f"skipped: {why}"
         self._finish(title, reason, time.monotonic())
 
     def _restart(self) -> None:
@@ -82,8 +82,8 @@ class Steps:
 def _cut_short(error: BaseException) -> str:
     match error:
         case OutOfTimeError():
-            return "stopped: the time budget is spent"
+            return "stopped: the time budget is used up"
         case KeyboardInterrupt():
             return "stopped by Ctrl-C"
         case _:
-            return f"not done: {error}"
+            return f"skipped: {error}"

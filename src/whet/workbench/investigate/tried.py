@@ -39,7 +39,7 @@ def tried_trials(
                     number=number,
                     step=titles.get(number, ""),
                     verdict=entry.verdict,
-                    did="it has not ended" if entry.outcome is None else _did(entry.outcome),
+                    did="it hasn't ended" if entry.outcome is None else _did(entry.outcome),
                 )
             )
     return tuple(found)

@@ -25,7 +25,7 @@ from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS = 240
 _TIMES_FAILURE, _MORE_SECONDS = 15, 6.0
-"""All runs together take at most so many times what the failure takes, and so much more."""
+"""The time limit for all runs: this many times the failing run's, plus this much."""
 _MOST_PLACES = 60
 _MOST_TOLD = 4
 
@@ -116,7 +116,7 @@ def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: P
         path=path,
         line=line,
         trials=(number, control),
-        next_step=f"check {at(path, line)}: is `{best.new}` what was meant there?",
+        next_step=f"check {at(path, line)}: did you mean `{best.new}` there?",
     )
 
 

@@ -36,7 +36,7 @@ def watched_clue(
         sources: the user's files by path.
         looks: in so many closer looks it passed, each time.
     """
-    seen = f"it passed in each of {looks} closely watched runs, which are slower"
+    seen = f"it passed in each of {looks} instrumented runs, which are slower"
     asks = _who_asks(sources)
     if asks is not None:
         path, line, call = asks

@@ -35,7 +35,7 @@ from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.trials.tested import result_of
 
 BACK, AGAIN, QUIT = "b", "r", "q"
-"""What the user may type between two runs."""
+"""The keys that the user can type between two runs."""
 
 _NOTHING_HAS_RUN = ("SyntaxError", "IndentationError", "TabError")
 
@@ -132,7 +132,7 @@ class Unheard:
 
 
 LoopReport = Cycle | Overtaken | Recurring | Unheard | Verification | WhetError
-"""What a loop tells."""
+"""The reports of a loop."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -498,7 +498,7 @@ def _look_back(state: _Loop, executor: RecordedExecutor, cycle: Cycle | None) ->
     outcome = None if cycle is None or cycle.back is None else cycle.result.entry.outcome
     if cycle is None or outcome is None or outcome.failure is None:
         return False
-    assert isinstance(executor, RecordingExecutor), "a loop answers nothing from the notebook"
+    assert isinstance(executor, RecordingExecutor), "a loop takes no result from the notebook"
     with state.runs.looking_back(outcome.failure), suppress(CancelledError):
         executor.inner.submit(cycle.trial).result()
     state.end_if_told()

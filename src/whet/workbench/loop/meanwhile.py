@@ -10,17 +10,17 @@ from whet.host.code.saves import changed_at
 from whet.host.files.file_times import Moment, whole_seconds_ns
 
 _MOST_STRANGE = 5
-"""So many runs in a row may be ended by files that were never saved before."""
+"""How many runs in a row new files can stop."""
 
 _MOST_RECURRING = 100
-"""So many runs in a row may be due to the same file: a program that drives the loop saves one as soon
-as it has been told how the last run ended."""
+"""How many runs in a row the same file can trigger: a program that drives the loop saves one as soon
+as the last run ends."""
 
 _MOST_QUIET = 2
-"""So many runs in a row leave a file as it is that is written because of each run: it is not."""
+"""If this many runs in a row don't change a file, the runs don't write it."""
 
 _ECHO_NS = 250_000_000
-"""No person saves a file that soon after the end of each run: it is written because of the run."""
+"""No person saves a file this soon after each run: the run causes it."""
 
 
 class Meanwhile:

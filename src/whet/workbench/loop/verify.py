@@ -194,7 +194,7 @@ class Verifier:
         self._future = None
         error = future.exception()
         if isinstance(error, WhetError):
-            return self._ended(case, why_not=f"a cold run could not be started: {error}")
+            return self._ended(case, why_not=f"whet couldn't start a cold run: {error}")
         ran = result_of(case.trial, future, self.oracle, "")
         outcome = ran.outcome
         self.session.judge(ran, self.oracle)

@@ -32,7 +32,7 @@ def commit_before(repository: Repository, commit: str, last_good: str | None) ->
     if not parents:
         raise NothingBetween(
             f"`{commit[:_SHORT]}` is the first commit of all",
-            hint="there is no code before it: all of it is the change",
+            hint="there is no earlier code: the change is all of it",
         )
     return last_good if last_good in parents else parents[0]
 
@@ -106,7 +106,7 @@ def has_edits(code: CodeState) -> bool:
 def _changed_code(trial: Trial) -> CodeState:
     if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
         raise NotARepository(
-            f"`{trial.cwd}` is not in a git repository, or its code cannot be recorded",
+            f"`{trial.cwd}` isn't in a git repository, or whet can't record its code",
             hint="whet finds uncommitted edits by comparing with a commit: `git init`, `git "
             "commit`",
         )
@@ -117,7 +117,7 @@ def _changed_code(trial: Trial) -> CodeState:
         )
     if trial.code.snapshot is None:
         raise NothingBetween(
-            f"nothing is uncommitted in `{trial.code.repository}`",
+            f"`{trial.code.repository}` has no uncommitted changes",
             hint="to search the commits: `whet bisect [GOOD] HEAD -- COMMAND`",
         )
     return trial.code

@@ -82,23 +82,21 @@ class PartSearch:
         except GitFailedError as error:
             raise HostFailure(
                 f"a part of the change between `{self.labels[0]}` and `{self.labels[1]}`"
-                f" cannot be made: {error}",
-                hint="`git fsck` shows whether the repository is whole",
+                f" can't be created: {error}",
+                hint="`git fsck` checks the repository",
             ) from error
         return found
 
     def _smallest(self, parts: ChangeParts) -> SmallestPart:
         if not parts.parts and parts.leaves_out:
             raise NothingBetween(
-                f"`{self.labels[0]}` and `{self.labels[1]}` differ in nothing but what Python has"
-                " compiled (`__pycache__`)",
-                hint="what brings the failure is not in the repository: compare two runs with"
-                " `whet diff`",
+                f"`{self.labels[0]}` and `{self.labels[1]}` differ only in compiled Python files (`__pycache__`)",
+                hint="the cause isn't in the repository: compare two runs with `whet diff`",
             )
         if not parts.parts:
             raise NothingBetween(
                 f"`{self.labels[0]}` and `{self.labels[1]}` have the same files",
-                hint="what differs is not in the repository: compare two runs with `whet diff`",
+                hint="the difference isn't in the repository: compare two runs with `whet diff`",
             )
         found = self._search(parts, cached=self.repeats == 1)
         if not found.is_verified and found.stopped is not StopReason.INTERRUPTED:
@@ -199,10 +197,10 @@ class PartSearch:
         if told is not Verdict.GOOD:
             is_older = told is Verdict.BAD
             word = "fails the same way" if is_older else "fails in another way"
-            older = f"what brought it is older: `whet bisect {self.base[:10]} -- COMMAND` goes back"
+            older = f"the cause is older: `whet bisect {self.base[:10]} -- COMMAND` searches further back"
             raise EndMisjudged(
-                f"`{self.labels[0]}`, which is without the change, {word}",
-                hint=older if is_older else "`whet log --all` shows what it did",
+                f"`{self.labels[0]}`, without the change, {word}",
+                hint=older if is_older else "`whet log --all` shows how it ended",
             )
 
     def _driver(self, executor: Executor) -> Driver:

@@ -8,10 +8,10 @@ from whet.core.failure import Failure, FailureKind, Frame
 from whet.workbench.trials.investigation import AlsoFound
 
 MOST = 5
-"""A list of more is not read."""
+"""The most to list."""
 
 _NO_BUGS = {FailureKind.USAGE_ERROR, FailureKind.NO_SPACE_LEFT, FailureKind.RESET}
-"""Nobody looks for these in a smaller payload."""
+"""Kinds of failures that don't count as another bug."""
 
 _ELSEWHERE, _IN_USERS, _IN_FILE, _IN_FUNCTION = 3, 2, 1, 0
 

@@ -9,7 +9,7 @@ from whet.core.verdict import Verdict
 SECONDS = "seconds"
 
 _NOISE = 1.1
-"""Two runs of one thing differ in time by so much."""
+"""How much the times of two equal runs differ."""
 
 _LEAST_SECONDS = 0.02
 

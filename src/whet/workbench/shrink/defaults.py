@@ -35,8 +35,8 @@ def shrink_towards(
     """
     if len(options.files) != 1:
         raise BadUsage(
-            f"`--towards {defaults}` is for one file, not for {len(options.files)}",
-            hint="name the configuration alone; shrink the others in a command of their own",
+            f"`--towards {defaults}` takes one file, not {len(options.files)}",
+            hint="name only the configuration; shrink the others in another command",
         )
     _refuse_what_makes_smaller(defaults, options.wishes)
     (shown,) = options.files
@@ -47,8 +47,8 @@ def shrink_towards(
     _check(defaults, shown, base)
     if not changes_towards(configuration, base, name=shown):
         raise BadUsage(
-            f"`{shown}` does not differ from `{defaults}` in any setting",
-            hint="so none of them brings the failure: leave out `--towards` to make the file smaller",
+            f"`{shown}` has the same settings as `{defaults}`",
+            hint="so no setting causes the failure: leave out `--towards` to make the file smaller",
         )
     return shrink(bench, request, replace(options, defaults=base))
 
@@ -70,7 +70,7 @@ def _check(shown: str, name: str, content: bytes) -> None:
     try:
         data_of(kind, content)
     except UnreadableError as error:
-        assert kind is not None, "lines are always read"
+        assert kind is not None, "lines always parse"
         raise SettingsUnreadable(
             f"`{shown}` is not {kind.name}: {error}",
             hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",

@@ -18,7 +18,7 @@ from whet.workbench.trials.reproduce import Baseline, with_patience
 from whet.workbench.trials.session import Place, Session
 
 MOST_FILES = 5_000
-"""Code of more files is not checked out unasked: that may take longer than the search."""
+"""whet doesn't check out code with more files unasked: that can take longer than the search."""
 
 
 def earlier_good(

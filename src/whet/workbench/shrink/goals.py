@@ -41,7 +41,7 @@ class Goals:
         if self.objective and self.objective not in known:
             raise BadUsage(
                 f"`--objective {self.objective}` isn't something that whet counts or measures",
-                hint=f"it may be {', '.join(known)}, or the name of a `--measure NAME=REGEX`",
+                hint=f"it can be {', '.join(known)}, or the name of a `--measure NAME=REGEX`",
             )
 
     def preference(self, payload: bytes) -> Preference:
@@ -66,7 +66,7 @@ class Goals:
         if number is None:
             raise BadUsage(
                 f"the command does not print `{self.objective}`, so it cannot be the objective",
-                hint="look at what it prints, and at the pattern of `--measure`",
+                hint="check its output and the pattern of `--measure`",
             )
         if self.objective != SECONDS:
             bar.most = number
@@ -83,7 +83,7 @@ class Goals:
             return 0.0 if rate >= 1 else rate / 2
         if rate < self.rate_at_least:
             raise BadUsage(
-                f"the command as it is fails in {rate:.0%} of its runs, which is less than"
+                f"the original command fails in {rate:.0%} of its runs, less than"
                 f" `--rate-at-least {self.rate_at_least}`",
                 hint=f"ask for less: `--rate-at-least {rate / 2:.2g}`",
             )

@@ -42,7 +42,7 @@ def hold_order(session: Session, copied: Copied) -> Copied:
         return copied
     if found.repeats > 1 or not _is_alike(found.outcome, baseline.outcome):
         return copied
-    text = f"with `{SEED}={_HELD}` it fails each time: all trials of the search run that way"
+    text = f"with `{SEED}={_HELD}` it fails every time: all trials of the search use that"
     session.emit(Notice(text=text))
     return Copied(trial=held, baseline=found)
 

@@ -18,7 +18,7 @@ _MOST_VALUES = 12
 _INTEGER = re.compile(r"(?P<before>(?:--?[\w-]+=)?)(?P<number>\d{1,9})")
 
 Passes = Callable[[Trial], bool]
-"""Whether a trial passes; one that may not be run any more does not."""
+"""Whether a trial passes; one beyond the budget doesn't."""
 
 
 @value_class
@@ -93,7 +93,7 @@ def _near(
             if passes(variant):
                 there = _shown(units.payload[span[0] : span[1]])
                 line = units.line(span[0])
-                says = f"with {_shown(text)} in the place of {there} at {at(path, line)}"
+                says = f"with {_shown(text)} instead of {there} at {at(path, line)}"
                 return Near(variant, says, path, line)
     start = units.spans[first][0]
     line = units.line(start)
@@ -127,7 +127,7 @@ def near_arguments(trial: Trial, passes: Passes) -> Iterator[Near]:
             command = (*words[:index], *([word] if word else []), *words[index + 1 :])
             variant = replaced(trial, command=command)
             if passes(variant):
-                how = f"with `{word}` in the place of" if word else "without"
+                how = f"with `{word}` instead of" if word else "without"
                 yield Near(variant, f"{how} `{words[index]}`")
                 break
 

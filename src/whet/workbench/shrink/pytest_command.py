@@ -25,7 +25,7 @@ _OF_MEMORY = frozenset(
     {"--ff", "--failed-first", "--lf", "--last-failed", "--nf", "--new-first", "--stepwise",
      "--stepwise-skip", "--sw", "--sw-skip"}
 )  # fmt: skip
-"""Options that choose tests or their order by earlier runs: each run, of whet too, changes that."""
+"""Options that choose tests or their order by earlier runs, which whet's runs change, too."""
 
 _OF_ORDER = re.compile(
     r"--(?:co|collect-only|random-order(?:-.*)?(?:=.*)?|randomly-.*|(?:dist|numprocesses|maxprocesses)(?:=.*)?)"

@@ -117,8 +117,8 @@ def _refuse_namesakes(files: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise BadUsage(
-                f"more than one file is called `{name}`, and the script finds them by name",
-                hint="shrink them one after the other, or give them different names",
+                f"more than one file is called `{name}`, and the script identifies them by name",
+                hint="shrink one at a time, or rename one",
             )
 
 
@@ -126,8 +126,8 @@ def _refuse_what_cannot_run(request: TrialRequest) -> None:
     script = Path(request.cwd or ".", request.judging.interesting)
     if script.is_file() and not os.access(script, os.X_OK):
         raise BadUsage(
-            f"`{request.judging.interesting}` may not be executed",
-            hint=f"make it a program: `chmod +x {request.judging.interesting}`",
+            f"`{request.judging.interesting}` isn't executable",
+            hint=f"make it executable: `chmod +x {request.judging.interesting}`",
         )
 
 

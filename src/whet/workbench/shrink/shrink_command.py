@@ -41,7 +41,7 @@ def shrink_arguments(
     if first >= len(trial.command):
         raise BadUsage(
             f"`{' '.join(masked_words(trial.command))}` has no arguments after the program",
-            hint="there is nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
+            hint="whet has nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
         )
     with open_session(bench, "shrink", request, trial) as session:
         found = _fewest_arguments(session, trial, first, options)
@@ -88,7 +88,7 @@ def shrink_environment(
     """
     whole = {**_inherited(bench), **request.environment}
     if not whole:
-        raise BadUsage("the environment is empty", hint="there is nothing to leave out")
+        raise BadUsage("the environment is empty", hint="whet has nothing to leave out")
     trial = _named_by_path(bench.for_search(bench.build_trial(request)), whole)
     with open_session(bench, "shrink", request, trial) as session:
         found = _fewest_variables(session, trial, whole, options)

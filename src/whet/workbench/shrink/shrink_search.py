@@ -31,12 +31,12 @@ from whet.workbench.trials.session import Place, RecordedExecutor, Session
 from whet.workbench.trials.tested import Tested
 
 _MORE_RUNS = 9
-"""So often what did not fail when it was confirmed is run again before it is called flaky or not."""
+"""How often whet reruns a result that passed its confirmation, to see whether it is flaky."""
 
 _RUNS_IN_DOUBT = 5
 
 _EMPTY, _OTHER = b"", b"0\n"
-"""What fails on both of these fails on anything."""
+"""A command that fails on both of these fails on any content."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,7 +105,9 @@ class ShrinkSearch:
         except KeyboardInterrupt:
             reason = StopReason.INTERRUPTED
         if not is_confirmed and not self.work.is_proven:
-            self._say("the result hasn't run from the start yet; the same command does that")
+            self._say(
+                "the result hasn't run from the start yet; run the same command again to check it"
+            )
         self.session.stopped(reason, self._trials - self._cached, self.work.seconds)
         return self._result(reason)
 
@@ -123,7 +125,7 @@ class ShrinkSearch:
         if lacking:
             self._say(
                 f"`{payload.shown}` is shrunk as text or bytes, which takes more trials and ends larger:"
-                f" {lacking}, which reads it, is not installed; Ctrl-C, then"
+                f" {lacking}, which reads it, isn't installed; Ctrl-C, then"
                 f" `{shlex.quote(sys.executable)} -m pip install 'whet[formats]'`"
             )
         elif self._reducer.is_unknown and not work.accepted:
@@ -258,8 +260,7 @@ class ShrinkSearch:
         work.go_back_to(self._last_that_fails(driver, " again"))
         self._say(
             f"flaky: the result failed in {bad} of {runs} runs; back to"
-            f" {shown_bytes(len(work.best))}, and each candidate is now run until it is clear that"
-            f" it fails in {self.floor:.0%} of its runs or more"
+            f" {shown_bytes(len(work.best))}, and each candidate now runs until it clearly fails in {self.floor:.0%} of its runs or more"
         )
 
     def _go_back(self, driver: Driver) -> None:

@@ -131,9 +131,7 @@ def fewest_tests(
     stopped = search.run()
     if found and found[-1] is None:
         raise BaselineDoesNotFail(
-            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not when all "
-            "tests are named"
-            " one by one in that order",
+            f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not with all tests named one by one in that order",
             hint="the failure depends on more than which tests run, such as chance or time:"
             " `whet run` it a few times",
         )
@@ -147,7 +145,7 @@ def fewest_tests(
 def _remark(failing: str, best: Tests) -> str:
     if not best:
         return ""
-    return f"`{failing}` fails alone" if len(best) == 1 else f"alone, `{failing}` does not fail"
+    return f"`{failing}` fails alone" if len(best) == 1 else f"`{failing}` passes alone"
 
 
 class _Pytest:
@@ -169,7 +167,7 @@ class _Pytest:
         if not collected:
             raise BadUsage(
                 f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
-                hint="look at its output: `whet show`",
+                hint="check its output: `whet show`",
             )
         failed = failed_tests(outcome, collected)
         if not failed:  # its summary is turned off
@@ -180,7 +178,7 @@ class _Pytest:
         if failing not in failed:
             raise BaselineDoesNotFail(
                 f"`{failing}` does not fail in `{' '.join(masked_words(self._trial.command))}`",
-                hint=f"these do: {', '.join(failed) or 'none'}",
+                hint=f"these fail: {', '.join(failed) or 'none'}",
             )
         self._warn_of_others(failing, tuple(failed))
         self._settle(outcome, failing)
@@ -234,7 +232,7 @@ class _Pytest:
         others = [each for each in failed if each != failing]
         if others:
             self._session.emit(Notice(
-                text=f"of {len(failed)} tests that fail, this is about `{failing}`; name another:"
+                text=f"{len(failed)} tests fail; whet takes `{failing}`; to name another:"
                 f" `whet shrink --tests '{others[0]}' -- …`"
             ))  # fmt: skip
 
@@ -248,8 +246,8 @@ def _chosen(named: str, collected: Tests, failed: Tests) -> str:
         if failed:
             return failed[0]
         raise BaselineDoesNotFail(
-            "pytest fails, but does not say that a test does",
-            hint="look at its output: `whet show`",
+            "pytest fails, but reports no failing test",
+            hint="check its output: `whet show`",
         )
     fitting = [
         each for each in collected if each == named or each.endswith((f"/{named}", f"::{named}"))

@@ -30,10 +30,10 @@ from whet.workbench.trials.tested import Tested
 
 _ANYBODY = 0o666  # less the umask
 _LAST_FEW = 5
-"""The time limit follows so many of the last accepted payloads: a smaller one takes less."""
+"""The time limit follows this many of the last accepted payloads, as a smaller one takes less time."""
 
 _FALLS_BY = 4
-"""A new limit makes new keys and new frozen copies, so it has to be worth that."""
+"""A new limit needs new keys and new frozen copies, so it must pay off."""
 
 
 @value_class(kw_only=True)
@@ -151,13 +151,13 @@ class Shrinking:
             self._bench.emit(
                 Notice(
                     text=f"nothing to resume: no earlier shrink of `{self.payload.shown}` with"
-                    " this command, code and files got anywhere; it starts from the file"
+                    " this command, code and files made progress; it starts from the file"
                 )
             )
             return
         before, now = map(self.payload.size_of, (self.payload.data, best))
         sizes = f"{shown_bytes(before)} → {shown_bytes(now)}"
-        self._bench.emit(Notice(text=f"resumed from the best of an earlier shrink: {sizes}"))
+        self._bench.emit(Notice(text=f"resumes from the best result of an earlier shrink: {sizes}"))
         self.found_bad(Reduced(best, "an earlier shrink"))
         self._came_warm.add(self.accepted[-1])  # it is run from the start before it is told
 

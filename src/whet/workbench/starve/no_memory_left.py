@@ -57,12 +57,12 @@ def is_out_of_memory(failure: Failure, outcome: Outcome) -> bool:
 
 def grown_words(outcome: Outcome) -> str:
     """Return which process grew, and to what, in a sentence."""
-    there = f"there are {shown_size(memory_left().total_bytes)} here"
+    there = f"this machine has {shown_size(memory_left().total_bytes)}"
     use = outcome.resources
     if use is None or not use.largest:
-        return f"it held {shown_size(outcome.peak_rss_bytes)} at most; {there}"
+        return f"it used at most {shown_size(outcome.peak_rss_bytes)}; {there}"
     largest, others = use.largest[0], len(use.largest) - 1
-    beside = f", beside {others} smaller one{'s' * (others > 1)}" if others else ""
+    beside = f", with {others} smaller one{'s' * (others > 1)}" if others else ""
     # What is asked for at once and refused was never held.
     held = max(largest.peak_bytes, outcome.peak_rss_bytes if not others else 0)
     return f"{largest.name} (pid {largest.pid}) grew to {shown_size(held)}{beside}; {there}"

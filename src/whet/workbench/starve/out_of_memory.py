@@ -40,6 +40,6 @@ def enough_memory(
     found = rationing.from_too_little(round(most / rationed.step))
     if found.least_good is None:
         tried = found.amounts[-1].shown if found.amounts else shown_size(limit)
-        return f"{tried} of memory is not enough either: does it grow without end?"
+        return f"even {tried} of memory isn't enough: it may grow without end"
     below = found.most_bad or shown_size(limit)
     return f"{found.least_good} of memory is enough, {below} is too little"

@@ -160,7 +160,7 @@ RATIONED: Mapping[str, Rationed] = {
         ),
     )
 }
-"""What `--find` knows. Whoever adds a limit that may be searched adds a line."""
+"""The limits that `--find` knows; a new one needs a line here."""
 
 
 @value_class(kw_only=True)
@@ -374,8 +374,8 @@ class Rationing:
 def _never(free: Tested[object], rationed: Rationed) -> NeverSucceeds:
     failure = "" if free.outcome.failure is None else f": {free.did}"
     return NeverSucceeds(
-        f"the command fails with all the {rationed.name} that there is, too{failure}",
-        hint=f"fix that first, or leave out what else limits it; then `--find {rationed.name}`",
+        f"the command also fails with all available {rationed.name}{failure}",
+        hint=f"fix that first, or remove the other limits; then `--find {rationed.name}`",
     )
 
 

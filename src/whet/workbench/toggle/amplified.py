@@ -8,7 +8,7 @@ from whet.core.value_class import value_class
 from whet.search.flaky.failure_rates import Runs
 
 AS_IT_IS = "as it is"
-"""The name of no switch at all."""
+"""The name for the plain command, without a switch."""
 
 
 @value_class(kw_only=True)

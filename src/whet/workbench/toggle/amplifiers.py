@@ -14,7 +14,7 @@ from whet.host.limits.rr import CHAOS, rr_refusal
 
 SLEEPS = "sleeps"
 PLACES_VARIABLE = "WHET_SLEEPS"
-"""Where the agent is to sleep: `FILE:LINE` or `FILE:FUNCTION`, one in a line; empty: anywhere."""
+"""Where the agent sleeps: `FILE:LINE` or `FILE:FUNCTION`, one on a line; empty: anywhere."""
 
 RR = "rr-chaos"
 RECORDINGS = "rr"
@@ -31,7 +31,7 @@ AMPLIFIERS = (
     Toggle(
         name=SLEEPS,
         does="random sleeps in your code, before writes to shared data and before calls",
-        read="when a line of yours is run",
+        read="when one of your lines runs",
         inside=(SLEEPS,), signs=("inside:sleeps",), amplifies=True,
     ),
     Toggle(
@@ -104,7 +104,7 @@ def sleeps_at(name: str, places: tuple[str, ...], does: str) -> Toggle:
     return Toggle(
         name=f"{SLEEPS}@{name}",
         does=does,
-        read="when one of these lines is run",
+        read="when one of these lines runs",
         variables={PLACES_VARIABLE: "\n".join(places)},
         inside=(SLEEPS,),
         signs=("inside:sleeps",),

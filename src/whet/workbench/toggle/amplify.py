@@ -122,7 +122,7 @@ class _Search:
     def _can_turn(self, toggle: Toggle) -> bool:
         why = refusal(toggle, self._bench.project.state)
         if why:
-            self._bench.emit(Notice(text=f"not tried: {toggle.name}: {why}"))
+            self._bench.emit(Notice(text=f"skipped {toggle.name}: {why}"))
         return not why
 
     def run(self) -> AmplifyReport:
@@ -159,7 +159,7 @@ class _Search:
 
     def _first_runs(self) -> tuple[str, Runs]:
         """Run it as it is, each time with a hash seed of its own that is known."""
-        self._begin("As it is", "how often it fails with no switch turned")
+        self._begin("As it is", "how often it fails without a switch")
         judging = self._session.request.judging
         repeated = Repeated(
             executor=self._executor,
@@ -210,7 +210,7 @@ class _Search:
         general = self._general
         if not general:
             return tuple(self._seeds()), ()
-        self._begin("Look", f"which of {len(general)} switches the program reads at all")
+        self._begin("Look", f"which of {len(general)} switches the program reads")
         arms = tuple((each.name,) for each in general)
         self._drive(_once(arms), _named({each.name: each for each in general}))
         unread = tuple(each for each in general if self._took((each,)) is False)
@@ -268,7 +268,7 @@ class _Search:
         fit: Callable[[Toggle, Toggle], bool],
     ) -> Amplification[Toggle]:
         reason = (
-            f"{len(toggles)} switches beside the command as it is, until it is clear which help"
+            f"{len(toggles)} switches against the plain command, until whet knows which ones help"
         )
         self._begin("Amplify", reason)
         by_name = {each.name: each for each in toggles}
@@ -281,7 +281,7 @@ class _Search:
         self._drive(search.search(), _named(by_name))
         found = _with_toggles(search.result(), by_name)
         raising = [each.arm[0].name for each in found.tried if each.raises]
-        nothing = "not proved of any of them" if self._goes_on else "it was stopped"
+        nothing = "not proved for any of them" if self._goes_on else "stopped"
         self._end(f"more frequent with {', '.join(raising)}" if raising else nothing)
         return found
 
@@ -327,7 +327,7 @@ class _Search:
             left.extend((yield from narrowed(lines, before)))
 
         self._drive(search(), lambda part: (_sleeps_in(part),))
-        self._end(f"{shown_count(len(left), 'line')} left" if left else "it was stopped")
+        self._end(f"{shown_count(len(left), 'line')} left" if left else "stopped")
         return tuple(left) if len(left) < len(lines) else tuple(lines)
 
     def _drive(

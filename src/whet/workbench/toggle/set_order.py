@@ -39,9 +39,8 @@ class HeldOrder:
     def says(self) -> str:
         """Both, in a sentence."""
         return (
-            f"with `{SEED}={self.failing}` it fails each time ({self.failing_runs} of"
-            f" {self.failing_runs} runs), with `{SEED}={self.passing}` it passes each time"
-            f" ({self.passing_runs} of {self.passing_runs}): it depends on the order of a set, "
+            f"with `{SEED}={self.failing}` it fails every time ({self.failing_runs} of"
+            f" {self.failing_runs} runs), with `{SEED}={self.passing}` it passes every time ({self.passing_runs} of {self.passing_runs}): it depends on the order of a set, "
             "which changes from run to run"
         )
 

@@ -204,7 +204,7 @@ def refuse_impossible(bench: Workbench, toggles: Sequence[Toggle]) -> None:
     for each in toggles:
         why = refusal(each, bench.project.state)
         if why:
-            raise BadUsage(f"`{each.name}` cannot be turned: {why}", hint="leave it away")
+            raise BadUsage(f"whet can't set `{each.name}`: {why}", hint="leave it out")
 
 
 class _Turning:

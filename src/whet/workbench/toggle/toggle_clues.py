@@ -21,12 +21,12 @@ _SIGNALS = ("debug-malloc",)
 _REPEATS, _CHANCE = 8, 0.05
 _OF_CHANCE = (Effect.GONE, Effect.RARER)
 _ANOMALY = "torch-anomaly"
-_WHY_CUDA = "a GPU reports an error late, on another line: in step, it reports it at once"
+_WHY_CUDA = "a GPU reports an error late, on another line; synchronous kernels report it at once"
 _SAID = {
-    Effect.GONE: "it does not fail",
+    Effect.GONE: "it doesn't fail",
     Effect.RARER: "it fails less often",
     Effect.DIFFERENT: "it fails in another way",
-    Effect.CLEARER: "it says more",
+    Effect.CLEARER: "it shows more",
 }
 
 
@@ -83,9 +83,7 @@ def _of_no_gpu(turned: Sequence[Turned]) -> list[Clue]:
     names = " ".join(each.toggle.name for each in turned)
     return [
         Clue(
-            says="nothing in the program has loaded CUDA on this machine, so that "
-            f"{names.replace(' ', ' and ')}"
-            f" could not be tried; where there is a GPU: `whet toggle {names}`",
+            says=f"the program didn't load CUDA on this machine, so whet couldn't test {names.replace(' ', ' and ')}; on a machine with a GPU: `whet toggle {names}`",
             why=_WHY_CUDA,
         )
     ]
@@ -108,10 +106,10 @@ def _asked(
     if is_explained:
         return
     if not baseline.reproduction.is_deterministic:
-        why = "what fails only sometimes may depend on order"
+        why = "an intermittent failure can depend on order"
         yield from ((name, why) for name in ("hash-seed", "one-thread"))
     if failure is not None and failure.kind is FailureKind.SIGNAL:
-        yield from ((name, "something may have corrupted memory earlier") for name in _SIGNALS)
+        yield from ((name, "an earlier write can have corrupted memory") for name in _SIGNALS)
 
 
 def _said(turned: Turned, rate: float) -> str:
@@ -120,7 +118,7 @@ def _said(turned: Turned, rate: float) -> str:
         return ""
     if turned.effect is Effect.SAME:
         is_sure = turned.failures == turned.runs > 1 and rate**turned.runs < _CHANCE
-        return "it fails each time" if is_sure else ""
+        return "it fails every time" if is_sure else ""
     is_chance = turned.effect in _OF_CHANCE and (1 - rate) ** turned.runs >= _CHANCE
     return "" if is_chance else _SAID[turned.effect]
 

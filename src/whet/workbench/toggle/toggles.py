@@ -24,7 +24,7 @@ _ALL = (
     Toggle(
         name="cuda-sync",
         does="the program waits for each CUDA kernel: an error is raised where it happens",
-        read="when CUDA's context is made",
+        read="when the program creates CUDA's context",
         variables={"CUDA_LAUNCH_BLOCKING": "1"},
         signs=_CUDA, simplifies=True, only_slows=True,
     ),
@@ -46,13 +46,13 @@ _ALL = (
     Toggle(
         name="torch-anomaly",
         does="PyTorch names the forward call whose gradient went wrong",
-        read="when torch has been imported",
+        read="once the program has imported torch",
         inside=("torch-anomaly",), signs=("inside:torch-anomaly",),
     ),
     Toggle(
         name="torch-deterministic",
         does="PyTorch uses deterministic algorithms, and refuses operations that have none",
-        read="when torch has been imported",
+        read="once the program has imported torch",
         variables={"CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
         inside=("torch-deterministic",), signs=("inside:torch-deterministic",), simplifies=True,
     ),
@@ -87,7 +87,7 @@ _ALL = (
     Toggle(
         name="one-thread",
         does="OpenMP, MKL, OpenBLAS, Rayon and thread pools have one thread",
-        read="when each library is loaded",
+        read="when the program loads each library",
         variables=dict.fromkeys(
             (
                 "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
@@ -117,7 +117,7 @@ _ALL = (
         name="asyncio-debug",
         does="asyncio names coroutines that were never awaited, slow callbacks, calls from wrong "
         "threads",
-        read="when an event loop is made",
+        read="when the program creates an event loop",
         variables={"PYTHONASYNCIODEBUG": "1"},
         signs=("module:asyncio",), only_slows=True,
     ),
@@ -135,40 +135,40 @@ _ALL = (
     ),
     Toggle(
         name="debug-malloc",
-        does="Python's memory is checked at each end: overruns are found when it is freed",
+        does="Python checks both ends of its memory blocks: it finds overruns when it frees them",
         read=_AT_START,
         variables={"PYTHONMALLOC": "debug"},
     ),
     Toggle(
         name="perturb-malloc",
-        does="glibc fills allocated and freed memory: values that were never set stand out",
+        does="glibc fills allocated and freed memory: uninitialized values stand out",
         read="when the program starts",
         variables={"MALLOC_PERTURB_": "165"},
     ),
     Toggle(
         name="jax-no-jit",
         does="JAX runs functions step by step, in Python",
-        read="when jax is imported",
+        read="when the program imports jax",
         variables={"JAX_DISABLE_JIT": "1"},
         signs=("module:jax",), simplifies=True,
     ),
     Toggle(
         name="jax-debug-nans",
-        does="JAX raises where the first NaN is made",
-        read="when jax is imported",
+        does="JAX raises where the first NaN appears",
+        read="when the program imports jax",
         variables={"JAX_DEBUG_NANS": "True"}, signs=("module:jax",),
     ),
     Toggle(
         name="nccl-log",
-        does="NCCL logs what it connects and why it fails",
-        read="when NCCL is loaded",
+        does="NCCL logs its connections and errors",
+        read="when the program loads NCCL",
         variables={"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,COLL"},
         signs=("library:libnccl",), only_tells=True,
     ),
     Toggle(
         name="distributed-log",
-        does="torch.distributed checks that all ranks call the same, and logs what it does",
-        read="when torch.distributed is imported",
+        does="torch.distributed checks that all ranks make the same calls, and logs them",
+        read="when the program imports torch.distributed",
         variables={
             "TORCH_DISTRIBUTED_DEBUG": "DETAIL", "TORCH_CPP_LOG_LEVEL": "INFO",
             "TORCH_SHOW_CPP_STACKTRACES": "1",
@@ -204,8 +204,8 @@ def _toggle_of(name: str, data: JsonObject) -> Toggle:
         )
     except MalformedRecordError as error:
         raise BadSetting(
-            f"`[toggles.{name}]` cannot be read: {error}",
-            hint='it has `variables = { NAME = "VALUE" }`, and if you like `does`, `signs`,'
+            f"`[toggles.{name}]` is invalid: {error}",
+            hint='it needs `variables = { NAME = "VALUE" }`, and optionally `does`, `signs`,'
             " `simplifies` and `amplifies`",
         ) from error
 
@@ -231,8 +231,8 @@ def chosen(
     for name in names:
         if name in not_agreed:
             raise BadUsage(
-                f"`{name}` is a switch of this project, and you have not agreed to it yet",
-                hint="`whet settings` shows what it sets, `whet settings --agree` lets whet use it",
+                f"`{name}` is this project's own switch, and you haven't agreed to it yet",
+                hint="`whet settings` shows its variables, `whet settings --agree` lets whet use it",
             )
         if name not in known:
             import difflib

@@ -230,11 +230,7 @@ class Workbench:
         )
 
 
-_FOREIGN = (
-    "`{folder}` in this project holds trials of someone else or of an older whet, which whet "
-    "leaves alone"
-    " (`whet notebook adopt {folder}` shows them and takes them over)"
-)
+_FOREIGN = "`{folder}` in this project holds another user's or an older whet's trials, which whet leaves alone (`whet notebook adopt {folder}` shows and adopts them)"
 
 
 @contextmanager
@@ -306,7 +302,7 @@ def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":
             except Exception:
                 import logging
 
-                logging.getLogger("whet").exception("an observer failed and was dropped")
+                logging.getLogger("whet").exception("dropped an observer that failed")
                 listening.remove(listener)
 
     return emit

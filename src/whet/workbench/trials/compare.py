@@ -76,4 +76,4 @@ def _code(before: Entry, after: Entry) -> str:
     try:
         return diff_text(before.trial.code, after.trial.code)
     except GitFailedError as error:
-        return f"the code cannot be compared: {error}"
+        return f"whet can't compare the code: {error}"

@@ -25,7 +25,7 @@ from whet.search.round import Round
 from whet.workbench.trials.tested import Tested, result_of
 
 HOLDS_NO_MORE = "earlier results no longer hold: whet tries everything again"
-"""A result that rests on remembered trials is run once more; this is said when it came otherwise."""
+"""whet reruns a result that rests on remembered trials; this is the note if it ends differently."""
 
 CandidateT = TypeVar("CandidateT")
 ResultT = TypeVar("ResultT")

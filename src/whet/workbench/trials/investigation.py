@@ -174,10 +174,7 @@ class LookedAgain:
         runs = shown_count(self.runs, "run")
         again = f"rechecked in {runs}, the same each time: " if self.runs else ""
         worst = max((doubt for _, doubt in self.doubts), default=0.0)
-        return (
-            f"{again}the chance that it is wrong is about {shown_chance(worst)},"
-            " if the failure is as likely flaky as not"
-        )
+        return f"{again}the chance that it is wrong is about {shown_chance(worst)}, assuming that a flaky failure is as likely as a steady one"
 
 
 @value_class(kw_only=True)
@@ -359,7 +356,7 @@ class ShrunkPayload:
         """Why the search ended, with what it has proved of the result."""
         if self.stopped is not StopReason.MINIMAL or not self.minimal_over:
             return str(self.stopped.value)
-        laid_out = ", then laid out to be read" if self.is_laid_out else ""
+        laid_out = ", then formatted" if self.is_laid_out else ""
         return f"1-minimal over {listed(self.minimal_over)}{laid_out}"
 
     @property

@@ -25,7 +25,7 @@ _LOW: dict[str, tuple[int, int]] = {
     "stack_bytes": (256 << 10, _PAGE),
     "files": (16, 1),
 }
-"""Below which amount of each limit it is worth to ask, and in what steps the least is told."""
+"""Below which amount of each limit whet checks, and the steps in which it reports the least."""
 
 
 _LEAST = {"memory_bytes": 16, "files": 3}

@@ -20,7 +20,7 @@ SETS: Mapping[str, Mapping[str, str]] = {
     "full-tmp": {"disk-free": "1M"},
     "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
 }
-"""Named sets: what each option would be given."""
+"""Named sets, with the value of each option."""
 
 
 def limits_asked(

@@ -34,8 +34,7 @@ def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None
 def written_by_command(written: Sequence[str], trial: Trial) -> str:
     """Return what to say of inputs that a command seems to write itself."""
     return (
-        f"what the command starts from changed while it ran ({shown_paths(written, trial)}): if the"
-        " command wrote it, no run is like the one before; with `--clean` each starts from the same"
+        f"files that the command starts from changed while it ran ({shown_paths(written, trial)}): if the command wrote them, no two runs are alike; with `--clean` each starts from the same"
         " files"
     )
 

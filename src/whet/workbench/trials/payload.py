@@ -38,21 +38,22 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
         if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
             raise PayloadUnreadable(
                 f"`{shown}` is a pipe, a socket or a device, not a file",
-                hint=f"write what comes out of it to a file first: `cat {shown} > data`",
+                hint=f"write its output to a file first: `cat {shown} > data`",
             )
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise PayloadMissing(
-            f"`{shown}` does not exist", hint=f"`ls {_nearest(path)}` shows what is there"
+            f"`{shown}` does not exist", hint=f"`ls {_nearest(path)}` lists that folder"
         ) from error
     except IsADirectoryError as error:
         raise PayloadIsFolder(
-            f"`{shown}` is a folder, not a file to be read",
+            f"`{shown}` is a folder, not a file",
             hint=f"name one file in it: `ls {shown}`",
         ) from error
     except OSError as error:
         raise PayloadUnreadable(
-            f"`{shown}` cannot be read: {error.strerror}", hint=f"`ls -l {shown}` shows who can"
+            f"whet can't read `{shown}`: {error.strerror}",
+            hint=f"`ls -l {shown}` shows its permissions",
         ) from error
     if not data and not may_be_empty:
         raise PayloadEmpty(f"`{shown}` is empty", hint="name the file that the failure needs")
@@ -137,7 +138,7 @@ def _refuse_twins(files: Sequence[str], cwd: Path) -> None:
             if is_same_file(cwd / other, cwd / shown):
                 raise BadUsage(
                     f"`{other}` and `{shown}` are one file",
-                    hint="name it once: it is varied everywhere",
+                    hint="name it once: whet varies it everywhere",
                 )
 
 

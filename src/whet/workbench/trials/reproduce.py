@@ -25,15 +25,15 @@ from whet.workbench.trials.session import Place, Session
 from whet.workbench.trials.tested import Tested
 
 FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
-"""So often a command is run; more often if the first few runs do not agree."""
+"""How often whet runs a command; more often if the first runs disagree."""
 
 _MISSED = 0.01
-"""Chance with which a candidate that fails sometimes may be taken for one that never does."""
+"""The chance to take a candidate that fails sometimes for one that never does."""
 
 _MOST_REPEATS = 20
 
 _PATIENCE = 10
-"""A run may take so many times as long as those before it until it counts as hanging."""
+"""A run counts as hanging after this many times the time of earlier runs."""
 
 _LEAST_SECONDS = 4.0
 
@@ -182,15 +182,14 @@ def _does_not_fail(
         return BaselineDoesNotFail(
             f"`{trial.command[0]}` does not call the file interesting as it is: it exits"
             f" {outcome.shell_exit_code}, not 0",
-            hint=f"`whet show {number}` shows what it printed; it runs in a folder that holds "
-            "only a copy of the file, so give everything else as an absolute path",
+            hint=f"`whet show {number}` shows its output; it runs in a folder with only a copy of the file, so give every other path as an absolute one",
         )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
     shown = " ".join(masked_words(trial.command))
     return BaselineDoesNotFail(
         f"`{shown[:200]}` does not fail: it exits {code}{times}",
-        hint=f"`whet show {number}` shows what it printed; if it is wrong anyway, say what"
+        hint=f"`whet show {number}` shows its output; if that is wrong, say what"
         " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails sometimes:"
         " `whet repeat --amplify -- COMMAND`",
     )

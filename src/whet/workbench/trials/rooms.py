@@ -44,11 +44,11 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
     if room.is_clean and os.path.realpath(project) == "/":
         raise BadUsage(
             "`--clean` can't apply to the whole machine, and the project is `/`",
-            hint="call whet in the project's folder; `mkdir .whet` there marks it as one",
+            hint="run whet in the project's folder; `mkdir .whet` there marks it as one",
         )
     if room.keep_writes and not room.is_clean:
         raise BadUsage(
-            f"`--keep-writes {room.keep_writes}` has nothing to keep: writes are not held back",
+            f"`--keep-writes {room.keep_writes}` needs `--clean`, which holds back writes",
             hint="add `--clean`",
         )
     if room.gpus == 0:
@@ -70,12 +70,12 @@ def _settled(disk: Disk, cwd: str, temporary: str) -> Disk:
         _check_size(disk, option)
     if (disk.inodes or 0) > _MOST_FILES:
         raise LimitMakesNoSense(
-            f"`--inodes {disk.inodes}` is more than a file system holds",
-            hint="give less, or leave it out",
+            f"`--inodes {disk.inodes}` is more than a file system can hold",
+            hint="lower it, or leave it out",
         )
     path = _existing(disk.path, cwd, option) if disk.path else temporary
     if not Path(path).is_dir():
-        raise BadUsage(f"`{path}` of `{option}` is no folder", hint="name its folder")
+        raise BadUsage(f"`{path}` of `{option}` isn't a folder", hint="name its folder")
     if path == "/":
         raise BadUsage(
             f"`{option}` can't apply to the whole machine", hint="name a folder, such as /tmp"
@@ -98,7 +98,7 @@ def _check_rest(disk: Disk, path: str) -> None:
         raise LimitMakesNoSense(
             f"`--disk-free {shown_size(size)}:{path}` is more than the {shown_size(free)} free "
             "there",
-            hint="give less: the disk should be almost full",
+            hint="lower it: the disk should be almost full",
         )
 
 
@@ -112,9 +112,7 @@ def _check_size(disk: Disk, option: str) -> None:
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > whole:
         raise LimitMakesNoSense(
-            f"`{option} {shown_size(size)}` is more than this machine's memory, which would hold "
-            "it:"
-            f" {shown_size(whole)}",
+            f"`{option} {shown_size(size)}` is more than this machine's memory, which holds it: {shown_size(whole)}",
             hint="give it less; a disk that never fills limits nothing",
         )
 
@@ -140,7 +138,7 @@ def _existing(path: str, cwd: str, option: str) -> str:
     found = os.path.realpath(Path(cwd, Path(path).expanduser()))
     if not Path(found).exists():
         raise BadUsage(
-            f"`{path}` of `{option}` is not there", hint=f"make it first: `mkdir -p {path}`"
+            f"`{path}` of `{option}` doesn't exist", hint=f"create it first: `mkdir -p {path}`"
         )
     return found
 
@@ -153,7 +151,7 @@ def _check_fault(fault: Fault) -> None:
 
     reason = why_not()
     if reason:
-        raise BadUsage(f"`--fail` does not work here: {reason}", hint="leave it out")
+        raise BadUsage(f"`--fail` doesn't work here: {reason}", hint="leave it out")
     if not isinstance(getattr(errno, fault.error, None), int):
         raise BadUsage(
             f"`{fault.error}` of `--fail {fault.words}` isn't an error of this system",

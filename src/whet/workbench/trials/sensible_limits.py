@@ -62,15 +62,15 @@ def check_limits(asked: Limits, total_bytes: int, processors: int) -> None:
             raise bound.refuse()
     if asked.swap_bytes is not None and asked.memory_bytes is None:
         raise LimitMakesNoSense(
-            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing on its own: `--swap` goes with"
+            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing on its own: `--swap` needs"
             " `--memory`",
-            hint="such as `--memory 5G --swap 3G`",
+            hint="write `--memory 5G --swap 3G`",
         )
     if (asked.memory_high_bytes or 0) > (asked.memory_bytes or total_bytes):
         raise LimitMakesNoSense(
             f"`--memory-high {shown_size(asked.memory_high_bytes or 0)}` is above "
-            f"`--memory {shown_size(asked.memory_bytes or 0)}`, so that it would do nothing",
-            hint="give less than `--memory`",
+            f"`--memory {shown_size(asked.memory_bytes or 0)}`, so it has no effect",
+            hint="lower it below `--memory`",
         )
 
 
@@ -122,25 +122,25 @@ def _least(asked: Limits) -> tuple[_Bound, ...]:
 
 
 def _most(asked: Limits, total_bytes: int, processors: int) -> tuple[_Bound, ...]:
-    less = "give less, or leave it out"
+    less = "lower it, or leave it out"
     sizes = {
         "memory": (asked.memory_bytes, total_bytes),
         "memory-high": (asked.memory_high_bytes, total_bytes),
     }
     return (
-        *_sizes(f"more than the {shown_size(total_bytes)} that there is", sizes, less),
+        *_sizes(f"more than this machine's {shown_size(total_bytes)}", sizes, less),
         _Bound(
             option="cpus",
             amount=asked.cpus,
             bound=processors,
-            why=f"more than the {processors} that there are",
+            why=f"more than this machine's {processors}",
             hint=less,
         ),
         _Bound(
             option="processes",
             amount=asked.processes,
             bound=_MOST_PROCESSES,
-            why=f"more than the {_MOST_PROCESSES} that a kernel can have",
+            why=f"more than a kernel's maximum of {_MOST_PROCESSES}",
             hint=less,
         ),
         _Bound(

@@ -33,10 +33,10 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
     from whet.workbench.trials.placing import PlacingExecutor
 
 Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
-"""Wraps what runs a trial, so that it runs in a checkout or an environment of its own."""
+"""Wraps the executor, so that a trial runs in its own checkout or environment."""
 
 RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor | DeadlineExecutor
-"""An executor whose futures know the number of their trial."""
+"""An executor whose futures know their trial's number."""
 
 
 @dataclass(slots=True)

@@ -164,10 +164,9 @@ class Ends:
             return
         if old is not None and told[new] is Verdict.GOOD and self._fails(old):
             raise EndsReversed(
-                f"`{self.label(old)}` fails and `{self.label(new)}` passes: they are swapped",
-                hint="to find what fixed it: `--terms broken,fixed`"
-                f" (trials {self._came[old].number} and {self._came[new].number} show what they "
-                "did)",
+                f"`{self.label(old)}` fails and `{self.label(new)}` passes: swap them",
+                hint="to find the fix: `--terms broken,fixed`"
+                f" (trials {self._came[old].number} and {self._came[new].number} show how they ended)",
             )
         wrong, word = (new, terms.new) if not is_new else (old or new, terms.old)
         self._misjudged(wrong, word, oracle)

@@ -14,7 +14,7 @@ from whet.host.process.git import GitFailedError
 
 _MOST_VERSIONS = 3000
 _VERSIONS_PER_SECOND = 1000
-"""So many are compared in less time than they save where a run takes a second."""
+"""Comparing this many takes less time than it saves with runs of a second."""
 
 _FEW_VERSIONS = 200
 _BEARABLE_SHARE = 0.1

@@ -9,7 +9,7 @@ from whet.core.outcome import Outcome
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 
-BY_EXIT = "by its exit alone"
+BY_EXIT = "by its exit code alone"
 
 
 @value_class
@@ -42,7 +42,7 @@ class LikeFailure:
     @property
     def description(self) -> str:
         """What BAD means."""
-        return f"{self.same.description}, or in a way like it"
+        return f"{self.same.description}, or in a similar way"
 
     def judge(self, outcome: Outcome, /) -> Verdict:
         """Say what ``outcome`` proves."""

@@ -15,7 +15,7 @@ def history_sentence(search: VersionSearch) -> str:
     """Return what a search over versions found, in a sentence."""
     if search.stopped is StopReason.NO_GOOD_VERSION:
         why = f" ({search.hint})" if search.hint else ""
-        return f"no {search.old_term} {search.kind} of {search.subject} was found{why}"
+        return f"found no {search.old_term} {search.kind} of {search.subject}{why}"
     if search.noisy is not None and (search.first_bad is not None or search.suspects):
         return _noisy_sentence(search, search.noisy)
     if search.first_bad is not None:
@@ -26,10 +26,7 @@ def history_sentence(search: VersionSearch) -> str:
             f"{_likeness(search)}"
         )
     if not search.suspects:
-        return (
-            f"no {search.old_term} {search.kind} of {search.subject} was found yet:"
-            f" {search.stopped.value}"
-        )
+        return f"found no {search.old_term} {search.kind} of {search.subject} yet: {search.stopped.value}"
     more = len(search.suspects) - _SHOWN_SUSPECTS
     named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
     why = f"; {search.hint}" if search.hint else ""
@@ -52,8 +49,8 @@ def next_of_history(search: VersionSearch) -> str:
         return ""
     if search.kind == "release":
         return (
-            f"Read what {search.subject} {search.first_bad} changed; until it is fixed,"
-            f" `{search.subject}=={search.good}` does not have this failure."
+            f"Read the changes of {search.subject} {search.first_bad}; until a fix,"
+            f" `{search.subject}=={search.good}` doesn't have this failure."
         )
     return f"Look at the change: `git show {search.first_bad}`."
 
@@ -68,7 +65,7 @@ def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
             f"with {shown_chance(noisy.confidence)} probability one of {likely}{also} is the first"
             f" {search.new_term} {search.kind}, after {runs}: {search.stopped.value}"
         )
-    edge = "; both sides of the edge were run" if noisy.is_edge_tested else ""
+    edge = "; both sides of the edge ran" if noisy.is_edge_tested else ""
     return (
         f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
         f" {shown_chance(noisy.probability)} probability ({search.good} is the last"

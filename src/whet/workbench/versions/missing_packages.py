@@ -14,7 +14,7 @@ _NOT_FOUND = re.compile(r"\bNo module named '?(\w+)")
 _NOT_INSTALLED = re.compile(
     r"\bNo package metadata was found for '?([\w.-]+\w)|\bThe '([\w.-]+\w)[^']*' distribution was not found"
 )
-"""A package whose code is there may not be installed, and then has no version."""
+"""A package with code but without an installation has no version."""
 
 
 def hint_of_missing(
@@ -37,10 +37,7 @@ def hint_of_missing(
         count += 1
     if not names:
         return ""
-    return (
-        f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped for lack of"
-        f" {listed(tuple(names))}: `--setup 'pip install -e .'` installs what each {kind} needs"
-    )
+    return f"{shown_count(count, kind)} {'was' if count == 1 else 'were'} skipped because {listed(tuple(names))} is missing: `--setup 'pip install -e .'` installs each {kind}'s dependencies"
 
 
 def _wanted(failure: Failure, folder: Path) -> str:

@@ -22,14 +22,14 @@ from whet.workbench.versions.ends import turned_round
 from whet.workbench.versions.versions import VersionHunt
 
 WRONG_END = 0.01
-"""Chance with which a bad version is taken for a good end."""
+"""The chance to take a bad version for a good end."""
 
 _LEAST_RUNS, _MOST_RUNS = 10, 60
 _FAILURES = 3
-"""So often a flaky end must have failed until its rate is known well enough to plan with."""
+"""How often a flaky end must fail until whet knows its rate well enough to plan."""
 
 _LOOK_ALIKE = 0.05
-"""Ends that would look so different by chance with more than this are run more often."""
+"""If the ends would differ this much by chance with a higher probability, whet runs them more often."""
 
 
 @dataclass(slots=True, kw_only=True)

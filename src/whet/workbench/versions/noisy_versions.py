@@ -36,19 +36,19 @@ from whet.workbench.versions.versions import FirstBad, VersionHunt
 CONFIDENCE = 0.95
 
 FIRST_RUNS = 1
-"""So often the failing end is run before the search; at its end the answer is looked at again."""
+"""How often whet runs the failing end before the search; it rechecks the answer at the end."""
 
 _IF_IT_PASSES = 2
-"""So often each end is run again if the one that should fail passes."""
+"""How often whet reruns each end if the one that should fail passes."""
 
 _MOST_RECALLED = 5000
-"""Of more suspects looking each up costs more than the runs that it may save."""
+"""With more suspects, looking each up costs more than the runs that it can save."""
 
 _WORTH_A_WORD = 0.02
 _QUICK_SECONDS = 0.5
-"""Runs that take less differ by chance more than by what they run."""
+"""The times of shorter runs differ more by chance than by version."""
 
-_WHOLE = "`--first-parent` is left out: a statistical search takes the whole graph at once"
+_WHOLE = "`--first-parent` doesn't apply: a statistical search takes the whole graph at once"
 
 
 @value_class(kw_only=True)
@@ -105,8 +105,8 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
     else:
         if not found.did_both:
             return found
-        text = f"`{found.did_both}` was run again and did not do the same: flaky"
-        hunt.session.emit(Notice(text=f"{text}; the search is statistical from here on"))
+        text = f"`{found.did_both}` ended differently in a second run: flaky"
+        hunt.session.emit(Notice(text=f"{text}; from here on, the search is statistical"))
     # What was concluded on the way may be wrong; the runs themselves count.
     versions, hunt.terms = asked
     hunt.versions = replace(versions, remarks=())

@@ -14,7 +14,7 @@ from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.version_source import Versions
 
 _MOST_RUNS = 4
-"""A failure that comes only sometimes may not come at once."""
+"""An intermittent failure may need several runs."""
 
 
 def check_shows_failure(session: Session, trial: Trial, versions: Versions) -> None:
@@ -39,9 +39,8 @@ def check_shows_failure(session: Session, trial: Trial, versions: Versions) -> N
             return
     own, made = runs[False][0], runs[True][0]
     raise EndMisjudged(
-        f"with {name}, as it is installed, your command {_did(own.outcome)}; in the environment made"
-        f" to search its releases it {_did(made.outcome)} ({_MOST_RUNS} runs each)",
-        hint=f"`whet show {own.number}` and `whet show {made.number}` have all of both outputs",
+        f"with {name}, as installed, your command {_did(own.outcome)}; in the environment for the search of its releases, it {_did(made.outcome)} ({_MOST_RUNS} runs each)",
+        hint=f"`whet show {own.number}` and `whet show {made.number}` show both outputs",
     )
 
 

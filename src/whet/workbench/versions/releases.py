@@ -312,8 +312,7 @@ def _newest(listing: Listing, known: dict[str, Release]) -> str:
     whole = [each for each in known.values() if not each.problem and not each.order.is_prerelease]
     if not whole:
         raise UnknownRelease(
-            f"{listing.package} has no release that can be installed on Python"
-            f" {platform.python_version()}",
+            f"{listing.package} has no installable release for Python {platform.python_version()}",
             hint="run whet with another Python, or search the package's repository",
         )
     return whole[-1].version

@@ -32,7 +32,7 @@ READS = (
     "MANIFEST.in", "CMakeLists.txt", "meson.build", "Makefile", "Cargo.toml",
     "*.c", "*.cc", "*.cpp", "*.cxx", "*.cu", "*.f90", "*.h", "*.hpp", "*.pxd", "*.pyx", "*.rs",
 )  # fmt: skip
-"""What an installation that leaves Python code where it is reads, in any folder."""
+"""The files that an editable installation reads, in any folder."""
 
 _PARTS = re.compile(r"&&|\|\||[;|&\n]")
 _SYNC = re.compile(r"\s*(uv sync|poetry install|pdm install)\b")
@@ -83,7 +83,7 @@ class Setup:
             if not os.path.lexists(top / name) or not _is_inside(top, name):
                 raise BadUsage(
                     f"`--carry {name}` names nothing in `{top}`",
-                    hint="name a file or folder inside the repository, from its top",
+                    hint="name a file or folder inside the repository, relative to its top",
                 )
         if not self.as_of_commit:
             return
@@ -198,7 +198,7 @@ class Setups:
         if made.exit_code != 0:
             raise SetupFailed(
                 f"no Python environment can be made: {made.complaint}",
-                hint="try it: `python -m venv /tmp/try`",
+                hint="try it yourself: `python -m venv /tmp/try`",
             )
         return folder
 
@@ -230,7 +230,7 @@ class Setups:
             )
         )  # fmt: skip
         if outcome.interrupted:
-            raise SetupFailed("the setup was given up", hint="start the search again")
+            raise SetupFailed("the setup was cancelled", hint="run the search again")
         if outcome.shell_exit_code != 0:
             raise SetupFailed(
                 f"`{self.setup.command}` failed on {commit[:10]}: {_last_words(outcome)}",

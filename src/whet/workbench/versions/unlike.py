@@ -15,7 +15,7 @@ from whet.workbench.versions.graded import LikeFailure
 from whet.workbench.versions.version_watch import VersionWatch
 
 _TIMES_STEPS = 4
-"""So many times the steps of a search without skips are asked in vain, and no more."""
+"""The limit on skipped versions, as a multiple of the steps of a search without skips."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -106,10 +106,7 @@ class Unlike:
         if tells_of_itself(failure) and not self._is_met_before_good(signature):
             self.oracle.count_as_bad(failure)
             self._judge_again()
-            decided = (
-                "this counts as bad from here on, as the good end passes and no later good version"
-                " was met; `--bad-if` or `--oracle` judges otherwise"
-            )
+            decided = "from here on, this counts as bad, because the good end passes and no later version was good; `--bad-if` or `--oracle` changes that"
         else:
             decided = (
                 "such versions stay skipped; `--bad-if 'exit != 0'` counts each failure as bad,"

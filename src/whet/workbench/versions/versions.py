@@ -45,7 +45,7 @@ from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.version_watch import VersionWatch, places_of
 
 MOST_WEIGHED = 20_000
-"""Among more versions it costs more to weigh what was seen than the runs that it may save."""
+"""With more versions, weighing the evidence costs more than the runs that it can save."""
 
 _Found: TypeAlias = tuple[Bisection[str], Ended[BisectionResult[str]]]
 
@@ -301,9 +301,7 @@ class VersionHunt:
         """Search on in what ``version`` brought in."""
         count = shown_count(inner.started_with, self.versions.kind)
         label = self.versions.label(version)
-        self.session.emit(
-            Notice(text=f"{label} brought in {count}: the search continues among them")
-        )
+        self.session.emit(Notice(text=f"{label} merged {count}: the search continues among them"))
         driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
         search = self._narrated(inner, lambda _: None, watch, driver.oracle)
         ended = driver.run(search, self._ask, heard=watch.note)
@@ -450,11 +448,7 @@ class VersionHunt:
                 )
             )
         for bad, good in dict.fromkeys(bisection.contradictions):
-            text = (
-                f"{self.versions.label(good)} is {self.terms.old} though"
-                f" {self.versions.label(bad)} before it is {self.terms.new}:"
-                " the change was made more than once, or the command doesn't always do the same"
-            )
+            text = f"{self.versions.label(good)} is {self.terms.old} although {self.versions.label(bad)} before it is {self.terms.new}: the change happened more than once, or the command is flaky"
             self.session.emit(Notice(text=text))
         bisection.contradictions.clear()
 

@@ -34,7 +34,7 @@ _MOST_CHARACTERS = 160
 _MOST_BITS = 4096
 _MOST_KEPT = 100_000
 _MOST_COUNTED = 4096
-"""Larger arrays are told by their type and shape."""
+"""whet shows larger arrays by type and shape."""
 
 SCALAR, CONTAINER, OBJECT, ARRAY, OTHER = "scalar", "container", "object", "array", "other"
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))

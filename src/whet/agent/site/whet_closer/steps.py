@@ -28,7 +28,7 @@ _MOST_ROWS = 300_000
 _MOST_EVENTS = 2000
 _MOST_LOCALS = 40
 _MOST_RUNS = 400
-"""So often each line is looked at, and each call: what a long loop does later is like its beginning,
+"""How often whet checks each line and each call: a long loop's later rounds resemble the first,
 but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 2.0
 """For looking at values; from then on only calls, errors and lines that have hardly run are followed."""

@@ -42,7 +42,7 @@ class Taken:
         self._owners: dict[int, Any] = {}
         """What they are: another one must not get the number of one that is gone."""
         self._given: set[tuple[str, int]] = set()
-        """Where something was taken that the same call has given back."""
+        """Where a call took something that it has given back."""
         self._asking: set[int] = set()
         """The frames that wait for an item of a queue."""
 

@@ -28,7 +28,7 @@ _MOST_WITHIN = 64
 _FROZEN = "<frozen "
 _FROZEN_LENGTH = len(_FROZEN)
 LAMBDA = "<lambda>"
-"""The name of those that are told apart by their lines."""
+"""The name of functions that only their lines distinguish."""
 
 
 class Probe:

@@ -330,9 +330,9 @@ class _Stage:
     def _offer(self, kind: str, place: str) -> str:
         """Take a snapshot if it can be done; return why not, empty if it was taken."""
         if self.audit_listener.ended_by or self.audit_listener.is_closed:
-            return self.audit_listener.ended_by or "whet is at work"
+            return self.audit_listener.ended_by or "whet itself is running"
         if self._is_search and kind != "awaits" and not self.awaited:
-            return "what the search varies has been seen"  # no other run could go on from here
+            return "the program has already read what the search varies"  # no other run could go on from here
         if os.getpid() != self._pid:
             self.audit_listener.ended_by = "a forked process"
             return "a forked process sees it first"
@@ -379,13 +379,13 @@ class _Stage:
             taken.files, read_bytes = opened(), stdin_offset()
             waiting, woken = os.pipe()
         except OSError as error:  # the program has all descriptors that it may have
-            return f"nothing can be opened: {error.strerror}"
+            return f"it can't open another file: {error.strerror}"
         try:
             is_original = bool(taken.fork_away())
         except OSError as error:  # no memory, or too many processes
             os.close(waiting)
             os.close(woken)
-            return f"no process can be added: {error.strerror}"
+            return f"it can't start another process: {error.strerror}"
         self._told.clear()
         if is_original:
             os.close(woken)

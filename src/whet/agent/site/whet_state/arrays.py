@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Read = Callable[[Iterable[object]], list[Node]]
 
 ANY_ERROR = (Exception,)
-"""What the code of libraries may raise here."""
+"""The errors that libraries can raise here."""
 
 _FEW = 16
-"""So many values or fewer are kept themselves."""
+"""Up to this number, whet keeps the values themselves."""
 _MOST_COUNTED = 1 << 22
-"""In larger arrays an evenly spaced sample is looked at."""
+"""In larger arrays, whet checks an evenly spaced sample."""
 _MOST_COLUMNS = 30
 _SHAPED = {
     "jax",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_FRAMES, _FIRST_FRAMES = 100, 20
 _MOST_ERRORS = 12
 _SECONDS = 0.12
-"""Values are looked at for so long, on a processor; frames without values take next to nothing."""
+"""The CPU time for reading values; frames without values take next to nothing."""
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 _HIDDEN = ("__builtins__",)

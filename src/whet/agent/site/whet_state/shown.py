@@ -128,9 +128,9 @@ def _array(data: Data, width: int) -> str:
         if data.get(name):
             words.append(f"{sign}={data[name]}")
     if "sampled" in data:
-        words.append(f"(of {data['sampled']:,} values of it)")
+        words.append(f"(from {data['sampled']:,} of its values)")
     if "unread" in data:
-        words.append(f"(values cannot be read: {data['unread']})")
+        words.append(f"(unreadable values: {data['unread']})")
     if "values" in data:
         words.append(_numbers(data["values"], width))
     return " ".join(filter(None, words))
@@ -167,7 +167,7 @@ def _plain(data: Data, _width: int) -> str:
 
 
 def _cut(data: Data, _width: int) -> str:
-    words = {"deep": "…", "itself": "itself", "no time": "not looked at: no time"}
+    words = {"deep": "…", "itself": "itself", "no time": "skipped: no time left"}
     why = str(data["why"])
     return f"<{_short(str(data['type']))} {words.get(why, why)}>"
 

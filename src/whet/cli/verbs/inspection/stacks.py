@@ -40,7 +40,9 @@ _MOST_WORDS = 3
     help="Include frames of C and C++; use gdb for programs other than Python.",
 )
 @click.option(
-    "--once", is_flag=True, help="Look once only: whet then can't say what moves and what is stuck."
+    "--once",
+    is_flag=True,
+    help="Take a single sample: whet then can't tell running threads from stuck ones.",
 )
 @click.option("--all", "is_whole", is_flag=True, help="Show all frames of all threads.")
 @click.option(
@@ -87,7 +89,7 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
     program = program or program_of_core(Path(core))
     if not program:
         raise BadUsage(
-            f"`{core}` does not tell which program it is of, if it is a core file at all",
+            f"`{core}` doesn't name its program; it may not be a core file",
             hint=f"name the program: `whet stacks --core {core} PROGRAM`",
         )
     found = of_core(Path(core), program)

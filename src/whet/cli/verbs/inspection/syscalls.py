@@ -100,17 +100,13 @@ def _check(
     """Check that what is asked for goes together: a command, a trial or a process is followed."""
     *_, pid = followed
     if sum(each is not None for each in followed) > 1:
-        raise BadUsage(
-            "a command, a trial and `--pid` are three things to follow", hint="name one of them"
-        )
+        raise BadUsage("a command, a trial and `--pid` exclude each other", hint="give one of them")
     if seconds is not None and pid is None:
-        raise BadUsage(
-            "`--for` goes with `--pid`", hint="a command is given up by `--timeout` or `--hang`"
-        )
+        raise BadUsage("`--for` needs `--pid`", hint="`--timeout` or `--hang` limits a command")
     if learning.command and learning.trial is not None:
-        raise BadUsage("`--good` and `--good-trial` each name what passes", hint="keep one")
+        raise BadUsage("`--good` and `--good-trial` exclude each other", hint="keep one")
     if pid is not None and (learning.command or learning.trial is not None):
-        raise BadUsage("`--good` goes with a command or a trial", hint="leave it out")
+        raise BadUsage("`--good` needs a command or a trial", hint="leave it out")
 
 
 def report_json(report: CallReport) -> dict[str, object]:

@@ -25,7 +25,7 @@ from whet.workbench.trials.bench import open_workbench
     type=click.IntRange(1),
     default=10000,
     show_default=True,
-    help="Write down at most this many calls per process; all are counted.",
+    help="Record at most this many calls per process; whet still counts all of them.",
 )
 @trial_options
 @json_option

@@ -30,7 +30,7 @@ _MOST_FUNCTIONS = 12
 @click.option(
     "--no-import",
     is_flag=True,
-    help="Don't import the module: whet then finds no classes and no lines.",
+    help="Don't import the module: whet then finds neither classes nor lines.",
 )
 @trial_options
 @json_option
@@ -77,7 +77,7 @@ def where_lines(where: Whereabouts) -> list[str]:
     if "value" in told:
         rows.append(("is", f"a value of type {text(told, 'value')}"))
     if "wrapped_by" in told:
-        rows.append(("wrapped", f"by a decorator of {', '.join(texts(told, 'wrapped_by'))}"))
+        rows.append(("wrapped", f"by a decorator from {', '.join(texts(told, 'wrapped_by'))}"))
     if "import_error" in told:
         rows.append(("import", f"fails: {text(told, 'import_error')}"))
     rows += [("python", f"{text(told, 'python')} ({text(told, 'version')})")]
@@ -106,7 +106,7 @@ def _loads(where: Whereabouts) -> str:
         made_from = optional_text(where.told, "frozen_from")
         if made_from:
             return f"{kind}, made from {made_from}"
-        return f"{kind}: {folders}" if folders else f"{kind}: it has no file"
+        return f"{kind}: {folders}" if folders else f"{kind}: no file"
     imported = optional_text(where.told, "imported_file") if "imported_file" in where.told else None
     other = f", but when imported it is {imported}" if imported not in {None, where.file} else ""
     return f"{where.file}  ({kind}){other}"
@@ -139,11 +139,11 @@ def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
     """Return the lines that tell what a command did with the target."""
     lines = [ran.definition.note] if ran.definition.note else []
     if ran.reason and not ran.calls:
-        line = f"whether {where.name} ran cannot be told: {ran.reason}"
+        line = f"whet can't tell whether {where.name} ran: {ran.reason}"
         return [*lines, styled(line, "bold", sys.stdout)]
     meant = ran.definition.path
     if not ran.loads and not ran.calls:
-        line = f"{ran.definition.module or meant} was never loaded by this command"
+        line = f"this command never loaded {ran.definition.module or meant}"
         return [*lines, styled(line, "bold", sys.stdout)]
     for file in dict.fromkeys(load.file for load in ran.loads):
         pids = {load.pid for load in ran.loads if load.file == file}
@@ -151,11 +151,11 @@ def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
         lines.append(f"loaded from {file}{which}, by {_count(len(pids), 'process', 'processes')}")
     words = _count(ran.count, "call", "calls")
     if not ran.calls:
-        what = "nothing of it ever ran"
+        what = "none of it ran"
         if not where.attributes:
-            what = "none of its functions was ever called"
+            what = "the command called none of its functions"
         elif where.told.get("is_class"):
-            what = "none of its own functions was ever called"
+            what = "the command called none of its own methods"
         line = f"{where.name} was loaded, but {what}"
         return [*lines, styled(line, "bold", sys.stdout)]
     least = f" at least ({ran.reason})" if ran.reason else ""

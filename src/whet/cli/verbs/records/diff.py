@@ -32,7 +32,7 @@ def command(a: int | str, b: int | str, *, as_json: bool) -> None:
     answer(entry_line(found.before))
     answer(entry_line(found.after))
     answer("")
-    for line in found.difference.lines() or ("the two trials ask for the same",):
+    for line in found.difference.lines() or ("the two trials have the same command and settings",):
         answer(f"  {line}")
     if found.before.trial.code is None and found.after.trial.code is None:
         answer("  code: none was kept; it may have changed")

@@ -63,7 +63,7 @@ Examples:
     help="List only trials with TEXT in the command, note, name or failure.",
 )
 @click.option(
-    "--since", default="", type=Since(), help="List only trials since then: 2h, 2026-11-25."
+    "--since", default="", type=Since(), help="List only trials since this time: 2h, 2026-11-25."
 )
 @json_option
 def command(
@@ -101,11 +101,11 @@ def command(
         )
         return
     if not are_others:
-        say("no trials here yet; `whet run -- COMMAND` makes one")
+        say("no trials here yet; start with `whet run -- COMMAND`")
         if foreign:
             say(foreign)
     elif not rows:
-        say("none of the trials here is of that kind; `whet log --all` shows those of searches too")
+        say("no trial here matches; `whet log --all` includes the trials of searches")
     for line in _lines(rows, are_folded=not each_trial):
         answer(line)
     shown = next((row for row in rows if isinstance(row, SearchEntry)), None)
@@ -120,7 +120,8 @@ def _search_of(bench: Workbench, number: int | None) -> int | None:
     search = bench.notebook.trial(number).investigation
     if search is None:
         raise BadUsage(
-            f"no search ran trial {number}", hint=f"`whet show {number}` shows the trial itself"
+            f"trial {number} doesn't belong to a search",
+            hint=f"`whet show {number}` shows the trial itself",
         )
     return search
 

@@ -54,11 +54,11 @@ def show_all(*, as_json: bool) -> None:
     for each in found:
         answer(_line_of(each))
     if any(each.is_gone for each in found):
-        say("`whet notebook prune` removes the trials of projects that are gone")
+        say("`whet notebook prune` removes the trials of projects that no longer exist")
 
 
 @command.command("prune")
-@click.option("--yes", is_flag=True, help="Remove it without asking.")
+@click.option("--yes", is_flag=True, help="Remove them without asking.")
 def prune(*, yes: bool) -> None:
     """Remove the trials of projects whose folders are gone.
 
@@ -72,8 +72,8 @@ def prune(*, yes: bool) -> None:
     for each in gone:
         say(_line_of(each))
     if not gone:
-        say("no project of which trials are kept is gone")
-    elif yes or _is_agreed("Remove all that is kept of them?", as_json=False):
+        say("every project with recorded trials still exists")
+    elif yes or _is_agreed("Remove all their trials?", as_json=False):
         for each in gone:
             remove_tree(each.state)
         answer(f"removed what was kept of {shown_count(len(gone), 'project')}")
@@ -86,7 +86,7 @@ def _line_of(project: KeptProject) -> str:
 
 @command.command("adopt")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--yes", is_flag=True, help="Take them over without asking.")
+@click.option("--yes", is_flag=True, help="Adopt them without asking.")
 @json_option
 def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
     """Take over the trials in FOLDER, such as the `.whet` of an older whet or of a clone.
@@ -101,25 +101,26 @@ def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
         if not as_json:
             say(f"{folder} holds {shown_count(len(foreign.entries), 'trial')}")
             if starts:
-                say("`whet again` of one of them would start:")
+                say("`whet again` on one of them would start:")
             for line in starts[:_SHOWN]:
                 say(f"  {line}")
             if len(starts) > _SHOWN:
                 say(f"  and {shown_count(len(starts) - _SHOWN, 'more command')}")
-        if not (yes or _is_agreed("Take them over?", as_json=as_json)):
-            say("nothing was taken over")
+        if not (yes or _is_agreed("Adopt them?", as_json=as_json)):
+            say("whet adopted nothing")
             return
         count = take_over(bench, foreign)
         if as_json:
             answer_json({"trials": len(foreign.entries), "blobs": count, "starts": starts})
         else:
             answer(
-                f"took over {shown_count(len(foreign.entries), 'trial')} with {count} payloads and"
-                " outputs; `whet log --all` lists them"
+                f"adopted {shown_count(len(foreign.entries), 'trial')} with {count} payloads and outputs; `whet log --all` lists them"
             )
 
 
 def _is_agreed(question: str, *, as_json: bool) -> bool:
     if as_json or not sys.stdin.isatty():
-        raise BadUsage(f"nobody is here to answer: {question}", hint="add `--yes`")
+        raise BadUsage(
+            f"standard input isn't a terminal, so whet can't ask: {question}", hint="add `--yes`"
+        )
     return click.confirm(question, err=True)

@@ -51,6 +51,6 @@ def command(trial: int | str | None, *, with_searches: bool, as_json: bool) -> N
         answer_json({"secrets": rows})
         return
     if not found:
-        say("nothing was masked")
+        say("whet masked nothing")
     for each in found:
         answer(f"{each.trial:>5}  {each.place}  ({each.why})")

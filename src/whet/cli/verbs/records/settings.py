@@ -31,12 +31,12 @@ def command(*, is_agreed: bool, as_json: bool) -> None:
         if name != "not_agreed":
             answer(f"{name} = {json.dumps(value, default=str)}")
     for name, table in settings.not_agreed.items():
-        answer(f"switch `{name}` of this project sets {json.dumps(table, default=str)}")
+        answer(f"this project's switch `{name}` sets {json.dumps(table, default=str)}")
     if settings.not_agreed:
         say(
-            "agreed: whet uses them"
+            "agreed: whet now uses them"
             if is_agreed
-            else "not used until you agree: `whet settings --agree`"
+            else "whet doesn't use them until you agree: `whet settings --agree`"
         )
 
 

@@ -32,11 +32,11 @@ _MOST_PROCESSES = 3
 
 @click.command(cls=TrialCommand)
 @click.argument("trial", type=TrialName(), required=False)
-@click.option("--output", is_flag=True, help="Print only the program's output, all of it.")
+@click.option("--output", is_flag=True, help="Print the program's whole output, and nothing else.")
 @click.option(
     "--locals", "is_whole", is_flag=True, help="Show all frames of the failure, libraries included."
 )
-@click.option("--probes", "shows_probes", is_flag=True, help="Show everything that its probes saw.")
+@click.option("--probes", "shows_probes", is_flag=True, help="Show all output of its probes.")
 @json_option
 def command(
     trial: int | str | None, *, output: bool, is_whole: bool, shows_probes: bool, as_json: bool
@@ -84,7 +84,7 @@ def _show(
     if entry.changes:
         rows.append(("changed", entry.changes))
     if entry.outcome is None:
-        rows.append(("outcome", "none: whet could not start it, was killed, or still runs it"))
+        rows.append(("outcome", "none: it couldn't start, it still runs, or whet was killed"))
     else:
         rows += _came(entry, entry.outcome)
         rows += [] if use is None else _resource_rows(use)

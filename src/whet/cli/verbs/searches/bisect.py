@@ -61,7 +61,7 @@ _LEAST_CONFIDENCE = 0.5
 @click.option(
     "--as-of-commit",
     is_flag=True,
-    help="Let the setup install what existed on the day of the commit (needs uv).",
+    help="Let the setup install only releases from before the commit's date (needs uv).",
 )
 @click.option(
     "--carry",
@@ -74,7 +74,7 @@ _LEAST_CONFIDENCE = 0.5
 @click.option(
     "--as-of-release",
     is_flag=True,
-    help="Install the dependencies as they were when each release came out (needs uv).",
+    help="Install the dependencies as of each release's date (needs uv).",
 )
 @click.option(
     "--terms",
@@ -190,12 +190,11 @@ def command(
     if working_tree:
         return _search_working_tree(ctx, ends)
     if attempts:
-        _refuse_ends(ctx, ends, "--attempts", "what it was tried on before")
+        _refuse_ends(ctx, ends, "--attempts", "the commits that it ran on before")
         ends = ("now",)
     if package and (hunks or log or setup or as_of_commit or carry or first_parent):
         raise BadUsage(
-            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are"
-            " for commits, and `--package` searches releases",
+            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are for commits, but `--package` searches releases",
             hint="leave them out, or search the package's own repository: `--repo DIR`",
         )
     good, bad = ("", "") if pythons and not ends else _ends(ends, package or pythons)
@@ -231,7 +230,7 @@ def command(
 def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
     if subject and not ends:
         raise BadUsage(
-            f"no release of `{subject}` is named",
+            f"`{subject}` has no release to start from",
             hint=f"write `whet bisect --package {subject} GOOD BAD -- COMMAND`",
         )
     if subject and len(ends) == 1 and ".." not in ends[0]:
@@ -249,13 +248,13 @@ def noise_of(
     """
     if confidence is not None and not _LEAST_CONFIDENCE <= confidence < 1:
         raise BadUsage(
-            f"`--confidence {confidence:g}`: no search ends with that",
+            f"`--confidence {confidence:g}`: no search can reach that",
             hint="write a share from 50% to below 100%, such as 95% or 0.99",
         )
     if rate is not None and rate <= (good_rate or 0.0):
         raise BadUsage(
             f"`--rate {rate:g}`: a bad version must fail more often than a good one",
-            hint="`--rate` is of bad versions, `--good-rate` of good ones",
+            hint="`--rate` is for bad versions, `--good-rate` for good ones",
         )
     return Noise(
         confidence=CONFIDENCE if confidence is None else confidence,
@@ -325,7 +324,7 @@ def _show(found: VersionSearch) -> None:
     trials = shown_count(found.trials, "trial")
     why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
     if found.concluded:
-        trials += f" and {found.concluded} judged without a run, as nothing they look at differs,"
+        trials += f" and {found.concluded} judged without a run, because nothing they read differs,"
     answer("")
     answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
     if found.part is not None:

@@ -70,8 +70,8 @@ def command(
     request = trial_request(ctx)
     if len(ends) != _ENDS:
         raise BadUsage(
-            f"`{' '.join(ends)}` does not name two cases" if ends else "two cases are missing",
-            hint="write `whet delta GOOD BAD -- COMMAND {}`; the command stands behind `--`",
+            f"`{' '.join(ends)}` doesn't name two cases" if ends else "two cases are missing",
+            hint="write `whet delta GOOD BAD -- COMMAND {}`; the command follows `--`",
         )
     kind = ENVIRONMENT if environment or is_environment else ARGUMENTS if arguments else ""
     options = CommandOptions(budget=Budget(wall_seconds=budget), jobs=jobs)

@@ -37,25 +37,27 @@ _COLUMNS = 80
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @click.option("--package", default="", metavar="NAME", help="Search the releases of this package.")
-@click.option("--good", default="", metavar="X", help="A revision or release that passes.")
-@click.option("--bad", default="", metavar="Y", help="One that fails. [what is there now]")
+@click.option("--good", default="", metavar="X", help="Name a revision or release that passes.")
+@click.option(
+    "--bad", default="", metavar="Y", help="Name one that fails. [the current code or release]"
+)
 @click.option(
     "--good-trial",
     type=TrialName(),
     metavar="TRIAL",
-    help="A recorded trial that passed. [the last one of this command]",
+    help="Name a recorded trial that passed. [the last one of this command]",
 )
 @click.option(
     "--good-config",
     default="",
     metavar="FILE",
-    help="A configuration with which the command passes, to compare with the one in the command.",
+    help="Compare the configuration in the command with this one, which passes.",
 )
 @click.option(
     "--good-packages",
     default="",
     metavar="SET",
-    help="Packages with which the command passes, to compare with today's: a file of pins, or a date.",
+    help="Compare today's packages with these, which pass: a file of pins, or a date.",
 )
 @click.option(
     "-o", "--output", default="", metavar="DIR", help="Write the report here. [whet-report]"
@@ -63,7 +65,7 @@ _COLUMNS = 80
 @click.option(
     "--no-releases",
     is_flag=True,
-    help="Don't try other releases of the packages in which it fails.",
+    help="Don't try other releases of the packages that it fails in.",
 )
 @click.option(
     "--no-changes",
@@ -126,8 +128,8 @@ def command(
         show(found)
     if found.reproducer is not None and not found.reproducer.is_verified:
         raise ReproductionFailed(
-            f"`{found.reproducer.script}` did not fail in the same way when it was run elsewhere",
-            hint=f"`{found.folder}/report.md` says what was found all the same",
+            f"`{found.reproducer.script}` didn't fail the same way in another folder",
+            hint=f"`{found.folder}/report.md` has the other results",
         )
     return 0 if found.stopped.is_complete else INCOMPLETE
 

@@ -27,9 +27,9 @@ def search_packages(ctx: click.Context, ends: tuple[str, ...], request: TrialReq
     """
     if len(ends) not in {1, 2}:
         raise BadUsage(
-            f"`{' '.join(ends)}` does not name two sets of packages",
+            f"`{' '.join(ends)}` doesn't name two sets of packages",
             hint="write `whet bisect --packages GOOD BAD -- COMMAND`: files that `pip freeze`"
-            " wrote, lock files, `now`, or a day such as 2024-05-01",
+            " wrote, lock files, `now`, or a date such as 2024-05-01",
         )
     good, bad = (*ends, NOW)[:2]
     options = PackageOptions(

@@ -92,7 +92,7 @@ from whet.workbench.trials.investigation import ShrunkPayload
     "--keep",
     multiple=True,
     metavar="REGEX",
-    help="Keep something that matches this; candidates without it don't even run.",
+    help="Keep a match of this pattern; whet doesn't run candidates without one.",
 )
 @click.option(
     "--no-pretty", is_flag=True, help="Don't reformat the result, even if it is a single line."
@@ -148,7 +148,7 @@ def command(
         )
     if not files:
         raise BadUsage(
-            "no file is named",
+            "give the file to shrink",
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
     check_picture(picture, files, output)

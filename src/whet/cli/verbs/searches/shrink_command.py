@@ -46,9 +46,7 @@ def shrink_command(
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         result = _shrunk(bench, what, names, request, options)
     if is_resumed and not result.cached:
-        nothing = (
-            "nothing to resume: no earlier search of this with the files as they are now is known"
-        )
+        nothing = "nothing to resume: whet knows no earlier search with the current files"
         result = replace(result, remark="; ".join(filter(None, (nothing, result.remark))))
     if as_json:
         answer_json(_json(result))
@@ -66,7 +64,7 @@ def one_kind(kinds: tuple[str, ...]) -> str | None:
     options = [f"`--{kind}`" for kind in dict.fromkeys(kinds)]
     if len(options) > 1:
         raise BadUsage(
-            f"{' and '.join(options)} are two searches",
+            f"{' and '.join(options)} exclude each other",
             hint="shrink the one, then the other, in two commands",
         )
     return kinds[0] if kinds else None
@@ -90,7 +88,7 @@ def check_words(what: str, names: tuple[str, ...], given: Mapping[str, object]) 
             )
     if len(names) > (what == "tests"):
         raise BadUsage(
-            f"`{names[-1]}` stands before the `--`, where `--{what}` takes no file",
+            f"`{names[-1]}` is before the `--`, but `--{what}` takes no file",
             hint="shrink the one, then the other, in two commands",
         )
 
@@ -131,7 +129,7 @@ def _json(result: ShrunkCommand) -> dict[str, object]:
 def _show(result: ShrunkCommand) -> None:
     trials = shown_count(result.trials, "trial")
     trials += f" ({result.warm} warm)" if result.warm else ""
-    trials += f" and {result.cached} known before" if result.cached else ""
+    trials += f" and {result.cached} known from earlier searches" if result.cached else ""
     sizes = f"{result.before} → {len(result.kept)}"
     answer(f"{result.what}: {sizes} in {trials}, {shown_seconds(result.wall_seconds)}")
     answer(f"  {result.stopped.value}")

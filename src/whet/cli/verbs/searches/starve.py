@@ -31,7 +31,7 @@ _FOUND = ("memory", "disk", "gpu", "files", "processes", "cpus")
 @click.option(
     "--find",
     type=click.Choice(_FOUND),
-    help="Find the least with which the command still succeeds.",
+    help="Find the smallest amount with which the command succeeds.",
 )
 @click.option(
     "--times",
@@ -70,8 +70,8 @@ def command(
         return _find(request, find, times, budget, picture, as_json=as_json)
     if not request.limits.starve and not request.limit_set:
         raise BadUsage(
-            "`whet starve` was given nothing to limit",
-            hint="such as `whet starve --memory 500M -- COMMAND`; the least that works: `--find memory`",
+            "`whet starve` needs something to limit",
+            hint="write `whet starve --memory 500M -- COMMAND`, or `--find memory` for the smallest amount that works",
         )
     from whet.workbench.starve.limited_shell import in_shell
     from whet.workbench.trials.run import run

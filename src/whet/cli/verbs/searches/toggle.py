@@ -36,9 +36,7 @@ _SLOW = 1.5
 _WIDEST = 70
 
 
-_LEFT_OUT = (
-    "the switches of this project are left out until you have agreed to them (`whet settings`)"
-)
+_LEFT_OUT = "this project's own switches don't run until you agree to them: see `whet settings`"
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="NAME... -- COMMAND...")
@@ -51,7 +49,7 @@ _LEFT_OUT = (
 @click.option(
     "--simplify",
     is_flag=True,
-    help="Find the simplest setting (one process, one thread, no workers, CPU, sync) in which it still fails the same way.",
+    help="Find the simplest setting (one process, one thread, no workers, CPU, sync) that still fails the same way.",
 )
 @click.option(
     "--repeats",
@@ -123,7 +121,7 @@ def _answer_list(toggles: tuple[Toggle, ...], *, as_json: bool) -> None:
     for each in toggles:
         answer(f"{styled(each.name.ljust(width), 'bold', sys.stdout)}  {each.does}")
         how = " ".join(f"{name}={value}" for name, value in each.variables.items())
-        inside = "turned inside the program" if each.inside else ""
+        inside = "set inside the program" if each.inside else ""
         wrapped = f"started by `{' '.join(each.wrapper)}`" if each.wrapper else ""
         amplifies = "for `whet repeat --amplify`, or by name" if each.amplifies else ""
         words = "; ".join(filter(None, (how, inside, wrapped, f"read {each.read}", amplifies)))
@@ -162,7 +160,7 @@ def _show_turned(turned: tuple[Turned, ...]) -> None:
         style = _STYLES.get(each.effect, "dim")
         slowdown = f"{each.slowdown:5.1f} x"
         runs = f" ({each.failures} of {each.runs})" if each.runs > 1 else ""
-        sure = "" if each.took else "  took: not known"
+        sure = "" if each.took else "  took effect: unknown"
         shown = each.summary if each.effect not in {Effect.SAME, Effect.GONE} else ""
         if len(shown) > _WIDEST:
             shown = shown[: _WIDEST - 1] + "…"
@@ -182,14 +180,14 @@ def _remark(each: Turned) -> str:
     if each.effect not in {Effect.GONE, Effect.RARER}:
         return ""
     if each.toggle.only_slows:
-        return "it does little but slow things down: a race is likely, look at what runs at once"
-    slows = "; it also slows things, which alone may hide a race" if each.slowdown >= _SLOW else ""
+        return "it mostly slows the program down, so a race is likely: check the code that runs at the same time"
+    slows = "; it also slows the program, which can hide a race" if each.slowdown >= _SLOW else ""
     return f"{each.toggle.does}: look there{slows}"
 
 
 def _show_smallest(found: TurnedTogether) -> None:
     if not found.holds:
-        answer("with all of them together it fails the same way: none of this has to do with it")
+        answer("with all of them together it fails the same way: none of them matters")
         return
     answer(f"the fewest that change it: {_names(found.toggles)}{_number(found)}")
     answer(f"  {found.stopped.value}")
@@ -211,7 +209,7 @@ def _show_line(found: TurnedTogether) -> None:
         answer(f"  env {words} …")
     inside = [each.name for each in found.toggles if each.inside]
     if inside and found.trial is not None:
-        answer(f"  {', '.join(inside)}: whet alone can: `whet again {found.trial}`")
+        answer(f"  {', '.join(inside)}: only whet can set this: `whet again {found.trial}`")
 
 
 def _names(toggles: tuple[Toggle, ...]) -> str:

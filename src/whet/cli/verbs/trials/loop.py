@@ -44,7 +44,7 @@ from whet.workbench.trials.session import Session
     "--watch",
     multiple=True,
     metavar="GLOB",
-    help="Rerun for these files even if they are saved while the program runs.",
+    help="Rerun for these files even if the program saves them during a run.",
 )
 @click.option("--runs", type=click.IntRange(1), default=None, metavar="N", help="End after N runs.")
 @click.option(
@@ -100,8 +100,8 @@ def command(
     console = None if as_json else Console()
     if pdb and (console is None or not console.is_interactive):
         raise BadUsage(
-            "`--pdb` needs a terminal to ask in",
-            hint="leave out `--json`, and let standard input and output be the terminal",
+            "`--pdb` needs a terminal",
+            hint="leave out `--json`, and don't redirect standard input or output",
         )
     options = LoopOptions(
         watch=watch, most_runs=runs, most_snapshots=snapshots, verify=Verify(verify),
@@ -118,12 +118,10 @@ def command(
         if console is None or not console.is_interactive:
             return
         if cycle is not None and cycle.back is not None:
-            place = cycle.back or "its start: no copy is from before the failing function"
+            place = cycle.back or "the start, as no copy is from before the failing function"
             say(f"whet: type b to step from {place} · r to run again · q to quit")
         elif typed == BACK:
-            say(
-                "whet: nothing has failed that could be stepped through · type r to run again · q to quit"
-            )
+            say("whet: no failure to step through · type r to run again · q to quit")
         elif typed:
             say("whet: type r to run again · q to quit")
 
@@ -161,7 +159,7 @@ class _Show:
         elif isinstance(told, Cycle):
             self._say_cycle(told)
         elif isinstance(told, Overtaken):
-            say(f"whet: the run was ended: {_names_of(told.saved)} was saved")
+            say(f"whet: stopped the run: you saved {_names_of(told.saved)}")
         elif isinstance(told, Unheard):
             say(f"whet: note: {_unheard_words(told)}")
         elif isinstance(told, Recurring):
@@ -208,8 +206,8 @@ class _Show:
         took = shown_seconds(verification.seconds)
         for what in verification.unsteady:
             say(
-                f"whet: note: the program is not steady: two cold runs differ in {_NAMES[what]},"
-                f" which is not compared any more (trials {cold})"
+                f"whet: note: two cold runs differ in {_NAMES[what]},"
+                f" so whet no longer compares that (trials {cold})"
             )
         if verification.disagreements:
             what = " and ".join(_NAMES[each.what] for each in verification.disagreements)
@@ -218,10 +216,10 @@ class _Show:
             for each in verification.disagreements:
                 for line in _both(each):
                     say(line)
-            say("whet: all frozen copies are dropped, the next run is cold; please report this")
+            say("whet: dropped all frozen copies; the next run is cold; please report this bug")
         elif self.explains or self.tells_all:
             why = verification.why_not
-            verified = f"verified in {took}: a cold run says the same (trial {cold})"
+            verified = f"verified in {took}: a cold run ends the same way (trial {cold})"
             say(f"whet: trial {number} {f'not verified: {why}' if why else verified}")
 
 
@@ -237,7 +235,7 @@ def _names_of(paths: tuple[str, ...]) -> str:
 
 def _unheard_words(told: Unheard) -> str:
     return (
-        f"the system tells of no saves here ({told.why}), so whet looks for them itself now and then;"
+        f"the system reports no saves here ({told.why}), so whet checks the files periodically;"
         f" {told.helps}, and start again"
     )
 
@@ -245,8 +243,8 @@ def _unheard_words(told: Unheard) -> str:
 def _recurring_words(told: Recurring) -> str:
     name = _names_of(told.files)
     return (
-        f"{name} changes after each run, so that this brings no run any more;"
-        " name it with `--watch` to have one whenever it is saved"
+        f"{name} changes after each run, so whet no longer reruns for it;"
+        " `--watch` it to rerun after each save"
     )
 
 
@@ -279,7 +277,7 @@ def _line(cycle: Cycle, halted: str) -> str:
         how = f"warm {took} from {start.place} (cold {shown_seconds(cycle.cold_seconds)})"
         if cycle.gains_little:
             why = "" if start.halted else ": the slow part comes after the edit"
-            how += f", little gained{why}"
+            how += f", little faster{why}"
     else:
         how = f"cold {took}"
     verdict = verdict_word(entry.verdict, sys.stderr) if entry.verdict else ""

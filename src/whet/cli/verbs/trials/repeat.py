@@ -46,21 +46,21 @@ _ONE_DIGIT = 10
     "-n",
     "--runs",
     type=click.IntRange(1),
-    help="Number of runs; with --until-…, the most; with --amplify, those without any switch at first. [10]",
+    help="Number of runs; the maximum with --until-…; with --amplify, the first runs without a switch. [10]",
 )
 @click.option("--until-failure", is_flag=True, help="Run until it fails, however long that takes.")
 @click.option(
     "--until-sure",
     type=Share(),
     metavar="95%",
-    help="Run until the failure rate is known with this confidence, to within --within.",
+    help="Run until whet knows the failure rate to --within, with this confidence.",
 )
 @click.option(
     "--within",
     type=Share(),
     default="10%",
     metavar="10%",
-    help="How precisely to know the failure rate.",
+    help="Measure the failure rate this precisely.",
 )
 @click.option(
     "--jobs",
@@ -141,8 +141,8 @@ def command(
 def _refuse(*, until_failure: bool, until_sure: float | None) -> None:
     if until_failure or until_sure is not None:
         raise BadUsage(
-            "`--amplify` has an end of its own",
-            hint="leave `--until-failure` and `--until-sure` away; `--budget` limits it",
+            "`--amplify` decides on its own when to stop",
+            hint="leave out `--until-failure` and `--until-sure`; `--budget` limits it",
         )
 
 
@@ -160,7 +160,7 @@ def _amplify(request: TrialRequest, options: AmplifyOptions, *, as_json: bool) -
 def _enough(runs: int | None, *, until_failure: bool, sure: float | None, within: float) -> Enough:
     if until_failure and sure is not None:
         raise BadUsage(
-            "`--until-failure` and `--until-sure` are two ends of one search",
+            "`--until-failure` and `--until-sure` exclude each other",
             hint="keep one of them; `-n` limits either",
         )
     if sure is not None and not 0 < sure < 1:
@@ -184,7 +184,7 @@ def _enough(runs: int | None, *, until_failure: bool, sure: float | None, within
 def _show(found: Repetition, request: TrialRequest) -> None:
     answer(_rate_sentence(found))
     if found.skipped:
-        answer(f"{shown_count(found.skipped, 'run')} proved nothing")
+        answer(f"{shown_count(found.skipped, 'run')} without a verdict")
     for ending in found.endings[:_MOST_SHOWN]:
         answer(_ending_line(ending))
     if len(found.endings) > _MOST_SHOWN:
@@ -197,7 +197,7 @@ def _show(found: Repetition, request: TrialRequest) -> None:
 
 def _rate_sentence(found: Repetition) -> str:
     if found.rate is None:
-        return "no run has ended with a verdict yet"
+        return "no run has a verdict yet"
     low, high = _percent(found.interval.low), _percent(found.interval.high)
     return (
         f"failed in {found.failed} of {shown_count(found.judged, 'run')}:"
@@ -209,7 +209,7 @@ def _ending_line(ending: SameEnding) -> str:
     where = f" at {ending.place}" if ending.place else ""
     numbers = ", ".join(map(str, ending.trials[:_FEW_NUMBERS]))
     more = " …" if len(ending.trials) > _FEW_NUMBERS else ""
-    word = "" if ending.verdict is not Verdict.SKIP else " (proves nothing)"
+    word = "" if ending.verdict is not Verdict.SKIP else " (no verdict)"
     noun = "trial" if len(ending.trials) == 1 else "trials"
     return f"  {len(ending.trials):>4} x  {ending.summary}{where}{word}  [{noun} {numbers}{more}]"
 
@@ -218,7 +218,7 @@ def _times_words(times: Times) -> str:
     if times.shortest == times.longest:
         return shown_seconds(times.median)
     return (
-        f"{shown_seconds(times.median)} in the median"
+        f"a median of {shown_seconds(times.median)}"
         f" ({shown_seconds(times.shortest)} to {shown_seconds(times.longest)})"
     )
 
@@ -226,16 +226,16 @@ def _times_words(times: Times) -> str:
 def _advice(found: Repetition, request: TrialRequest) -> str:
     sure = _percent(found.confidence)
     if found.rate is None:
-        return f"start it again: `{_again(request, _RUNS)}`"
+        return f"run it again: `{_again(request, _RUNS)}`"
     if found.passes_to_be_sure is None:
         return (
-            f"it was not seen to fail: with {sure} confidence it fails in less than"
+            f"it didn't fail: with {sure} confidence, it fails in less than"
             f" {_percent(found.interval.high)} of runs"
         )
     likely, most = found.passes_to_be_sure, found.passes_at_most
-    careful = f" ({most} if it fails as rarely as the interval allows)" if most != likely else ""
+    careful = f" ({most} for the lowest rate in the interval)" if most != likely else ""
     return (
-        f"to be {sure} sure that it is fixed: {shown_count(likely, 'run')} without a"
+        f"to be {sure} sure of a fix: {shown_count(likely, 'run')} without a"
         f" failure{careful}: `{_again(request, most or likely)}`"
     )
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from whet.core.condition import Condition
 
 _VERDICT_CODES = {Verdict.GOOD: 0, Verdict.BAD: 1, Verdict.SKIP: 125}
-"""Those of a script that judges, as of `git bisect run`."""
+"""The exit codes of a script that judges, as in `git bisect run`."""
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")

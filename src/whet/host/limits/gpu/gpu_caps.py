@@ -71,8 +71,8 @@ def cap_memory(most: int, environment: Mapping[str, str]) -> CappedMemory:
     largest = largest_gpu_bytes(environment)
     if most > largest:
         raise LimitMakesNoSense(
-            f"`--gpu-memory {shown_size(most)}` is more than the {shown_size(largest)} of the GPU",
-            hint="give less, or leave it out",
+            f"`--gpu-memory {shown_size(most)}` is more than the GPU's {shown_size(largest)}",
+            hint="lower it, or leave it out",
         )
     # Both at once are an error of JAX's; the old name is heard by every version.
     name = _NEW_NAME if _NEW_NAME in environment else _OLD_NAME
@@ -104,20 +104,22 @@ def _totals(environment: Mapping[str, str]) -> list[int]:
             timeout=_PATIENCE_SECONDS,
             check=False,
         )
-        answer = json.loads(done.stdout or b'{"error": "the process that asks it was killed"}')
+        answer = json.loads(
+            done.stdout or b'{"error": "the process that asks the driver was killed"}'
+        )
     except subprocess.TimeoutExpired:
-        answer = {"error": f"the driver does not answer within {_PATIENCE_SECONDS:.0f} s"}
+        answer = {"error": f"the driver didn't answer within {_PATIENCE_SECONDS:.0f} s"}
     if "error" in answer:
         raise GpuNotHeld(
-            f"cannot cap what is taken of the GPU: {answer['error']}",
-            hint="`nvidia-smi` shows the GPUs and who uses them",
+            f"whet can't cap GPU memory: {answer['error']}",
+            hint="`nvidia-smi` shows the GPUs and their processes",
         )
     found: list[int] = answer["totals"]
     return found
 
 
 def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
-    """Return the way in which it was bounded, and what is to be said of it.
+    """Return how GPU memory was limited, and a note for the user.
 
     Args:
         told: what the agents of all processes told.
@@ -126,7 +128,7 @@ def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
     size = f"GPU memory {shown_size(most)}"
     loose = _not_held(told)
     if loose:
-        return f"{size} did not take", f"`--gpu-memory` did not hold: {loose}"
+        return f"{size} had no effect", f"`--gpu-memory` had no effect: {loose}"
     bounds = [
         (name, _is_proved(told, capped, proofs))
         for name, capped, proofs in _BOUND
@@ -136,19 +138,19 @@ def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
         ways = [f"{name}'s allocator ({'took' if took else 'not proved'})" for name, took in bounds]
         names = " and ".join(name for name, _ in bounds)
         text = (
-            f"`--gpu-memory` bounds what {names} takes in each process, not the"
-            " driver's own share (the context, some hundreds of MiB) nor what other libraries take"
+            f"`--gpu-memory` limits {names} in each process, but neither the"
+            " driver's own share (the context, a few hundred MiB) nor other libraries"
         )
         return f"{size} by {' and '.join(ways)}", "; ".join([text, *_proofs(told, bounds)])
     if "torch" in told:
-        why = "torch was imported and never turned to a GPU"
+        why = "the program imported torch but used no GPU"
     else:
-        why = "no process imported torch or JAX, and others are not bound"
-    return f"{size} bounded nothing", f"`--gpu-memory` bounded nothing: {why}"
+        why = "no process imported torch or JAX, and whet limits no other library"
+    return f"{size} limited nothing", f"`--gpu-memory` limited nothing: {why}"
 
 
 _BOUND = (("torch", "capped", ("proved",)), ("JAX", "jax", ("heard",)))
-"""Who may be bound, the word that tells of it, and those that prove it."""
+"""The libraries that whet can limit, the word that reports it, and the words that prove it."""
 
 
 def _not_held(told: Sequence[str]) -> str:
@@ -160,7 +162,7 @@ def _not_held(told: Sequence[str]) -> str:
         if word == "loose":
             return f"a probe got more from torch on GPU {number}"
         if word == "unheard":
-            return f"JAX may take {shown_size(int(limit))} of GPU {number}"
+            return f"JAX can take {shown_size(int(limit))} of GPU {number}"
     return ""
 
 
@@ -176,18 +178,20 @@ def _proofs(told: Sequence[str], bounds: Sequence[tuple[str, bool]]) -> list[str
     for name, took in bounds:
         if name == "torch" and took:
             gpus = ", ".join(sorted(_numbers(told, "proved")))
-            words.append(f"it took: torch refused a probe more on GPU {gpus}")
+            words.append(f"it took effect: torch refused a probe more on GPU {gpus}")
         elif name == "JAX" and took:
-            words.append("it took: JAX says so itself")
+            words.append("it took effect: JAX reports the limit")
         elif name == "torch":
             why = next((each.split(" ", 2) for each in told if each.startswith("unproved ")), None)
             reason = f": GPU {why[1]}, {why[2]}" if why else ""
-            words.append(f"that it took could not be proved{reason}")
+            words.append(f"whet couldn't prove that it took effect{reason}")
         else:
-            words.append("whether JAX heard it is not known: it was told, and has not said")
+            words.append(
+                "whet set JAX's limit, but JAX didn't report it, so whether it took effect is unknown"
+            )
     asked = [each.partition(" ")[2] for each in told if each.startswith("asked ")]
     if asked:
-        words.append(f"the program asked torch for a share of {asked[-1]} itself, and got no more")
+        words.append(f"the program asked torch for a share of {asked[-1]}, but whet's limit stayed")
     return words
 
 

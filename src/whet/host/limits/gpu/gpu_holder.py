@@ -69,7 +69,7 @@ def totals() -> "list[int]":
         _check(cuda.cuDeviceTotalMem_v2(ctypes.byref(total), device), "cuDeviceTotalMem")
         found.append(total.value)
     if not found:
-        raise CannotHoldError("there is no GPU at all: 0 are visible")
+        raise CannotHoldError("no GPU is visible")
     return found
 
 
@@ -97,7 +97,9 @@ def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
     missing = named - {str(number) for number in range(count)}
     if missing or not count:
         raise CannotHoldError(
-            f"there is no GPU {', '.join(sorted(missing)) or 'at all'}: {count} are visible"
+            f"there is no GPU {', '.join(sorted(missing))}: {count} are visible"
+            if missing
+            else "no GPU is visible"
         )
     sizes = {number: wanted.get(str(number), wanted.get("", -1)) for number in range(count)}
     return [_hold_one(cuda, nvml, number, left) for number, left in sizes.items() if left >= 0]
@@ -116,8 +118,7 @@ def _hold_one(cuda: ctypes.CDLL, nvml: ctypes.CDLL, number: int, left: int) -> "
     _, before, _ = _memory(nvml, handle)
     if before + _SLACK_BYTES < left:
         raise CannotHoldError(
-            f"GPU {number} has only {before} bytes free, less than the {left} that are to be"
-            " left: something else holds the rest (`nvidia-smi`)"
+            f"GPU {number} has only {before} bytes free, less than the {left} that you want left: another program holds the rest (`nvidia-smi`)"
         )
     held = _take(cuda, nvml, handle, left)
     total, free, _ = _memory(nvml, handle)

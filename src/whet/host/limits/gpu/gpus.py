@@ -101,7 +101,7 @@ def _started(
         raise
     notes = [
         f"GPU {each['gpu']}: {shown_size(each['free'])} of {shown_size(each['total'])} are free;"
-        " a CUDA program needs some hundreds of MiB of that for itself"
+        " a CUDA program needs a few hundred MiB of that"
         for each in held
     ]
     return HeldMemory(process=process, cleanup_journal=cleanup_journal, notes=notes)
@@ -113,11 +113,11 @@ def _answer_of(process: "subprocess.Popen[bytes]") -> list[dict[str, int]]:
     watchdog.start()
     line = process.stdout.readline()
     watchdog.cancel()
-    answer = json.loads(line or b'{"error": "the process that holds it was killed"}')
+    answer = json.loads(line or b'{"error": "the process that occupies it was killed"}')
     if "error" in answer:
         raise GpuNotHeld(
-            f"cannot hold memory of the GPU: {answer['error']}",
-            hint="`nvidia-smi` shows the GPUs and who uses them",
+            f"whet can't occupy GPU memory: {answer['error']}",
+            hint="`nvidia-smi` shows the GPUs and their processes",
         )
     held: list[dict[str, int]] = answer["held"]
     return held

@@ -45,17 +45,17 @@ class GroupsV1:
     def blocker(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "memory-high":
-            return "version 1 has no limit that slows down; it needs version 2"
+            return "version 1 has no limit that slows a program down; version 2 has"
         if name == "swap" and limits.memory_bytes is None:
-            return "`--swap` goes with `--memory`"
+            return "`--swap` needs `--memory`"
         controller = _CONTROLLERS[name]
         folder = own_group(controller)
         if folder is None:
-            return f"the controller `{controller}` is not mounted"
+            return f"the controller `{controller}` isn't mounted"
         if not os.access(folder, os.W_OK):
-            return f"`{folder}` may not be written to, or is mounted read-only"
+            return f"you can't write to `{folder}`, or it's mounted read-only"
         if name == "swap" and not os.path.exists(f"{folder}/{_BOTH}"):
-            return "the kernel does not count swap (`swapaccount=1`)"
+            return "the kernel doesn't count swap (`swapaccount=1`)"
         return disk_speed.blocker(folder, 1) if name == "slow-disk" else ""
 
     def prepare(

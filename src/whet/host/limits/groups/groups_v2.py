@@ -58,19 +58,19 @@ class GroupsV2:
     def blocker(self, name: str, limits: Limits, /) -> str:
         """Return what is missing for a limit."""
         if name == "swap" and limits.memory_bytes is None:
-            return "`--swap` goes with `--memory`"
+            return "`--swap` needs `--memory`"
         controller = _CONTROLLERS[name]
         own = home_group()
         if own is None:
-            return "it is not mounted"
+            return "it isn't mounted"
         if controller not in read_words(f"{own}/cgroup.controllers").split():
-            return f"the controller `{controller}` is not in it"
+            return f"it has no controller `{controller}`"
         parent = os.path.dirname(own)
         if controller not in read_words(f"{parent}/cgroup.subtree_control").split():
-            return f"the controller `{controller}` is not delegated to `{parent}`"
+            return f"`{parent}` doesn't get the controller `{controller}` (delegation)"
         if not os.access(f"{parent}/cgroup.procs", os.W_OK):
-            lacking = scope_blocker() or "it was refused"
-            return f"`{parent}` may not be written to (`systemd-run --user --scope`: {lacking})"
+            lacking = scope_blocker() or "the system refused it"
+            return f"you can't write to `{parent}` (`systemd-run --user --scope`: {lacking})"
         limited = [
             each
             for each in ("memory.max", "memory.high")
@@ -78,9 +78,9 @@ class GroupsV2:
         ]
         around = read_number(f"{own}/pids.max")
         if name == "processes" and around is not None and around < (limits.processes or 0):
-            return f"`{own}` has only {around} itself"
+            return f"`{own}` itself has only {around}"
         if limited:
-            return f"`{own}` has a limit itself (`{limited[0]}`), which would be left"
+            return f"`{own}` already has a limit (`{limited[0]}`), which the trial would escape"
         return disk_speed.blocker(own, 2) if name == "slow-disk" else ""
 
     def prepare(

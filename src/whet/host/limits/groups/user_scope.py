@@ -51,15 +51,15 @@ def scope_blocker() -> str:
     if _refusals:
         return _refusals[0]
     if shutil.which("systemd-run") is None:
-        return "`systemd-run` is not installed"
+        return "`systemd-run` isn't installed"
     folder = os.environ.get("XDG_RUNTIME_DIR")
     if not folder:
-        return "`XDG_RUNTIME_DIR` is not set, as without a login"
+        return "`XDG_RUNTIME_DIR` isn't set; a login sets it"
     try:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(os.path.join(folder, "systemd", "private"))
     except OSError:
-        return f"no systemd of this user's own answers in `{folder}`"
+        return f"your user's systemd doesn't answer in `{folder}`"
     return ""
 
 
@@ -82,7 +82,7 @@ def settle_in_scope(pid: int, before: str | None) -> bool:
     gives_up_at = time.monotonic() + _PATIENCE_SECONDS
     while (scope := group_of_process(pid)) == before or scope is None:
         if scope is None or time.monotonic() > gives_up_at:
-            _refusals.append("it gave no group")
+            _refusals.append("it created no group")
             return False
         time.sleep(0.002)
     home = os.path.join(scope, _SPAWNER)
@@ -93,7 +93,7 @@ def settle_in_scope(pid: int, before: str | None) -> bool:
         for below in descendants_of(pid):
             write_words(f"{home}/cgroup.procs", below)
     except OSError as error:
-        _refusals.append(f"the group that it gave cannot be used: {error.strerror}")
+        _refusals.append(f"whet can't use the group that it created: {error.strerror}")
         return False
     for controller in read_words(f"{scope}/cgroup.controllers").split():
         with suppress(OSError):

@@ -34,7 +34,7 @@ def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
     listed = "".join(f"{line}\n" for line in lines)
     place.with_suffix(".txt").write_text(listed, encoding="utf-8", errors="surrogateescape")
     shown = ", ".join(lines[:_SHOWN]) + (f" and {len(lines) - _SHOWN} more" * (len(lines) > _SHOWN))
-    return [f"the trial wrote {shown}; kept in {place}"]
+    return [f"the trial wrote {shown}; its files are in {place}"]
 
 
 def _next_place(folder: Path) -> Path:

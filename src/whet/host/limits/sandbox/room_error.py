@@ -31,12 +31,12 @@ def room_error(words: str, number: int) -> WhetError:
     """
     if not number:
         return LimitNotEnforced(
-            f"a probe went beyond a limit and nothing stopped it: {words}",
-            hint="`whet explain limit-not-enforced` says what each way needs",
+            f"a limit has no effect here: a probe exceeded it: {words}",
+            hint="`whet explain limit-not-enforced` lists what each way needs",
         )
     who = "root" if os.geteuid() == 0 else "an ordinary user"
     return RoomRefused(
-        f"cannot give the trial a room of its own, as {who}: {words}: {os.strerror(number)}"
+        f"whet can't create a sandbox as {who}: {words}: {os.strerror(number)}"
         + (
             f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})"
             if _tried_both(words)
@@ -59,9 +59,7 @@ def _hint_for_mount(words: str) -> str:
     folder = words.removeprefix(_OVERLAY).removesuffix(_AS_USER).rstrip("/") + "/"
     for point in map(os.fsdecode, mount_points()):
         if point.startswith(folder):
-            return (
-                f"`{point}` is mounted in it, and only root may lay something over that: unmount it"
-            )
+            return f"unmount `{point}`: only root can overlay a folder that contains a mount"
     return ""
 
 
@@ -70,7 +68,7 @@ def _hint() -> str:
         try:
             with open(path, encoding="ascii") as file:
                 if file.read().strip() == forbids:
-                    return f"an administrator may allow it: `{command}`"
+                    return f"an administrator can allow it: `{command}`"
         except OSError:
             continue
-    return "`whet explain room-refused` says what it needs, in containers too"
+    return "`whet explain room-refused` lists what it needs, in containers too"

@@ -104,9 +104,7 @@ class PreparedRoom:
             *self.plan.overlays,
         ):
             if path not in left:
-                self.notes.append(
-                    f"the program has unmounted `{path}`: from then on its limit did not hold"
-                )
+                self.notes.append(f"the program unmounted `{path}`, which ended that limit")
 
 
 def prepare_room(room: Room, program: Program) -> PreparedRoom:
@@ -120,7 +118,7 @@ def prepare_room(room: Room, program: Program) -> PreparedRoom:
     prepared = PreparedRoom(room=room, plan=plan, listener=listener)
     if program.limits.memory_bytes is not None and room.disk_bytes:
         prepared.notes.append(
-            f"files on a small disk lie in memory: `--memory` is {shown_size(room.disk_bytes)} more"
+            f"files on a small disk are in memory, so `--memory` is {shown_size(room.disk_bytes)} more"
         )
     return prepared
 

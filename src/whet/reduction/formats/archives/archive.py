@@ -16,7 +16,7 @@ from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.subsets.delta import Kept
 
 _MOST_NAMED_BYTES = 64 * 1024
-"""In a larger file a name means nothing."""
+"""In a larger file a name proves nothing."""
 
 FILE, FOLDER, OTHER = "file", "folder", "other"
 

@@ -9,13 +9,13 @@ from whet.reduction.formats.media.picture import Picture
 from whet.reduction.formats.media.sound import Sound
 
 MOST_MEMBERS = 30
-"""Of more members the rest is only counted."""
+"""With more members, whet only counts the rest."""
 
 MOST_CHARACTERS = 1000
-"""What is longer is told by its size alone."""
+"""For a longer one, whet shows only the size."""
 
 MOST_VALUES = 32
-"""So many pixels, or moments of a sound, are shown."""
+"""The most pixels, or moments of a sound, to show."""
 
 _MOST_RAW = 32
 _DEEPEST = 3

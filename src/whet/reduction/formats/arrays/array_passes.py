@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MANY_AXES = 8
-"""Of more axes only the halves are tried first: else those of which nothing can go take most."""
+"""With more axes whet tries only halves first: otherwise axes that can't shrink take most of the time."""
 
 Axis: TypeAlias = tuple[int, int]
 """The place of an array among the others, and the number of one of its axes."""

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 LINE = 78
 SHORT = 40
 EXACT = 1e15
-"""Larger whole numbers are written with an exponent."""
+"""whet writes larger whole numbers with an exponent."""
 
 FEW = 20
 MOST_ELEMENTS = 1000
-"""Of larger arrays the values are left out in the middle."""
+"""In larger arrays, whet leaves out the values in the middle."""
 
 
 def arrays_text(entries: Sequence[Entry]) -> str:

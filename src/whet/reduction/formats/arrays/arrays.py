@@ -31,7 +31,7 @@ MOST_EXPANDED = 256 * 1024 * 1024
 
 
 UNWRITABLE = (ValueError, TypeError, OSError, RuntimeError, OverflowError)
-"""What libraries raise when they are asked to write what their format cannot hold."""
+"""The errors of libraries on values that their format can't hold."""
 
 
 @lru_cache

@@ -26,7 +26,7 @@ from whet.reduction.formats.arrays.npy import convert
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 DEEPEST = 50
-"""Groups may hold themselves."""
+"""Groups can contain themselves."""
 
 
 _GROUP = Held("group")
@@ -55,7 +55,7 @@ class _Room:
 def _members(path: Path, group: Any, room: _Room) -> Iterator[Entry]:
     h5py = h5py_library()
     if len(path) > DEEPEST:
-        raise ValueError("a nesting without an end")
+        raise ValueError("infinite nesting")
     for name in group:
         inner = (*path, str(name))
         link = group.get(name, getlink=True)

@@ -239,7 +239,7 @@ class Writer:
         found = np.empty(names.shape, object)
         for at, name in enumerate(names.flat):
             if name and str(name) not in self._file:
-                raise ValueError(f"a reference to {name}, which is not there")
+                raise ValueError(f"a reference to {name}, which doesn't exist")
             found.flat[at] = self._file[str(name)].ref if name else h5py_library().Reference()
         return found
 

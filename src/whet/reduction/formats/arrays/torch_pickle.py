@@ -123,7 +123,7 @@ class _Reader(pickle.Unpickler):
             ):
                 found = Storage(name, key, place, size, is_of_stream=True)
             case _:
-                raise ValueError("the pickle refers to what is no storage")
+                raise ValueError("the pickle refers to something that isn't a storage")
         return self.storages.setdefault(key, found)
 
 
@@ -138,7 +138,7 @@ def _tensor(
     lengths, steps = _numbers(size), _numbers(stride)
     is_whole = isinstance(offset, int) and offset >= 0 and len(lengths) == len(steps)
     if not isinstance(storage, Storage) or not isinstance(offset, int) or not is_whole:
-        raise ValueError("the pickle holds a tensor of another form")
+        raise ValueError("the pickle holds a tensor of an unknown form")
     return TensorRecord(storage, offset, lengths, steps, bool(requires_grad))
 
 
@@ -154,13 +154,13 @@ def _numbers(found: object) -> tuple[int, ...]:
     parts = as_parts(found)
     numbers = tuple(each for each in parts if isinstance(each, int) and each >= 0)
     if len(numbers) != len(parts):
-        raise ValueError("the pickle holds a shape that is none")
+        raise ValueError("the pickle holds an invalid shape")
     return numbers
 
 
 def _parameter(data: object, requires_grad: object, *_rest: object) -> TensorRecord:
     if not isinstance(data, TensorRecord):
-        raise TypeError("the pickle holds a parameter that is no tensor")
+        raise TypeError("the pickle holds a parameter that isn't a tensor")
     view = data.storage, data.offset, data.size, data.stride
     return TensorRecord(*view, bool(requires_grad), is_parameter=True)
 

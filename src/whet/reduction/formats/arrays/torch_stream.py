@@ -23,7 +23,7 @@ _MAGIC = 0x1950A86A20F9469CFC6C
 _PROTOCOL = 1001
 _MAGIC_BYTES = _MAGIC.to_bytes(10, "little")
 _FAR = 16
-"""The magic number stands in the first bytes, whatever the protocol of its pickle."""
+"""The magic number is in the first bytes, whatever its pickle's protocol."""
 
 _LENGTH = struct.Struct("<q")
 _MACHINE = {

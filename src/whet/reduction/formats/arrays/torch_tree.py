@@ -32,10 +32,10 @@ _STORAGES = {
 _CONTAINERS = ("dict", "OrderedDict", "list", "tuple")
 DEEPEST = 100
 MOST_VALUES = 1_000_000
-"""A pickle can name one list a million times; more values than this are no checkpoint."""
+"""A pickle can name one list a million times; a file with more values than this isn't a checkpoint."""
 
 _MOST_LOOKED_INTO = 16
-"""A storage may be cut into thousands of tensors; in so many at the most another is looked for."""
+"""A storage can have thousands of tensors; whet compares with at most this many."""
 
 
 @value_class
@@ -91,7 +91,7 @@ def width_of(storage: Storage) -> int:
         ValueError: if its type is not known.
     """
     if storage.type_name not in _STORAGES:
-        raise ValueError(f"a storage of a type that is not known: {storage.type_name}")
+        raise ValueError(f"a storage of an unknown type: {storage.type_name}")
     return int(_STORAGES[storage.type_name][2:])
 
 
@@ -132,7 +132,7 @@ def _entries(path: tuple[str | int, ...], value: object, storages: _Storages) ->
     import numpy as np
 
     if len(path) > DEEPEST:
-        raise ValueError("a nesting without an end")
+        raise ValueError("infinite nesting")
     if isinstance(value, TensorRecord):
         array, codec = storages.tensor(value)
         held = _Held("tensor", tensor=value)
@@ -149,7 +149,7 @@ def _entries(path: tuple[str | int, ...], value: object, storages: _Storages) ->
     elif value is None or isinstance(value, Name):
         yield Entry(path=path, note=_Held("constant", value))
     else:
-        raise ValueError(f"{type(value).__name__} is no data")
+        raise ValueError(f"{type(value).__name__} isn't data")
 
 
 def _parts(value: object) -> Iterator[tuple[str | int, object]]:

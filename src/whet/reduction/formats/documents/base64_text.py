@@ -17,7 +17,7 @@ from whet.core.value_class import value_class
 from whet.reduction.payload_kind import Kind, Part
 
 MOST_PARTS = 100
-"""So many texts are looked into: each of them takes a search of its own."""
+"""How many texts whet decodes: each one needs its own search."""
 
 # No group is possessive: until Python 3.11.4 such a group keeps half of what it has tried last.
 _WRAPPED = re.compile(
@@ -28,10 +28,10 @@ _WRAPPED = re.compile(
 _RUN = re.compile(rb"[\w+/-]{16,}+={0,2}+", re.ASCII)
 _BREAK = re.compile(rb"\r?\n[ \t]*")
 _FOREIGN = b"_-"
-"""What only the alphabet for the web has."""
+"""The characters that only the web alphabet has."""
 
 _IN_TEXT = bytes([*b"\t\n\r", *range(0x20, 0x7F), *range(0x80, 0x100)])
-"""What stands in a text that is UTF-8."""
+"""The characters of a text in UTF-8."""
 
 
 @value_class
@@ -133,4 +133,4 @@ BASE64 = Kind(
     inside=base64_in_text,
     is_text=False,
 )
-"""What every text may hold; no payload is of this kind alone."""
+"""Every text can contain it; no payload is of this kind alone."""

@@ -17,7 +17,7 @@ from whet.reduction.reduction_pass import Format, last_view
 
 _HUNK = re.compile(rb"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@(.*)", re.DOTALL)
 CHANGE_WEIGHT = 4
-"""What a line that is changed weighs more than one of context."""
+"""How much more a changed line weighs than a line of context."""
 
 _SUFFIXES = ("", ".diff", ".patch", ".txt", ".eml")
 _STARTS = (b"diff --git ", b"--- ")
@@ -210,4 +210,4 @@ def _weight(payload: bytes) -> float:
 
 
 DIFF_ORDER = Order(_weight)
-"""Fewer changes are better, though context is as long as what it was made of."""
+"""Fewer changes are better, although the context is as long as before."""

@@ -18,13 +18,13 @@ from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 TreeT = TypeVar("TreeT", bound=Tree)
 
 MOST_LEVELS = 3
-"""So many levels up a node is put: over a list of properties, and over what holds that list."""
+"""How many levels up a node moves: over a list of properties, and over the list's parent."""
 
 MOST_WAYS = 27
-"""So many ways are tried to put up all that has one name: each of three by up to three levels."""
+"""How many ways whet tries to move up all nodes of one name: each of three by up to three levels."""
 
 NEAREST, MOST_PAIRS = 100, 120
-"""Of so many moves nearest to the root so many pairs are tried."""
+"""How many moves nearest to the root, and pairs of them, whet tries."""
 
 
 @value_class

@@ -3,7 +3,7 @@
 from whet.reduction.formats.documents.json_tree import JSON, JsonNode, JsonTree
 
 LINE_WIDTH = 80
-"""What is no longer than this is read as it is."""
+"""A text up to this length is readable as it is."""
 
 _INDENT = 2
 _DEEPEST = 40

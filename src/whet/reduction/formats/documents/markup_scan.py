@@ -56,7 +56,7 @@ _ATTRIBUTE = re.compile(
 )
 
 RAW = (b"script", b"style", b"textarea", b"title")
-"""Elements of HTML in which nothing is a tag but their own end."""
+"""HTML elements in which only their own end counts as a tag."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

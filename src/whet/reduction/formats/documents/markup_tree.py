@@ -33,7 +33,7 @@ _ENDS: dict[bytes, frozenset[bytes]] = {
     b"option": frozenset({b"option"}),
     b"body": frozenset({b"head"}),
 }
-"""Which open elements a start tag ends that have no end tag of their own."""
+"""Which open elements without an end tag a start tag closes."""
 
 
 @value_class

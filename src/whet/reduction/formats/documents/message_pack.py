@@ -49,7 +49,7 @@ def _heads() -> "Iterator[tuple[int, tuple[str, object]]]":
 
 _HEADS = dict(_heads())
 _CONTAINERS = {head for head, (what, _) in _HEADS.items() if what in ("map", "array")}
-"""No text in UTF-8 starts so."""
+"""No text in UTF-8 starts like this."""
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class _Reader:
     def value(self, depth: int = 0) -> object:
         head = self.take(1)[0]
         if depth > MOST_DEPTH or head not in _HEADS:
-            raise ValueError("no value starts so")
+            raise ValueError("no value starts with this byte")
         what, size = _HEADS[head]
         if what == "is":
             return size

@@ -17,13 +17,13 @@ from whet.reduction.order import TEXT, Order
 from whet.reduction.payload_kind import Kind, Part
 
 MOST_DEPTH = 100
-"""What is nested deeper is of no such form."""
+"""Deeper nesting doesn't have this form."""
 
 MOST_BYTES = 16 * 1024 * 1024
 """What is larger takes long to read, and its JSON longer to reduce."""
 
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, RecursionError)
-"""What reading or writing a broken one raises; a text that is none is a ``ValueError``."""
+"""The errors from reading or writing a broken one; a text that isn't one is a ``ValueError``."""
 
 _VIEWS = 3
 _BLANKS = re.compile(r"\s*+")

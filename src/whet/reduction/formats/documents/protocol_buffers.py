@@ -23,10 +23,10 @@ _VARINT, _EIGHT, _SIZED, _FOUR = 0, 1, 2, 5
 _MOST_VARINT, _MORE = 10, 0x80
 _MOST_NUMBER = 1 << 29
 _LEAST_FIELDS, _LEAST_BYTES = 3, 24
-"""With fewer fields or bytes a file without a name that says so is taken for something else."""
+"""With fewer fields or bytes, whet takes a file without a telling name for something else."""
 
 _LEAST_FLOAT, _MOST_FLOAT = 1e-30, 1e30
-"""A number of eight bytes out of these bounds is none that anybody wrote as a float."""
+"""No one writes an eight-byte number outside these bounds as a float."""
 
 
 def _varint(payload: bytes, at: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
 
 LARGEST_READ_BYTES = 1024 * 1024
-"""A larger one is cut by lines until it is smaller: the standard library reads it slowly."""
+"""whet cuts a larger one by lines until it is smaller: the standard library reads it slowly."""
 
 
 @value_class

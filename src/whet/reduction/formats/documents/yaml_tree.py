@@ -15,10 +15,10 @@ from whet.reduction.formats.text.tree import Node
 from whet.reduction.reduction_pass import Format, last_view
 
 LARGEST_TREE_BYTES = 2 * 1024 * 1024
-"""A larger document is cut as text until it is smaller: PyYAML reads some MB a second."""
+"""whet cuts a larger document as text until it is smaller: PyYAML reads a few MB a second."""
 
 DEEPEST = 500
-"""Deeper nestings are read as text: PyYAML takes minutes for some 10,000 levels."""
+"""whet reads deeper nesting as text: PyYAML takes minutes for about 10,000 levels."""
 
 DOCUMENT, FLOW, BLOCK, SCALAR, LITERAL, ALIAS = b"D", b"F", b"B", b"s", b"|", b"*"
 """What the kind of a node starts with; a collection's second byte is ``[`` or ``{``."""
@@ -260,4 +260,4 @@ def is_yaml(payload: bytes, name: str) -> bool:
 
 
 _LEAST_NODES = 6
-"""A text of fewer values may be anything: `note: see below` is YAML too."""
+"""A text with fewer values can be anything: `note: see below` is YAML, too."""

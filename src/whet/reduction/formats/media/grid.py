@@ -12,7 +12,7 @@ from whet.reduction.reduction_pass import PassSearch
 from whet.search.subsets.delta import Kept
 
 MOST_BLOCKS = 4096
-"""So many blocks of values are made 0 one by one; of more values, larger blocks."""
+"""How many blocks of values become 0 one by one; with more values, larger blocks."""
 
 
 def keep_some(payload: bytes, size: int, build: Callable[[list[range]], bytes]) -> PassSearch:

@@ -33,7 +33,7 @@ _OPTIONS: dict[str, dict[str, object]] = {
     "TIFF": {},
     "WEBP": {"lossless": True},
 }
-"""How each format is written, as close to its pixels as it can be."""
+"""How whet writes each format, as close to its pixels as possible."""
 
 _ANIMATED = frozenset({"PNG", "GIF", "TIFF", "WEBP"})
 _MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"RIFF")
@@ -42,7 +42,7 @@ _BROKEN = (
     OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError, KeyError, AttributeError,
     OverflowError, MemoryError, Warning, struct.error, zlib.error,
 )  # fmt: skip
-"""What Pillow raises on images that are none, or are broken."""
+"""Pillow's errors on broken images, or on other files."""
 
 
 class _Pixels(Protocol):

@@ -55,7 +55,7 @@ class SyntaxNode(Protocol):
 
 
 Parse = Callable[[bytes], SyntaxNode]
-"""Returns the root of a syntax tree; what does not parse stands in it as errors."""
+"""Returns the root of a syntax tree, with errors for the parts that don't parse."""
 
 
 @value_class(kw_only=True)

@@ -15,13 +15,13 @@ from whet.reduction.edit import Change, Edit, siblings, splice
 from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 
 TRIES = 3
-"""So many edits of a slot are tried until one parses."""
+"""How many edits of a slot whet tries until one parses."""
 
 PARSED_BYTES = 64 * 1024 * 1024
-"""So much is given to the parser to learn, then the rest is left out: a few seconds."""
+"""How much the parser gets to learn from, a few seconds' worth; whet leaves out the rest."""
 
 FEW_ERRORS = 16
-"""With more errors a text parses more slowly, as a rule: each so many count as another parse of it."""
+"""More errors usually slow the parser down: each group of this size counts as another parse."""
 
 _LINE_TAIL = re.compile(rb"[ \t]*(?:\r\n|\n|\r|\Z)")
 _BLANKS = b" \t"

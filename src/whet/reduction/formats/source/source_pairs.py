@@ -14,13 +14,13 @@ from whet.reduction.formats.text.pieces import WORDS
 from whet.reduction.reduction_pass import PassSearch
 
 MOST_WORDS = 32
-"""What is longer than so many words, blanks and signs has too many pairs of cuts."""
+"""A text with more words, blanks and signs than this has too many pairs of cuts."""
 
 MOST_TRIALS = 60
-"""So many pairs are tried at once, those that save most first."""
+"""How many pairs whet tries at once, those that save most first."""
 
 _LONGEST_RUN = 8
-"""So many words lie in the longer one of the two cuts; the other one is one word."""
+"""The most words in the longer cut; the other cut is one word."""
 
 
 def cut_pairs(tree: SourceTree) -> PassSearch:

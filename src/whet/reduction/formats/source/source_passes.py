@@ -21,10 +21,10 @@ from whet.reduction.formats.text.names import short_names
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage
 
 SINGLE_LEVELS = 12
-"""Levels that are searched one after the other; what lies deeper is searched at once."""
+"""The levels to search one after the other; whet searches deeper ones at once."""
 
 DEEPEST = 200
-"""A tree with more levels than this is no program that a person wrote."""
+"""No person writes a program with more levels than this."""
 
 LARGE_BYTES, MOST_LEFT = 12 * 1024, 0.9
 """Of a program as large as this, of which a level of cuts leaves more than so much, definitions are
@@ -35,7 +35,7 @@ _HOIST_DEPTH = 2
 _ROUNDS = 3
 _MOST_OFFERS = 8
 _LEAST_GAIN = 4
-"""What saves fewer bytes is left to the passes over tokens, which know it too."""
+"""Smaller savings are left to the passes over tokens, which find them too."""
 
 _PLAIN = (b"0", b"a", b'""')
 _BRACKETS = (b"(", b"[", b"{")

@@ -11,7 +11,7 @@ from whet.reduction.formats.tables.arrow_types import PLAIN, Offer, plainer_type
 from whet.reduction.formats.tables.tables import Cells, Sheet, TableLayout
 
 SINGLE_GROUPS = 1000
-"""So many row groups at most: each costs time to write."""
+"""The most row groups: each costs time to write."""
 
 _PARQUET_MAGIC = b"PAR1"
 _ARROW_MAGIC = b"ARROW1"

@@ -14,7 +14,7 @@ _LINE = re.compile(rb"[^\n]*\|[^\n]*")
 _LEAST_LINES = 2
 
 MOST_COLUMNS = 200
-"""A line of more bars than these is no line of a table."""
+"""A line with more bars than this isn't a line of a table."""
 
 
 def _tables(payload: bytes) -> Iterator[list[tuple[int, int]]]:

@@ -15,7 +15,7 @@ Span: TypeAlias = tuple[int, int]
 
 DELIMITERS = b",;\t|"
 ALIKE_ROWS = 0.9
-"""Share of rows that have as many cells as the first: real files have a few broken ones."""
+"""The share of rows with as many cells as the first: real files have a few broken ones."""
 
 _LINE = re.compile(rb"[\r\n]*([^\n]*)")
 

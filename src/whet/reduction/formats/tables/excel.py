@@ -30,7 +30,7 @@ Area: TypeAlias = tuple[int, int, int, int]
 """The first and the last row, the first and the last column: all counted from 0."""
 
 MOST_SINGLE = 50
-"""So many areas, and so many looks, are dropped one by one."""
+"""How many areas, and how many styles, whet drops one by one."""
 
 _PARTS = ("font", "fill", "border", "alignment", "protection", "number_format")
 
@@ -261,7 +261,7 @@ def _said(look: Look) -> str:
     words = [word for word in ("bold", "italic", "strike") if getattr(font, word[0], False)]
     words += [f"fill {fill.fgColor.rgb}"] if fill.fill_type else []
     words += [repr(number_format)] if number_format != "General" else []
-    return ", ".join(words) or "otherwise than plain"
+    return ", ".join(words) or "not plain"
 
 
 def _write(sheets: Sequence[Sheet]) -> bytes:

@@ -27,16 +27,16 @@ _NUMBERS = {
     "user_version": 0,
     "application_id": 0,
 }
-"""What stands in the header, with its plainest value."""
+"""The header's fields, each with its plainest value."""
 
 _NUMBER = "PRAGMA "
 
 _MOST_BYTES = 1 << 28
-"""No text, blob or row is longer: a schema may ask for a gigabyte of zeros."""
+"""No text, blob or row is longer: a schema can ask for a gigabyte of zeros."""
 
 _MOST_STEPS = 50_000_000
 _STEPS_AT_ONCE = 1_000_000
-"""A damaged file may describe a table without an end."""
+"""A damaged file can describe an infinite table."""
 
 Row: TypeAlias = tuple[object, ...]
 

@@ -20,7 +20,7 @@ cost what the whole table costs to read."""
 _OPENING = ("{", "[", "<")
 
 MOST_PARTS = 100
-"""So many texts are looked into: each of them takes a search of its own."""
+"""How many texts whet decodes: each one needs its own search."""
 
 
 def _delete_sheets(view: Tables) -> PassSearch:

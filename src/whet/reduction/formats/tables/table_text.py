@@ -4,7 +4,7 @@ from whet.core.text.quantity import shown_count
 from whet.reduction.formats.tables.tables import Sheet
 
 MOST_ROWS = 30
-"""Of longer tables the rest is only counted."""
+"""In longer tables, whet only counts the rest."""
 
 
 def sheet_text(sheet: Sheet) -> str:

@@ -22,10 +22,10 @@ MOST_CELLS = 100_000
 """In tables of more cells, single cells are neither changed nor compared."""
 
 VIEWS = 3
-"""The views of the best payload and of two candidates are kept: to read one takes long."""
+"""whet keeps the views of the best payload and of two candidates: reading one takes long."""
 
 NOTHING = 0.5
-"""How far a missing value is from plain: farther than 0 or an empty text, not so far as 1."""
+"""How far a missing value is from plain: farther than 0 or an empty text, less far than 1."""
 
 OTHER = 100.0
 

@@ -13,10 +13,10 @@ from whet.reduction.edit import delete_pieces
 from whet.reduction.reduction_pass import PassSearch
 
 LARGE_BYTES = 1024 * 1024
-"""Larger documents are cut coarsely first: a tree takes 100 times the memory of its text."""
+"""whet cuts larger documents coarsely first: a tree takes 100 times the memory of its text."""
 
 HUGE_BYTES = 16 * LARGE_BYTES
-"""No tree is made of a larger document, as it would take gigabytes."""
+"""whet builds no tree of a larger document, which would take gigabytes."""
 
 PIECES = 64
 WINDOW_BYTES = 16 * 1024

@@ -14,7 +14,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""The longer ones first: that of UTF-16 starts one of UTF-32."""
+"""The longer ones first: UTF-16's mark is the start of one of UTF-32's."""
 
 
 def _encoding_of(payload: bytes) -> tuple[bytes, str] | None:

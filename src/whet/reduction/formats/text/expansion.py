@@ -15,7 +15,7 @@ _NEVER_EXPANDED = 1024 * 1024 * 1024
 _MOST_DICTIONARY = 256 * 1024 * 1024
 
 _MOST_STREAMS = 10_000
-"""A file of so many streams behind each other is no one's: it would take for ever to read."""
+"""No one has a file with this many streams in a row: reading it would take forever."""
 
 
 def most_expanded(size: int) -> int:

@@ -18,7 +18,7 @@ _COMPOUND = re.compile(rb"[A-Za-z_][A-Za-z0-9_.:/-]*[A-Za-z0-9_]")
 _QUOTED = re.compile(rb'"[^"\\\n]*"')
 
 MOST_TARGETS = 4
-"""So many names are tried in the place of all the others."""
+"""How many names whet tries instead of all the others."""
 
 
 def _places(pattern: re.Pattern[bytes], payload: bytes) -> dict[bytes, list[int]]:

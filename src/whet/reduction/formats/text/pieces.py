@@ -11,16 +11,16 @@ from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Sta
 from whet.reduction.utf8 import BrokenPlaces
 
 LONG_LINE = 1024
-"""Where lines are longer on average there are none: stretches of bytes go first."""
+"""With longer lines on average whet takes stretches of bytes first."""
 
 STRETCHES = 64
 SHORTEST_STRETCH = 64
 
 MOST_COPIES = 40
-"""Of many lines only the shortest are put in the place of others; of more than these none."""
+"""With many lines, only the shortest replace others; with more than this, none."""
 
 MOST_PIECES = 256 * 1024
-"""Of a large payload short pieces are taken together, so that their places fit into memory."""
+"""whet groups the short pieces of a large payload, so that their places fit into memory."""
 
 
 @value_class

@@ -28,11 +28,11 @@ NOT_A_NUMBER = 4000.0
 
 MOST_DIGITS = 6
 _CHUNK = 1 << 20
-"""Elements looked at together: what a look at a large array costs in memory."""
+"""Elements to read together, which limits the memory for a large array."""
 
 _LARGE = 1000
 _EXACT = 10**15
-"""Up to here floating point numbers tell whole numbers apart: they are searched one by one."""
+"""Up to here floats distinguish whole numbers: whet searches them one by one."""
 
 
 def unplainness(values: "NDArray[Any]") -> float:

@@ -29,7 +29,7 @@ SINGLE_CHARACTERS = 64
 are equal together, as the looks of one letter in a hundred are not worth a trial."""
 
 MOST_GROUPS = 64
-"""Where more characters than these differ several of them are replaced together."""
+"""If more characters than this differ, whet replaces several of them together."""
 
 
 def _plainer(pattern: bytes, text: bytes) -> Callable[[Pieces], PassSearch]:

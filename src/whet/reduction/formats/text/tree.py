@@ -18,10 +18,10 @@ SINGLE_LEVELS = 8
 nesting of thousands of levels would cost as many rounds."""
 
 MOST_ROUNDS = 32
-"""So many children of each parent are tried in its place; by then most of them have gone."""
+"""How many children of each parent whet tries instead of it; most have gone at that point."""
 
 FEW_CUTS = 8
-"""Into so many parts a large payload is cut before its small ones are looked at."""
+"""How many parts whet cuts a large payload into before its small ones."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from whet.search.proposal import Search
 
 _NUMBER = re.compile(rb"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 MAX_DIGITS = 1000
-"""Longer whole numbers lose bytes only: Python refuses to read those of 4301 digits."""
+"""Longer whole numbers only lose bytes: Python refuses to read more than 4300 digits."""
 
 _PARTS_NOTHING = re.compile(rb"(?<![\w\s])[ \t\r\n]+|(?<!\s)[ \t\r\n]+(?!\w)")
 """Blanks beside a sign, or at an end. Those in strings too: nobody looks at strings here."""

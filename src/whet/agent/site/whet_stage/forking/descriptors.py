@@ -28,7 +28,7 @@ _UNIQUE = {
     "anon_inode:inotify": "it watches files (inotify)",
     "anon_inode:[pidfd]": "it holds a process (pidfd)",
 }  # fmt: skip
-CUDA = "a CUDA context is there"
+CUDA = "a CUDA context exists"
 _TERMINALS = ("/dev/pts/", "/dev/tty", "/dev/console")
 _STREAMS = (1, 2, 0)  # where two are the same, the first of them
 _MOST_BYTES = 64 << 20  # of files without a name
@@ -258,7 +258,7 @@ class OwnPipe:
         size = _readable_bytes(held) if held >= 0 else 0
         calls = KernelCalls() if size else None
         if calls is not None and calls.at(calls.find("tee"), held, write, size, _AT_ONCE) != size:
-            raise OSError("what is in a pipe cannot be copied")
+            raise OSError("whet can't copy the content of a pipe")
         for number, flags in self.ends:
             new = write if flags & os.O_ACCMODE else read
             os.dup2(new, number, inheritable=os.get_inheritable(number))

@@ -41,15 +41,15 @@ def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Taken]:
         is_followed: whether a file is one of the program's own, whose functions may change.
     """
     if is_import_replaced():
-        return "it has put another function in the place of `__import__`", Taken()
+        return "it has replaced `__import__`", Taken()
     if stdin.was_read():
         return "it has read from standard input", Taken()
     if not atfork.can_fork():
-        return "this Python does not tell its at-fork handlers", Taken()
+        return "this Python doesn't show its at-fork handlers", Taken()
     try:
         return _hindrance(Threads(is_followed))
     except (OSError, ImportError) as error:  # it may have become another user
-        return f"it cannot be looked into: {error}", Taken()
+        return f"whet can't inspect it: {error}", Taken()
 
 
 def _hindrance(python: Threads) -> tuple[str, Taken]:
@@ -142,7 +142,7 @@ def _left_of_openmp(memory: Memory) -> str:
         if not left:
             return ""
         time.sleep(_STEP_SECONDS)
-    return f"{left[0]}, which could not be paused"
+    return f"{left[0]}, which whet couldn't pause"
 
 
 def _threads(memory: Memory) -> list[NativeThread]:

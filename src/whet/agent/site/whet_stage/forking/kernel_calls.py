@@ -38,7 +38,7 @@ class KernelCalls:
             # `ctypes` itself takes long to import.
             self._word = type("word", (simple,), {"_type_": "P"})
         except (ImportError, TypeError, KeyError) as error:
-            raise OSError(f"this Python calls no library: {error}") from None
+            raise OSError(f"this Python can't call C libraries: {error}") from None
         self._syscall = self.find("syscall")
 
     def find(self, name: str) -> int:
@@ -67,7 +67,7 @@ class KernelCalls:
         """
         found = self.kernel(_PTRACE, request, thread, what, to, MAGIC_FOLDER)
         if found < 0:
-            raise OSError(f"the kernel lets nobody look at its threads (ptrace request {request})")
+            raise OSError(f"the kernel doesn't show its threads (ptrace request {request})")
         return found
 
 
@@ -90,6 +90,6 @@ def write_at(address: int, data: bytes) -> None:
     memory = os.open(_MEMORY, os.O_RDWR | os.O_CLOEXEC, dir_fd=MAGIC_FOLDER)
     try:
         if _written_to(memory, data, address) != len(data):
-            raise OSError("it has no room on the stack of a thread")
+            raise OSError("a thread has no space on its stack")
     finally:
         os.close(memory)

@@ -35,12 +35,12 @@ def hindering_state() -> str:
     if _of_timers():
         return "a timer is set"
     if _has_child():
-        return "a process that it has started runs"
+        return "one of its child processes is running"
     if os.getpgrp() != me:
-        return "its process group is another one"
+        return "it has changed its process group"
     for line in whole("/proc/self/status").splitlines():
         if line.startswith((b"SigPnd:", b"ShdPnd:")) and int(line.split()[1], 16):
-            return "a signal is held back"
+            return "a signal is blocked"
         if line.startswith(b"VmLck:") and line.split()[1] != b"0":
             return "memory is locked"
     held = Streams()  # something else may stand in the place of one for a while

@@ -76,7 +76,7 @@ _RED_ZONE, _LINE, _CONTEXT_BYTES, _WORD = 128, 64, 304, 8
 _TID_BETWEEN = (0x200, 0x400)  # where glibc keeps a thread's number in what describes it
 _NO_SIGNALS = b"\xff" * _WORD
 
-WOKEN = "a thread has woken while the copy was taken"
+WOKEN = "a thread woke up during the copy"
 
 
 def why_not() -> str:
@@ -118,13 +118,13 @@ class Machine:
         self.calls.find("gnu_get_libc_version")
         self.clone, self.syscall = self.calls.find("clone"), self.calls.find("syscall")
         if whole(_STATUS).find(b"shstk") >= 0:
-            raise OSError("its stacks are doubled (shadow stacks)")
+            raise OSError("it uses shadow stacks")
         self._me = _thread.get_ident()
         first, end = _TID_BETWEEN
         known = bytes_at(self._me + first, self._me + end)
         at = known.find(os.getpid().to_bytes(4, "little"))
         if at < 0 or _thread.get_native_id() != os.getpid():
-            raise OSError("this C library keeps its threads in another way")
+            raise OSError("this C library has an unknown thread layout")
         self._offset = first + at
         self.end_of_signal = self._end_of_signal()
 
@@ -136,7 +136,7 @@ class Machine:
                 to = words_of(action)[2]
                 if to:
                     return to
-        raise OSError("no signal is handled")
+        raise OSError("no signal is available")
 
     def number_at(self, description: int) -> int:
         """Return where the number of a thread is, by where it is described."""
@@ -196,7 +196,7 @@ class _Sleeper:
         self.description = self._registers["fs"]
         self.number_at = machine.number_at(self.description)
         if int.from_bytes(bytes_at(self.number_at, self.number_at + 4), "little") != thread:
-            raise OSError("one of its threads is described in another way")
+            raise OSError("one of its threads has an unknown layout")
         self.until, self.is_by_calendar = self._deadline()
         self._stack = self._lay_out(machine)
 
@@ -268,7 +268,7 @@ class _Sleeper:
             self.number_at, self.description, self.number_at,
         )  # fmt: skip
         if thread < 0:
-            raise OSError("no thread can be added")
+            raise OSError("it can't start another thread")
         return thread
 
 

@@ -97,4 +97,4 @@ def _map(memory: SharedMemory) -> None:
     size = memory.end - memory.start
     place = (memory.start, size, _READ_WRITE, kinds, memory.descriptor, memory.offset)
     if calls.at(calls.find("mmap"), *place) & _HALF != memory.start & _HALF:
-        raise OSError("memory that was shared cannot be had")
+        raise OSError("can't restore shared memory")

@@ -94,9 +94,9 @@ class NativeThread:
     def __str__(self) -> str:
         name = os.path.basename(self.owner)
         if name.startswith(("libpython", "python")):
-            return "a thread of Python itself runs"
+            return "one of Python's own threads runs"
         if name.startswith("tokenizers."):
-            return "threads of tokenizers run, which TOKENIZERS_PARALLELISM=false would not start"
+            return "threads of tokenizers run (TOKENIZERS_PARALLELISM=false prevents them)"
         return f"a thread of {name or 'an unknown library'} runs: {self._comm}"
 
 

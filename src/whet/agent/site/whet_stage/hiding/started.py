@@ -44,11 +44,8 @@ def why_absent(started: int, given: Sequence[str]) -> str:
         try:
             name = os.fsdecode(whole(f"/proc/{started}/comm")).strip()
         except OSError:  # it has ended, and left this one behind
-            return "Python goes on after the command has ended"
-        return (
-            f"`{name}` starts Python as a process of its own, and a copy would be without it:"
-            f" name `{sys.executable}` itself, or put `exec` before it"
-        )
+            return "Python keeps running after the command has ended"
+        return f"`{name}` starts Python as a separate process, which a copy wouldn't have: name `{sys.executable}` itself, or put `exec` before it"
     now = handed_on()
     other = sorted({*now} ^ {*given})
     if other:

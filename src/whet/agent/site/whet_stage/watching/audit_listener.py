@@ -48,7 +48,7 @@ _NO_LINES = frozenset(
 TRACERS = frozenset(
     ("sys.settrace", "sys.setprofile", "sys.monitoring.register_callback")
 )  # fmt: skip
-"""The events by which a debugger, a profiler or a measure of coverage makes itself known."""
+"""The events that reveal a debugger, a profiler or a coverage tool."""
 
 if TYPE_CHECKING:
 
@@ -200,11 +200,11 @@ class AuditListener:
             self._own_reads[path] = -1
 
     def _hears_hook(self, _event: str, _arguments: tuple[object, ...]) -> None:
-        self._listener.end("it listens to the interpreter (sys.addaudithook)")
+        self._listener.end("it has an audit hook (sys.addaudithook)")
 
     def _hears_tracer(self, event: str, _arguments: tuple[object, ...]) -> None:
         if not is_at_work():
-            self._listener.end(f"the program is traced ({event})")
+            self._listener.end(f"a tracer is active ({event})")
 
     def _hears_fork(self, _event: str, _arguments: tuple[object, ...]) -> None:
         self.are_lines_seen = True  # or may be, there
