@@ -9,6 +9,7 @@ import json
 import lzma
 import pickle
 import shutil
+import struct
 import tarfile
 import wave
 import zipfile
@@ -108,6 +109,7 @@ NAMES = {
     "haskell": "a.hs", "zig": "a.zig", "css": "a.css", "html": "a.html", "yaml": "a.yaml", "toml": "a.toml",
     "ini": "a.ini", "csv": "a.csv", "log": "a.log", "sql": "a.sql", "diff": "a.diff", "mail": "a.eml",
     "xml": "a.xml", "json": "a.json", "messagepack": "a.msgpack", "protobuf": "a.pb", "pickle": "a.pkl", "pdf": "a.pdf",
+    "pcap": "a.pcap",
 }  # fmt: skip
 """File names that decide between kinds."""
 
@@ -428,6 +430,25 @@ def _pdf() -> Iterator[bytes]:
     )
 
 
+def _captures() -> Iterator[bytes]:
+    ip = bytes.fromhex("4500001e000100004011000001020304050607080001003500" + "0a00006869")
+    for head, link in ((bytes(12) + b"\x08\0", 1), (b"", 101)):
+        packet = head + ip
+        yield (
+            struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link)
+            + (struct.pack("<4I", 1, 2, len(packet), len(packet)) + packet) * 2
+        )
+    packet = ip + b"\0" * (-len(ip) % 4)
+    blocks = (
+        (0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)), (1, struct.pack("<HHI", 101, 0, 99)),
+        (6, struct.pack("<5I", 0, 1, 2, len(packet), 99) + packet), (5, b"odd."),
+    )  # fmt: skip
+    yield b"".join(
+        struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+        for kind, body in blocks
+    )
+
+
 def _sounds() -> Iterator[bytes]:
     for channels, width in ((1, 2), (2, 1), (1, 3)):
         file = io.BytesIO()
@@ -457,7 +478,7 @@ _PLAIN = (JSON_TEXT, SOURCES["python"], CSV_TEXT, LOG_TEXT, b"a  b\n\n(c [d] {e}
 SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "npy": _npy, "npz": _npz, "hdf5": _hdf5, "safetensors": _safetensors, "parquet": _parquet,
     "arrow": _arrow, "arrow stream": _arrow, "excel": _excel, "sqlite": _sqlite, "messagepack": _message_pack, "protobuf": _protocol_buffers,
-    "pickle": _pickles, "pdf": _pdf, "image": _images, "wav": _sounds,
+    "pickle": _pickles, "pdf": _pdf, "pcap": _captures, "image": _images, "wav": _sounds,
     "torch": _torch, "torch-stream": _torch,
     "zip": lambda: [zipped(_MEMBERS), zipped(_MEMBERS, zipfile.ZIP_STORED), zipped({"z.zip": zipped(_MEMBERS)})],
     "tar": lambda: [tarred(_MEMBERS), tarred(_MEMBERS, tarfile.GNU_FORMAT), tarred({"n" * 150: b"x"})],

@@ -8,6 +8,7 @@ from whet.core.errors import UnknownFormat
 from whet.reduction.containers import CONTAINERS
 from whet.reduction.formats.archives.shown import picture_text, sound_text
 from whet.reduction.formats.arrays.array_kinds import ARRAY_KINDS
+from whet.reduction.formats.binary.captures import CAPTURE
 from whet.reduction.formats.binary.pdf import PDF
 from whet.reduction.formats.binary.pickles import PICKLE
 from whet.reduction.formats.documents.base64_text import BASE64
@@ -138,6 +139,7 @@ STRUCTURED = (
     *CONTAINERS,
     PICKLE,
     PDF,
+    CAPTURE,
     Kind(
         name="image",
         claims=lambda payload, _: parse_picture(payload) is not None,

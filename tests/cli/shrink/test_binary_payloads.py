@@ -1,6 +1,7 @@
 """Programs that fail on a feature of a payload with rules, and the little that is left of it."""
 
 import json
+import struct
 import subprocess
 import sys
 
@@ -159,3 +160,33 @@ def test_a_pdf_file_has_a_table_of_its_own(whet: Whet) -> None:
     left = (whet.folder / "a.shrunk.pdf").read_bytes()
     assert len(left) < 250
     assert left.endswith(b"%%EOF\n")
+
+
+CAPTURED = """import struct, sys
+data = open(sys.argv[1], "rb").read()
+at = 24
+while at < len(data):
+    size, whole = struct.unpack_from("<II", data, at + 8)
+    packet = data[at + 16 : at + 16 + size]
+    assert len(packet) == size == whole and struct.unpack_from(">H", packet, 2)[0] == size
+    if b"evil" in packet[28:]:
+        raise ValueError("caught")
+    at += 16 + size
+"""
+
+
+def test_a_capture_keeps_one_short_packet(whet: Whet) -> None:
+    payload = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    for number in range(100):
+        content = b"a quiet line\n" * 9 + b"evil\n" * (number == 57)
+        head = struct.pack(">BBHHHBBH8x", 0x45, 0, 28 + len(content), 0, 0, 9, 17, 0)
+        packet = head + struct.pack(">HHHH", 1, 2, 8 + len(content), 0) + content
+        payload += struct.pack("<4I", number, 0, len(packet), len(packet)) + packet
+    (whet.folder / "a.pcap").write_bytes(payload)
+    whet.write("read.py", CAPTURED)
+
+    said = whet("shrink", "a.pcap", "--", PYTHON, "read.py", "a.pcap")
+
+    assert said.code == 0
+    assert '"content": ["evil"]' in said.stdout
+    assert len((whet.folder / "a.shrunk.pcap").read_bytes()) <= 24 + 16 + 28 + 4

@@ -12,7 +12,14 @@ from math import isfinite
 from typing import cast
 
 from whet.reduction.formats.binary.pdf_reading import Document, read_pdf
-from whet.reduction.formats.documents.packed import MOST_DEPTH, Packing, Pairs, packed_kind, tagged
+from whet.reduction.formats.documents.packed import (
+    MOST_DEPTH,
+    Packing,
+    Pairs,
+    from_lines,
+    packed_kind,
+    tagged,
+)
 
 _MOST_NUMBER = 1 << 23
 """Readers know no object beyond this number."""
@@ -183,20 +190,9 @@ def _object(value: object) -> bytes:
     head = dict(others).get("dict", Pairs(()))
     if not isinstance(head, Pairs) or head.tag or len(others) > 1:
         raise TypeError("a stream has one dictionary")
-    raw = _content(content)
+    raw = from_lines(content)
     written = _value(Pairs((*head.items, ("/Length", len(raw)))))
     return written + b"\nstream\n" + raw + b"\nendstream"
-
-
-def _content(value: object) -> bytes:
-    match value:
-        case Pairs(items=(("!bytes", str(text)),)):
-            return bytes.fromhex(text)
-        case _:
-            lines = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
-    if not all(isinstance(line, str) for line in lines):
-        raise TypeError("a line is no text")
-    return "".join(cast("tuple[str, ...]", lines)).encode("ascii")
 
 
 def _value(value: object) -> bytes:

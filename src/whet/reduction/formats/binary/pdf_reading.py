@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from whet.core.value_class import value_class
-from whet.reduction.formats.documents.packed import MOST_BYTES, MOST_DEPTH, Pairs, tagged
+from whet.reduction.formats.documents.packed import MOST_BYTES, MOST_DEPTH, Pairs, as_lines, tagged
 
 _BLANKS = re.compile(rb"(?:[\0\t\n\f\r ]|%[^\r\n]*+)*+")
 _TOKEN = re.compile(
@@ -151,7 +151,7 @@ class _Reader:
             if parts.get("/Type") == "/ObjStm":
                 self.add_inner(parts, content)
                 return None
-        return Pairs((("!stream", _content(content)), ("dict", Pairs(tuple(parts.items())))))
+        return Pairs((("!stream", as_lines(content)), ("dict", Pairs(tuple(parts.items())))))
 
     def unpacked(self, raw: bytes) -> bytes | None:
         """Return what was packed; None: it can't be told, or is more than a file may hold."""
@@ -232,11 +232,4 @@ def _unescaped(raw: bytes) -> bytes:
 def _text_value(raw: bytes) -> object:
     if _PRINTABLE.issuperset(raw) and raw[:1] != b"/":
         return raw.decode()
-    return tagged("!bytes", raw.hex())
-
-
-def _content(raw: bytes) -> object:
-    """Return what a stream holds: lines of text, or bytes."""
-    if _PRINTABLE.issuperset(raw):
-        return tuple(raw.decode().splitlines(keepends=True))
     return tagged("!bytes", raw.hex())

@@ -28,6 +28,7 @@ REFUSALS = (ValueError, TypeError, IndexError, OverflowError, RecursionError)
 _VIEWS = 3
 _BLANKS = re.compile(r"\s*+")
 _MARK = "!"
+_PRINTABLE = frozenset(b"\t\n\r" + bytes(range(32, 127)))
 
 
 @value_class
@@ -57,6 +58,30 @@ def as_key(key: object) -> str:
 def from_key(key: str) -> object:
     """Return the key that a key of JSON stands for."""
     return _values(key[1:])[0] if key.startswith(_MARK) else key
+
+
+def as_lines(raw: bytes) -> object:
+    """Return what bytes say: lines of text, or their digits if they are none."""
+    if _PRINTABLE.issuperset(raw):
+        return tuple(raw.decode().splitlines(keepends=True))
+    return tagged("!bytes", raw.hex())
+
+
+def from_lines(value: object) -> bytes:
+    """Return the bytes that say that.
+
+    Raises:
+        ValueError: if none do.
+        TypeError: likewise.
+    """
+    match value:
+        case Pairs(items=(("!bytes", str(text)),)):
+            return bytes.fromhex(text)
+        case _:
+            lines = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+    if not all(isinstance(line, str) for line in lines):
+        raise TypeError("a line is no text")
+    return "".join(cast("tuple[str, ...]", lines)).encode("ascii")
 
 
 @value_class(kw_only=True)
