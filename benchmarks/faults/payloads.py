@@ -432,8 +432,7 @@ def _pdf() -> Iterator[bytes]:
 
 def _captures() -> Iterator[bytes]:
     ip = bytes.fromhex("4500001e000100004011000001020304050607080001003500" + "0a00006869")
-    for head, link in ((bytes(12) + b"\x08\0", 1), (b"", 101)):
-        packet = head + ip
+    for packet, link in ((bytes(12) + b"\x08\0" + ip, 1), (ip, 101)):
         yield (
             struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link)
             + (struct.pack("<4I", 1, 2, len(packet), len(packet)) + packet) * 2
@@ -486,8 +485,7 @@ SEEDS: dict[str, Callable[[], Iterator[bytes] | Sequence[bytes]]] = {
     "bz2": lambda: [bz2.compress(JSON_TEXT)],
     "xz": lambda: [lzma.compress(JSON_TEXT)],
     "encoded": lambda: [JSON_TEXT.decode().encode("utf-16"), XML_TEXT.decode().encode("utf-32")],
-    "json": lambda: [JSON_TEXT, b'{"id": 1}\n{"id": 2, "tags": ["a"]}\n', b"[[[[[7]]]], [0, [1, [2]]]]", NOTEBOOK_TEXT],
-    "transcript": lambda: [TRANSCRIPT_TEXT, b'{"m": [' + TRANSCRIPT_TEXT.replace(b"}\n{", b"},\n{") + b"]}"],
+    "json": lambda: [JSON_TEXT, b'{"id": 1}\n{"id": 2, "tags": ["a"]}\n', b"[[[[[7]]]], [0, [1, [2]]]]", NOTEBOOK_TEXT, TRANSCRIPT_TEXT, b'{"m": [' + TRANSCRIPT_TEXT.replace(b"}\n{", b"},\n{") + b"]}"],
     "html": lambda: [HTML_TEXT], "xml": lambda: [XML_TEXT], "yaml": lambda: [YAML_TEXT],
     "toml": lambda: [TOML_TEXT], "ini": lambda: [INI_TEXT], "mail": lambda: [MAIL_TEXT],
     "csv": lambda: [CSV_TEXT, b"a;b\n1;2\n3;4\n", b"a\tb\n1\t2\n"], "log": lambda: [LOG_TEXT],
@@ -550,7 +548,7 @@ def payload_readers() -> Iterator[Reader]:
         yield Reader(
             name=f"payload: {name}", modules=("reduction",),
             most_seconds=_MANY_PARSES_SECONDS if name in SOURCES else _MANY_READS_SECONDS, seeds=_seeds_of(name),
-            read=partial(read_kind, kind), shape=Shape.JSON if name in {"json", "transcript"} else Shape.BYTES,
+            read=partial(read_kind, kind), shape=Shape.JSON if name == "json" else Shape.BYTES,
         )  # fmt: skip
     for name in ("", "a.json", "a.ipynb", "a.dat"):
         yield Reader(

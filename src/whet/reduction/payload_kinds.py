@@ -39,7 +39,7 @@ from whet.reduction.formats.documents.sections import (
     is_toml,
 )
 from whet.reduction.formats.documents.toml_arrays import arrays_in_toml
-from whet.reduction.formats.documents.transcripts import TRANSCRIPT_PASSES, rules_of
+from whet.reduction.formats.documents.transcripts import TRANSCRIPT_PASSES
 from whet.reduction.formats.documents.yaml_passes import YAML_PASSES, parts_in_yaml
 from whet.reduction.formats.documents.yaml_tree import YAML, is_yaml
 from whet.reduction.formats.media.picture import (
@@ -96,10 +96,6 @@ def _is_json(payload: bytes, name: str) -> bool:
     return not is_table and looks_like_json(payload)
 
 
-def _is_transcript(payload: bytes, name: str) -> bool:
-    return _is_json(payload, name) and rules_of(payload) is not None
-
-
 def _showing(
     parse: Callable[[bytes], ViewT | None], text: Callable[[ViewT], str]
 ) -> Callable[[bytes], str]:
@@ -124,14 +120,6 @@ def _unless_deep(kind: Kind) -> Kind:
 
     return replace(kind, claims=claims)
 
-
-_JSON = Kind(
-    name="json",
-    claims=_is_json,
-    passes=(_coarse("json", NESTED_BRACKETS), *lifted(JSON, JSON_PASSES)),
-    inside=texts_in_json,
-    pretty=pretty_json,
-)
 
 STRUCTURED = (
     *ARRAY_KINDS,
@@ -174,13 +162,16 @@ STRUCTURED = (
     ),
     *map(_unless_deep, SOURCE_KINDS),
     ENCODED,
-    replace(
-        _JSON,
-        name="transcript",
-        claims=_is_transcript,
-        passes=(*lifted(JSON, TRANSCRIPT_PASSES), *_JSON.passes),
+    Kind(
+        name="json",
+        claims=_is_json,
+        passes=(
+            _coarse("json", NESTED_BRACKETS),
+            *lifted(JSON, (*TRANSCRIPT_PASSES, *JSON_PASSES)),
+        ),
+        inside=texts_in_json,
+        pretty=pretty_json,
     ),
-    _JSON,
     Kind(
         name="html",
         claims=is_html,

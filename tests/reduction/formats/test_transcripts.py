@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges
 
 from whet.core.verdict import Verdict
-from whet.reduction.payload_kinds import kinds_of
+from whet.reduction.formats.documents.transcripts import rules_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import reducer_of
@@ -125,7 +125,7 @@ def test_one_failing_result_is_left_with_its_call(
     way: Way, write: Callable[[list[Message]], bytes], name: str
 ) -> None:
     payload = write(conversation(way))
-    assert kinds_of(payload, name=name)[0].name == "transcript"
+    assert rules_of(payload) is not None
 
     reduction, told = reduced(payload, fails_if(is_denied), name)
 
@@ -176,7 +176,7 @@ def role(message: Message) -> str:
     ],
 )
 def test_what_is_no_transcript(payload: bytes) -> None:
-    assert kinds_of(payload, name="a.json")[0].name != "transcript"
+    assert rules_of(payload) is None
     validity_of(payload, "a.json")
 
 
@@ -187,5 +187,5 @@ def test_a_rule_that_a_transcript_breaks_already_does_not_hold() -> None:
 
     reduction, _ = reduced(payload, fails_if(lambda it: b"line 4" in it), "a.json")
 
-    assert kinds_of(payload)[0].name == "transcript"
+    assert rules_of(payload) is not None
     assert len(messages_of(reduction.payload)) == 3

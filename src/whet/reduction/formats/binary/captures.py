@@ -118,7 +118,8 @@ def _link_of(body: bytes, order: str) -> int:
 
 
 def _shown_block(body: bytes, order: str, links: Sequence[int]) -> Pairs:
-    interface, high, low, size, whole = struct.unpack(order + "5I", _cut(body, 0, 20))
+    head: tuple[int, ...] = struct.unpack(order + "5I", _cut(body, 0, 20))
+    interface, high, low, size, whole = head
     packet = _cut(body, 20, size)
     rest = body[20 + size + -size % 4 :]
     options = {"options": rest.hex()} if rest else {}
