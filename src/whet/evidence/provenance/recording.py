@@ -45,6 +45,12 @@ class Value:
         return self.kind == SCALAR and bool(_NUMBER.match(self.type))
 
     @property
+    def as_array(self) -> str:
+        """An array by what it holds; a table, which has a type for each column, by its own."""
+        held, own = self.facts.get("dtype"), self.type.rpartition(".")[2]
+        return f"an array of {held}" if held else f"{'an' if own[:1] in 'AEIOU' else 'a'} {own}"
+
+    @property
     def is_whole(self) -> bool:
         """Whether all its parts are known."""
         return len(self.parts) == self.size

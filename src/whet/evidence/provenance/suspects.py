@@ -364,7 +364,7 @@ def _suspect(
     elif own in named:
         says, asks, rank = f"of type {own}", OfType.of(value), 3
     elif value.kind == ARRAY and error in {"IndexError", "TypeError"}:
-        says, asks, rank = f"an array of {value.facts.get('dtype')}", OfType.of(value), 5
+        says, asks, rank = value.as_array, OfType.of(value), 5
     if is_odd:
         rank -= 2
         if asks is None and value.type not in {each.type for each in others if flaw_of(each)}:

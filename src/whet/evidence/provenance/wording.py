@@ -125,7 +125,7 @@ class Wording:
 def shown(value: Value) -> str:
     """Return how a value is shown; empty: its type tells enough."""
     if value.kind == "array":
-        return f"an array of {value.facts.get('dtype')}"
+        return value.as_array
     return cut(value.words)
 
 

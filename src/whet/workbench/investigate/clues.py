@@ -58,6 +58,9 @@ _ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
 """An instrumented rerun can take this many times as long as a plain run, within bounds."""
 
+_MOST_WAITED = 6.0
+"""The least of them is so many times as much at most where processes wait for a processor."""
+
 _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 """So may a run with a change; one that runs on for ever is no repair."""
 
@@ -293,7 +296,8 @@ class Closer:
         """Return what runs the command with changes of its text."""
         if self._changed is None:
             usual = self.baseline.reproduction.wall_seconds
-            timed = _with_time(self._contained(), usual, times=_TIMES_CHANGED, least=_LEAST_CHANGED)
+            seconds = min(max(_LEAST_CHANGED, _TIMES_CHANGED * usual), _MOST_SECONDS)
+            timed = _with_time(self._contained(), seconds)
             self._changed = TriedChanges(
                 session=self.session, trial=timed, oracle=self.baseline.oracle, looked=self.looked
             )
@@ -351,8 +355,10 @@ class Closer:
         trial: Trial | None = None,
     ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
+        usual = self.baseline.reproduction.wall_seconds
+        seconds = seconds_to_look(self.baseline.outcome, usual)
         runs = replace(self.session, tasks=tasks).repeat(
-            _with_time(trial or self.trial, self.baseline.reproduction.wall_seconds),
+            _with_time(trial or self.trial, seconds),
             self.baseline.oracle, "looked at",
             times=times, until=lambda ran: ran.verdict is until, place=self.place,
         )  # fmt: skip
@@ -455,10 +461,19 @@ def _each_step_once(clues: Sequence[Clue]) -> list[Clue]:
     return found
 
 
-def _with_time(
-    trial: Trial, usual_seconds: float, *, times: float = _TIMES, least: float = _LEAST_SECONDS
-) -> Trial:
-    seconds = min(max(least, times * usual_seconds), _MOST_SECONDS)
+def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
+    """Return how long a closer look may take: on a busy machine, where processes wait, longer.
+
+    Args:
+        plain: a run without a look.
+        usual_seconds: what such a run takes.
+    """
+    waited = plain.wall_seconds / plain.cpu_seconds if plain.cpu_seconds else 1.0
+    least = _LEAST_SECONDS * min(max(waited, 1.0), _MOST_WAITED)
+    return min(max(least, _TIMES * usual_seconds), _MOST_SECONDS)
+
+
+def _with_time(trial: Trial, seconds: float) -> Trial:
     known = trial.limits.wall_seconds
     return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
 
