@@ -342,6 +342,25 @@ os.kill(os.getpid(), signal.SIGKILL)
 # Relocation
 
 
+def test_a_slot_of_a_repository_that_is_away_goes_when_it_is_back(
+    user: UserRepository, tmp_path: Path
+) -> None:
+    journal = CleanupJournal(tmp_path / "made")
+    worktrees = Worktrees(Repository(user.top), journal, tmp_path / "slots")
+    slot = worktrees.checkout("HEAD")
+    away = tmp_path / "away"
+    user.top.rename(away)
+    user.top.mkdir()  # where it was mounted
+    with pytest.raises(HostFailure, match="its repository is missing"):
+        journal.discard(slot)
+    user.top.rmdir()
+    away.rename(user.top)
+    journal.discard_all()
+
+    assert not (user.top / ".git" / "worktrees").exists()
+    assert list((tmp_path / "made").iterdir()) == []
+
+
 def test_folders_and_commands_are_named_as_they_are_there(
     user: UserRepository, worktrees: Worktrees
 ) -> None:

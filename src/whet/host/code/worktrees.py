@@ -224,7 +224,7 @@ class Worktrees:
     def _new_slot(self, commit: str) -> Path:
         self._place.mkdir(parents=True, exist_ok=True)
         slot = self._place / os.urandom(3).hex()
-        self._cleanup_journal.adopt("worktree", str(slot), repository=str(self.repository.top))
+        self._cleanup_journal.adopt("worktree", str(slot), repository=self.repository.worktrees_of)
         try:
             self._add_worktree(slot, commit)
             self._check_out(slot, commit)

@@ -317,7 +317,7 @@ def _remove_worktree(top: str, path: Path) -> None:
     remove_tree(path)
     if not Path(top).is_dir():
         return
-    repository = Repository.keeping(Path(top))
+    repository = Repository(Path(top))
     # git takes a worktree whose folder is gone for one to be forgotten. `git worktree prune`
     # would forget the user's own too, such as one on a drive that is not there just now.
     # Twice `--force`: git asks for it when the worktree is locked.

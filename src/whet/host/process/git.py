@@ -75,6 +75,11 @@ class Repository:
     top: Path
     git_folder: str = ""
 
+    @property
+    def worktrees_of(self) -> str:
+        """The folder in which git finds the worktrees that it was told to add."""
+        return self.git_folder or str(self.top)
+
     @classmethod
     def keeping(cls, top: Path) -> "Repository":
         """Return what keeps the code of the folder ``top``: its own repository, or whet."""

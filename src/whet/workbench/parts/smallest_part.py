@@ -160,7 +160,7 @@ class PartSearch:
         seen.pop(VARIABLE, None)
         journal = self.session.bench.cleanup_journal
         tried = journal.temporary_folder() / commit[:10]
-        journal.adopt("worktree", str(tried), repository=str(self.repository.top))
+        journal.adopt("worktree", str(tried), repository=self.repository.worktrees_of)
         try:
             done = call_tool(["sh", "-c", self._line_to(tried, patch)], environment=seen)
         finally:
