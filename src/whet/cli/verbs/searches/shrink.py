@@ -9,6 +9,7 @@ from whet.cli.console import answer_json
 from whet.cli.display.progress import Progress
 from whet.cli.display.shrinking_events import answer_event
 from whet.cli.display.shrunk import payload_json, show_shrunk
+from whet.cli.options.reader_question import offer_readers
 from whet.cli.options.trial import (
     TrialCommand,
     budget_option,
@@ -152,6 +153,7 @@ def command(
             hint="`whet shrink FILE -- COMMAND`, or one of `--arguments`, `--environment`, `--tests`",
         )
     check_picture(picture, files, output)
+    offer_readers(request.cwd, files, as_json=as_json)
     options = ShrinkOptions(
         files=files, result=output, budget=limit, jobs=jobs, cold=cold,
         wishes=Goals(

@@ -1,0 +1,34 @@
+"""The question whether to install what reads a file, asked once and on a terminal alone."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from whet.cli.console import say
+
+
+def offer_readers(folder: str, files: Sequence[str], *, as_json: bool) -> None:
+    """Ask, and install it if the user says so. In CI, or where nobody sits, nothing is asked.
+
+    Args:
+        folder: in which the files are named.
+        files: what is made smaller.
+        as_json: a program reads the answers.
+    """
+    is_asked = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
+    if not is_asked or os.environ.get("CI"):
+        return
+    from whet.workbench.shrink.readers import INSTALL_LINE, install_readers, lacking_readers
+
+    lacking = lacking_readers(Path(folder or ".", name) for name in files)
+    if not lacking:
+        return
+    what = ", ".join(f"{library}, which reads `{name}`," for library, name in lacking.items())
+    say(f"whet: {what} isn't installed; as text or bytes it takes more trials and ends larger")
+    if not click.confirm(f"Install it with `{INSTALL_LINE}`?", default=False, err=True):
+        return
+    if why := install_readers():
+        say(f"whet: that failed, so the file is shrunk without it: {why}")
