@@ -27,6 +27,7 @@ class Kind:
         exact: what of a payload must stay as it is for a program that knows the format.
         again: the same payload as the passes write it; None where they edit its own bytes.
         detours: larger payloads that say the same, from which a smaller one may be reached.
+        suffixes: how names of such files end, if whoever names one so means this kind.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Kind:
     exact: "Callable[[bytes], Exactness | None] | None" = None
     again: Callable[[bytes], bytes] | None = None
     detours: Callable[[bytes], Iterator[bytes]] | None = None
+    suffixes: tuple[str, ...] = ()
 
 
 @value_class(kw_only=True)

@@ -280,6 +280,12 @@ def is_unknown(payload: bytes, kinds: Sequence[Kind]) -> bool:
     return odd > len(payload) * _MOST_ODD
 
 
+def meant_by(name: str) -> str:
+    """Return the format that a file's name promises; empty: whet knows none of that ending."""
+    lower = name.lower()
+    return next((each.name for each in STRUCTURED if lower.endswith(each.suffixes)), "")
+
+
 def readable(payload: bytes, *, name: str = "") -> str | None:
     """Return what a person reads of a payload instead of its bytes; None: they read these."""
     shown = kinds_of(payload, name=name)[0].shown

@@ -190,3 +190,12 @@ def test_a_capture_keeps_one_short_packet(whet: Whet) -> None:
     assert said.code == 0
     assert '"content": ["evil"]' in said.stdout
     assert len((whet.folder / "a.shrunk.pcap").read_bytes()) <= 24 + 16 + 28 + 4
+
+
+def test_a_broken_file_of_a_known_format_is_named(whet: Whet) -> None:
+    (whet.folder / "a.pkl").write_bytes(b"\x80\4]\x94(K\1K\2" + bytes(40))
+    whet.write("read.py", "import pickle, sys\npickle.load(open(sys.argv[1], 'rb'))\n")
+
+    said = whet("shrink", "a.pkl", "--", PYTHON, "read.py", "a.pkl")
+
+    assert "`a.pkl` can't be read as pickle: it tries to cut stretches" in said.stderr

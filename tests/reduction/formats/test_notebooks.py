@@ -92,7 +92,15 @@ def divides_by_zero(payload: bytes) -> Verdict:
         exec(compile(text, "cells", "exec"), {})
     except ZeroDivisionError:
         return Verdict.BAD
-    except Exception:  # noqa: BLE001 - another failure
+    except (
+        NameError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        LookupError,
+        SyntaxError,
+        ImportError,
+    ):
         return Verdict.SKIP
     return Verdict.GOOD
 

@@ -16,7 +16,7 @@ from whet.execution.warm_search import WarmSearch
 from whet.reduction.edit import first_that_fails
 from whet.reduction.lacking import lacking_reader
 from whet.reduction.passing import is_typo, neighbours
-from whet.reduction.payload_kinds import SOURCES, kinds_of, pretty_of
+from whet.reduction.payload_kinds import SOURCES, kinds_of, meant_by, pretty_of
 from whet.reduction.preference import Preference
 from whet.reduction.problem import Reduced
 from whet.reduction.reducer import FRUITLESS_TRIALS, LEAST_GAIN, Reducer, reducer_of
@@ -130,7 +130,7 @@ class ShrinkSearch:
             )
         elif self._reducer.is_unknown and not work.accepted:
             self._say(
-                f"`{payload.shown}` isn't in a format that whet knows: it tries to cut stretches,"
+                f"`{payload.shown}` {_unknown(payload.path.name)}: it tries to cut stretches,"
                 f" lines and bytes, until {FRUITLESS_TRIALS} trials in a row gain less than"
                 f" {LEAST_GAIN:.0%}"
             )
@@ -409,3 +409,9 @@ def last_that(holds: Callable[[int], bool], count: int) -> int:
         else:
             high = middle
     return low
+
+
+def _unknown(name: str) -> str:
+    """Return what is wrong with a file that no reader reads."""
+    meant = meant_by(name)
+    return f"can't be read as {meant}" if meant else "isn't in a format that whet knows"

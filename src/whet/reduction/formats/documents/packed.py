@@ -145,6 +145,7 @@ def packed_kind(packing: Packing) -> Kind:
         is_text=False,
         inside=inside,
         shown=lambda payload: (text_of(payload) or b"").decode(),
+        suffixes=packing.suffixes,
         again=lambda payload: put(text_of(payload) or b"") or b"",
     )
 
