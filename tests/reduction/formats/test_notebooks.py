@@ -100,6 +100,7 @@ def divides_by_zero(payload: bytes) -> Verdict:
         LookupError,
         SyntaxError,
         ImportError,
+        RecursionError,
     ):
         return Verdict.SKIP
     return Verdict.GOOD
