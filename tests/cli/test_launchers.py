@@ -59,7 +59,7 @@ def test_a_loop_says_why_it_is_cold_behind_what_starts_python_as_a_process_of_it
     with looping(whet, *command, options=("--runs", "1")) as loop:
         told = loop.next()
 
-    assert f"`{command[0]}` starts Python as a process of its own" in told["why_no_copies"], told
+    assert f"`{command[0]}` starts Python as a separate process" in told["why_no_copies"], told
 
 
 @pytest.mark.parametrize("how", _REPLACED)

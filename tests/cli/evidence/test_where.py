@@ -273,7 +273,7 @@ def test_changes_that_an_editor_has_not_saved_are_warned_of(whet: Whet) -> None:
     whet.write("open.py", "")
     whet.write(".open.py.swp", "")
 
-    assert "that are not saved" in str(ask(whet, "open")["warnings"])
+    assert "has unsaved changes" in str(ask(whet, "open")["warnings"])
 
 
 def test_an_editable_install_is_told_as_such(whet: Whet) -> None:
