@@ -52,5 +52,6 @@ def bounded(digits: str) -> int:
 
 def shown_count(count: int, noun: str) -> str:
     """Return a number with its noun: ``1 trial``, ``2 trials``."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else f"{noun}s"
+    is_after_vowel = noun[-2:-1] in "aeiou"
+    plural = f"{noun}s" if noun[-1] != "y" or is_after_vowel else f"{noun[:-1]}ies"
     return f"{count} {noun if count == 1 else plural}"
