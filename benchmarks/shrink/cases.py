@@ -49,6 +49,8 @@ def cases() -> list[Case]:
                 "SyntaxError: f-string expression part cannot include a backslash"),
         Case(name="worker.c", about="C source with its headers; gcc -fanalyzer",
              make=_written(payloads.preprocessed), judge=_GCC, is_c=True),
+        Case(name="bundle.js", about="47 modules of semver 7.7.2 in one file; node",
+             make=_written(payloads.bundle), judge=_NODE),
         _python("manifest.json", "nested JSON; toml 0.10.2", "to_toml.py", payloads.manifest,
                 "TypeError: 'int' object is not iterable", lithium=("--lines", "--symbol", "--char")),
         _python("pipeline.yaml", "YAML, three entries that interact", "jobs.py", payloads.pipeline,
@@ -106,6 +108,8 @@ def _last_words(command: tuple[str, ...], words: str) -> str:
     pattern = "^" + words.replace("[", r"\[").replace(".", r"\.")
     return f"{run} | tail -n 1 | grep -q {shlex.quote(pattern)}"
 
+
+_NODE = f"timeout {PATIENCE_SECONDS} node \"$file\" 2>&1 | grep -q '^TypeError: Invalid version'"
 
 _GCC = (
     'gcc -O2 -Wall -Werror=uninitialized -Werror=maybe-uninitialized -c -o /dev/null "$file" '

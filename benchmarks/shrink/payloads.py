@@ -8,10 +8,12 @@ import html.entities
 import io
 import json
 import random
+import re
 import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +33,26 @@ _GREEDY_SALES = (211, 477)
 _MASKED_ROW = 77
 _BROKEN_LAYER = 3
 _PLUGIN_OFF, _SERVICE = 17, 21
+
+
+_BUNDLE_HEAD = """\
+"use strict";
+var __commonJS = (cb, mod) => function __require() {
+  return mod || (0, cb[Object.keys(cb)[0]])((mod = { exports: {} }).exports, mod), mod.exports;
+};"""
+_BUNDLE_TAIL = """\
+var semver = require_index();
+var releases = ["1.2.3", "1.4.0-beta.2", "2.0.0", "2.1.7", "3.0.0-rc.1", "4.x"];
+function newest(list, range) {
+  const valid = list.filter((each) => semver.valid(each));
+  const found = semver.maxSatisfying(valid, range, { includePrerelease: true });
+  return semver.parse(found, {}, true);
+}
+for (const range of [">=1.2.0 <2", "^2.1", "~3.0.0-0", ">=9"]) {
+  const best = newest(releases, range);
+  console.log(range, best.major, best.version);
+}
+"""
 
 
 def module() -> bytes:
@@ -252,6 +274,31 @@ def upgrade() -> bytes:
     for name in names:  # paths as in a repository, `a/json_repair/…`, are what `git apply` takes
         found = found.replace(f"/{name}".encode(), b"/json_repair")
     return found
+
+
+def bundle() -> bytes:
+    """Return all modules of semver in one file, as bundlers write it, and a script that uses them."""
+    folder = (ORACLES / "releases" / "semver" / "package").resolve()
+    names = {
+        path: "require_" + re.sub(r"\W", "_", str(path.relative_to(folder).with_suffix("")))
+        for path in sorted(folder.rglob("*.js"))
+        if "bin" not in path.relative_to(folder).parts
+    }
+    parts = [_BUNDLE_HEAD]
+    for path, name in names.items():
+
+        def required(match: re.Match[str], around: Path = path.parent) -> str:
+            wanted = (around / match[1]).resolve()
+            found = (wanted, wanted.with_name(f"{wanted.name}.js"), wanted / "index.js")
+            return next((f"{names[each]}()" for each in found if each in names), match[0])
+
+        text = re.sub(r"require\(['\"]([^'\"]+)['\"]\)", required, path.read_text())
+        body = textwrap.indent(text.replace("module.exports", "module2.exports"), "    ")
+        key = path.relative_to(folder)
+        parts.append(
+            f'var {name} = __commonJS({{\n  "{key}"(exports2, module2) {{\n{body}\n  }}\n}});'
+        )
+    return "\n".join([*parts, _BUNDLE_TAIL]).encode()
 
 
 def characters() -> bytes:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ ORACLE_PACKAGES = (
     "safetensors==0.8.0",
     "toml==0.10.2",
 )
+BUNDLED = "semver@7.7.2"
+"""A package of npm; without npm its case is skipped."""
+
 RELEASES = ("json_repair==0.30.0", "json_repair==0.47.0")
 
 _SHIM = '''\
@@ -65,7 +69,7 @@ if any("shrinkray" in word for word in sys.argv[:1] + sys.orig_argv):
 def install_oracles() -> str:
     """Install the programs that die, for Python 3.11; return why that is not possible."""
     stamp = ORACLES / "ready"
-    wanted = "\n".join((*ORACLE_PACKAGES, *RELEASES))
+    wanted = "\n".join((*ORACLE_PACKAGES, *RELEASES, BUNDLED))
     if stamp.exists() and stamp.read_text() == wanted:
         return ""
     python = str(ORACLES / "bin" / "python")
@@ -81,8 +85,22 @@ def install_oracles() -> str:
         )
     why_not = _uv(steps)
     if not why_not:
+        _unpack_bundled(ORACLES / "releases" / "semver")
         stamp.write_text(wanted)
     return why_not
+
+
+def _unpack_bundled(folder: Path) -> None:
+    if shutil.which("npm") is None:
+        return
+    folder.mkdir(parents=True)
+    words = ["npm", "pack", BUNDLED, "--silent", "--pack-destination", str(folder)]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        return
+    for archive in folder.glob("*.tgz"):
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        archive.unlink()
 
 
 def install_peers() -> str:

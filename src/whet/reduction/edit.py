@@ -115,6 +115,8 @@ def make_changes(
 def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
     """Cut as many pieces as the failure survives; return the payload then.
 
+    None is tried twice: a pass gets turns until it cuts nothing.
+
     Args:
         payload: what is cut.
         bounds: at least one, ascending; a piece reaches from each bound to the next one.
@@ -129,7 +131,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return keep_least(len(bounds) - 1, render, start=payload, grain=grain)
+    return keep_least(len(bounds) - 1, render, start=payload, grain=grain, again=False)
 
 
 class _Shared:

@@ -173,7 +173,7 @@ def _delete_blanks(pieces: Pieces) -> PassSearch:
     changes = [
         [Edit(start, start + len(text))] for start, text in _tokens(pieces) if text.isspace()
     ]
-    return (yield from make_changes(pieces.payload, changes))
+    return (yield from make_changes(pieces.payload, changes, again=False))
 
 
 def _single_blanks(pieces: Pieces) -> PassSearch:
