@@ -43,7 +43,7 @@ def test_a_file_system_of_the_programs_own_is_not_told_by_what_lies_below_it(whe
 
     said = told(whet)
     assert "No space left on device" in said
-    assert "outside the program" in said
+    assert "exists only inside the program" in said
     assert "on tmpfs mounted at" in said
     assert "--disk-free" not in said  # it would hold of what lies below
     assert f"mounted at `{_point_of(whet.folder)}`" not in said
@@ -101,7 +101,7 @@ def test_what_the_user_saves_meanwhile_is_not_laid_to_the_command(whet: Whet) ->
         _, errors = running.communicate(timeout=60)
 
     said = " ".join(errors.decode().split())
-    assert "what the command starts from changed while it ran (`hay.txt`)" in said
+    assert "files that the command starts from changed while it ran (`hay.txt`)" in said
     assert "the command has written" not in said
 
 

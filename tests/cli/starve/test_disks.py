@@ -145,7 +145,7 @@ def test_investigate_names_the_file_system_that_is_full() -> None:
         answer = ada("investigate", "--json", "--cold", "--", ada.python, "full.py")
 
     steps = [step["result"] for step in json.loads(answer.stdout)["steps"]]
-    assert any("`/usr/full` lies on" in step and "--disk-free 1MiB:/usr`" in step for step in steps)
+    assert any("`/usr/full` is on" in step and "--disk-free 1MiB:/usr`" in step for step in steps)
 
 
 def test_nothing_is_mounted_on_the_machine(ada: User) -> None:
