@@ -131,7 +131,7 @@ def test_a_running_trial_is_found(whet: Whet) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "tells"),
     [
-        (["999999999"], 66, "there is no process 999999999"),
+        (["999999999"], 66, "there is neither a process 999999999"),
         (["no such program at all"], 66, "no process has `no such program at all`"),
         (["x", "--trial"], 64, "is not the number of a trial"),
         (["--core", "nothing.core"], 64, "there is no core file"),
