@@ -29,9 +29,11 @@ def alone(state: Path) -> Generator[bool]:
 @contextmanager
 def _locked(state: Path, how: int) -> Generator[bool]:
     # The kernel holds it, so that a whet that is killed leaves no lock behind.
-    lock = -1
-    with suppress(OSError):
+    try:
         lock = os.open(state / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:  # nobody can write there, so nobody removes anything
+        yield False
+        return
     try:
         is_locked = False
         with suppress(OSError):
@@ -39,5 +41,4 @@ def _locked(state: Path, how: int) -> Generator[bool]:
             is_locked = True
         yield is_locked
     finally:
-        with suppress(OSError):
-            os.close(lock)
+        os.close(lock)
