@@ -29,9 +29,10 @@ def alone(state: Path) -> Generator[bool]:
 @contextmanager
 def _locked(state: Path, how: int) -> Generator[bool]:
     # The kernel holds it, so that a whet that is killed leaves no lock behind.
-    try:
+    lock = -1
+    with suppress(OSError):
         lock = os.open(state / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError:  # nobody can write there, so nobody removes anything
+    if lock < 0:  # nobody can write there, so nobody removes anything
         yield False
         return
     try:
