@@ -133,3 +133,32 @@ def test_a_file_that_is_varied_is_no_part_of_a_site(tmp_path: Path) -> None:
 def test_a_recursion_without_end_has_no_site(tmp_path: Path) -> None:
     program = "def again(): again()\nagain()\n"
     assert failure_in(outcome_of(tmp_path, program)).site is None
+
+
+GENERATED = """\
+import sys, tempfile, runpy
+with tempfile.TemporaryDirectory() as folder:
+    with open(folder + "/made.py", "w") as file:
+        file.write("\\n" * int(sys.argv[1]) + "def f(): return 1 / 0\\ndef g(): f()\\n" + sys.argv[2])
+    sys.path.insert(0, folder)
+    import made
+"""
+
+
+def test_code_that_the_program_makes_for_one_run_counts_by_its_functions(tmp_path: Path) -> None:
+    first, lower, caller = (
+        failure_in(outcome_of(tmp_path, GENERATED, *words)).site
+        for words in (("0", "f()"), ("5", "f()"), ("0", "g()"))
+    )
+    assert first is not None
+    assert first.at == "made.py:f"
+    assert first.is_that_of(lower)
+    assert not first.is_that_of(caller)
+
+
+def test_a_project_in_a_temporary_folder_counts_by_its_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "tmpabcd1234"
+    folder.mkdir()
+    first, lower = (failure_in(outcome_of(folder, "\n" * lines + "1 / 0")).site for lines in (0, 5))
+    assert first is not None
+    assert not first.is_that_of(lower)

@@ -109,6 +109,12 @@ class Ownership:
             location = self._located[path] = self._locate(path)
         return location
 
+    def is_of_one_run(self, path: str) -> bool:
+        """Whether a file lies in a temporary folder that the program has made, outside the project."""
+        if any(_is_below(path, root) for root in (self.cwd, *self.roots)):
+            return False
+        return _TEMPORARY.match(_WHETS_FOLDER.split(path)[-1]) is not None
+
     def test_name(self, test: str) -> str:
         """Return a test's identifier as it is where its file has not been copied."""
         path, colons, name = test.partition("::")

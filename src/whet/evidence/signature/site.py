@@ -69,8 +69,10 @@ def has_site(kind: FailureKind, exception: str) -> bool:
 
 
 def _place(frame: Frame, mark: str, ownership: Ownership) -> str:
-    place = f"{ownership.locate(frame.path).file}:{frame.function}:{frame.line}"
-    return f"{place}:{mark}" if mark else place
+    place = f"{ownership.locate(frame.path).file}:{frame.function}"
+    if ownership.is_of_one_run(frame.path):
+        return place  # which line it is depends on what the file was made from
+    return f"{place}:{frame.line}:{mark}" if mark else f"{place}:{frame.line}"
 
 
 def _operation(source: str, mark: str) -> str:
