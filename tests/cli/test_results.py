@@ -218,7 +218,7 @@ def test_a_program_that_removes_the_folder_of_the_result(failing: Whet, kept: st
 
     if kept:
         assert (code, "whet itself failed" in said) == (73, False)
-        assert f"cannot write `{failing.folder}/out/d.txt`" in said
+        assert f"whet can't write `{failing.folder}/out/d.txt`" in said
         assert "another place with `-o`" in said
         assert "stays in" not in said
     else:

@@ -17,7 +17,7 @@ from whet.core.text.record import integer, text
 from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.notebook.notebook import Notebook
-from whet.notebook.stored_output import PRUNED
+from whet.notebook.stored_output import PRUNED, removed_so_far
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEPT_ANYWAY = 50  # the newest trials
@@ -86,7 +86,7 @@ def prune(notebook: Notebook, bounds: Bounds, *, most_seconds: float = 1.0) -> P
     sizes = {digest: status.st_size for digest, status in found.items()}
     left, files, gone = sum(sizes.values()), 0, 0
     mark = folder.parent / PRUNED
-    removed = _removed_before(mark)
+    removed = removed_so_far(mark)
     oldest = (datetime.now(UTC) - timedelta(days=bounds.most_days)).isoformat()
     is_over = left > bounds.most_bytes
     is_needed = is_over or notebook.is_older(oldest)
@@ -131,9 +131,3 @@ def _last_uses(notebook: Notebook) -> tuple[dict[str, int], dict[int, str]]:
         for digest in _DIGEST.findall(text(row, "named")):
             last[digest] = max(use, last.get(digest, 0))
     return last, started
-
-
-def _removed_before(mark: Path) -> int:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(mark.read_bytes())["files"])
-    return 0

@@ -1,6 +1,7 @@
 """A captured stream that lies in the blob store; it is read when somebody asks."""
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Generator
@@ -68,7 +69,7 @@ def reading(path: Path) -> Generator[None, None, None]:
     try:
         yield
     except FileNotFoundError as error:
-        if _some_were_pruned(path):
+        if removed_so_far(path.parents[2] / PRUNED):
             raise OutputNotKept(
                 "an output or a payload of this old trial is no longer kept",
                 hint="run it once more: `whet again`; `notebook_bytes` and `notebook_days` in your"
@@ -92,10 +93,11 @@ def check_whole(path: Path, digest: str) -> None:
             raise lost(path)
 
 
-def _some_were_pruned(path: Path) -> bool:
-    with suppress(OSError):
-        return b": 0" not in (path.parents[2] / PRUNED).read_bytes()
-    return False
+def removed_so_far(mark: Path) -> int:
+    """Return how many files whet itself has removed; 0 if the note of it is not there or not whole."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return int(json.loads(mark.read_bytes())["files"])
+    return 0
 
 
 def make_due(state: Path) -> None:
