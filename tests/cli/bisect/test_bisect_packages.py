@@ -106,7 +106,7 @@ def test_a_day_stands_for_the_packages_of_the_other_end_as_they_were_then(bisect
     assert "2024-04-15 with this one difference fails" in said.stdout
     assert "tool: 1.3 → 1.8" in said.stdout
     assert "tool 1.6 is the first bad release" in said.stdout
-    assert "now.txt: left out: mine: it doesn't come from a package index" in said.stderr
+    assert "now.txt: skipped: mine: it doesn't come from a package index" in said.stderr
 
 
 def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> None:

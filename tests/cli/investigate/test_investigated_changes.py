@@ -56,7 +56,7 @@ def test_the_hunk_of_the_commit_and_the_setting_that_decide_are_named(whet: Whet
     assert (found["part"]["hunks_before"], found["part"]["hunks_after"]) == (3, 1)
     assert "+b = 22" in found["part"]["diff"]
     assert "good.json fails with setting x: `0` → `1`" in said.stderr
-    assert "of 3 hunks brings it: app.py:7" in " ".join(said.stdout.split())
+    assert "of 3 hunks causes it: app.py:7" in " ".join(said.stdout.split())
     assert "+b = 22" in (whet.folder / "whet-report" / "report.md").read_text()
     assert json.loads((whet.folder / "bad.json").read_text()) == {"x": 1, "y": 2}
 

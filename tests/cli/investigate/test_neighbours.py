@@ -86,7 +86,7 @@ def told(whet: Whet, *command: str) -> list[dict[str, Any]]:
     """Return the clues of an investigation that come from a comparison."""
     done = whet("investigate", "--json", "--no-changes", "--", sys.executable, *command)
     clues = json.loads(done.stdout)["clues"]
-    return [each for each in clues if each["why"] == "compare with the last call that worked"]
+    return [each for each in clues if each["why"] == "what was different the last time it worked"]
 
 
 def test_an_earlier_call_of_the_same_run_is_a_neighbour(whet: Whet) -> None:
@@ -101,7 +101,7 @@ def test_a_number_in_the_command_is_varied(whet: Whet) -> None:
     whet.write("main.py", LEAP)
     (clue,) = told(whet, "main.py", "150")
     assert clue["line"] == 9
-    assert "with `75` in the place of `150` the command passes" in clue["says"]
+    assert "with `75` instead of `150` the command passes" in clue["says"]
     assert len(clue["trials"]) >= 2
 
 

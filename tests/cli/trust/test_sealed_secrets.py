@@ -56,7 +56,11 @@ def test_no_secret_stands_in_a_notebook_and_nobody_else_may_read_what_lies_besid
     assert b"refused: " in held
     assert not [secret for secret in SECRETS if secret.encode() in held]
     assert b"hunter<n>" not in held
-    files = [path for path in whet.state.rglob("*") if path.is_file()]
+    # git makes what lies below `snapshots`, and the folder keeps everybody else out.
+    below = {path.name: [path, *path.rglob("*")] for path in whet.state.iterdir()}
+    assert whet.state.stat().st_mode & 0o077 == 0
+    assert below.pop("snapshots")[0].stat().st_mode & 0o077 == 0
+    files = [path for paths in below.values() for path in paths if path.is_file()]
     assert {path.read_text() for path in (whet.state / "sealed").iterdir()} >= set(SECRETS)
     assert not [path for path in files if path.stat().st_mode & 0o077]
     assert (whet.state / "sealed").stat().st_mode & 0o077 == 0

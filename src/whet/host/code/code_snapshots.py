@@ -130,7 +130,8 @@ class _Taken:
 def _take(top: str, state: str, limit_bytes: int, *, is_nested: bool, left_out: str = "") -> _Taken:
     place = _place(top, state)
     how = partial(_Session, state=state, limit_bytes=limit_bytes, left_out=left_out)
-    os.makedirs(place, exist_ok=True)
+    for folder in (os.path.dirname(place), place):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
     with _alone(place):
         before = _remembered(top, os.path.join(place, "memory.json"))
         for attempt in range(1, _ATTEMPTS):
