@@ -247,7 +247,7 @@ def test_what_cannot_be_searched_is_said(place: Path) -> None:
     (place / "app.py").write_text("x = 1\n")
     expect(NothingBetween, "no commit yet")()
     make_history(place, [{"app.py": "x = 1\n", ".gitignore": ".whet\n"}])
-    expect(NothingBetween, "nothing is uncommitted")()
+    expect(NothingBetween, "has no uncommitted changes")()
     (place / "app.py").write_text("x = 2\n")
     expect(EndMisjudged, "with your changes .* does not fail")()
     make_history(place, [{"app.py": "raise KeyError\n"}])

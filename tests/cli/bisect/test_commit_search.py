@@ -267,7 +267,7 @@ def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> Non
 
     assert f"{culprit[:10]} is the first bad commit" in said.stdout, said.stderr
     assert f"came in with {merge[:7]}" in said.stdout
-    assert f"{merge[:10]} brought in 4 commits" in said.stderr
+    assert f"{merge[:10]} merged 4 commits" in said.stderr
     tested, of = re.findall(r"(\d+) versions tested of (\d+)", said.stdout)[0]
     assert int(tested) <= int(of)
     replayed = whet.git("bisect", "replay", str(log))
@@ -372,7 +372,7 @@ def test_commits_that_lack_a_package_hint_at_a_setup(whet: Whet) -> None:
 
     assert said.code == 75
     assert (
-        "2 commits were skipped for lack of `missing_here`: `--setup 'pip install -e .'`"
+        "2 commits were skipped because `missing_here` is missing: `--setup 'pip install -e .'`"
         in said.stdout
     )
 
@@ -386,7 +386,7 @@ def test_commits_that_are_not_installed_hint_at_a_setup(whet: Whet) -> None:
     said = whet("bisect", commits[0], "main", "--", PYTHON, "app.py")
 
     assert said.code == 75
-    assert "2 commits were skipped for lack of `not-installed-here`: `--setup" in said.stdout
+    assert "2 commits were skipped because `not-installed-here` is missing: `--setup" in said.stdout
 
 
 def test_where_no_commit_passes_there_is_no_answer(whet: Whet) -> None:

@@ -206,7 +206,7 @@ def test_what_becomes_python_runs_on_as_python_does(
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        pytest.param(("sh", "-c", "echo first; {} main.py $0; echo last", "data"), "`sh` starts Python as a process of its own", id="a shell around it"),
+        pytest.param(("sh", "-c", "echo first; {} main.py $0; echo last", "data"), "`sh` starts Python as a separate process", id="a shell around it"),
         pytest.param(("sh", "-c", "exec {} main.py $0 > out", "data"), "its standard output was redirected before Python began", id="a shell that puts its output elsewhere"),
         pytest.param(("sh", "-c", "exec 3< main.py; exec {} main.py $0", "data"), "its descriptor 3 was", id="a shell that opens a file for it"),
         pytest.param(("sh", "-c", "cat $0 > /dev/null; exec {} main.py $0", "data"), "reads data.txt early", id="a shell that reads it"),
