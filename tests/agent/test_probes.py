@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from whet.host.python.pythons import pythons_between
 from whet.host.trial.probe_reports import read_probes
 
 SITE = Path(whet.agent.__file__).parent / "site"
+PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "60"))
 
 
 @cache
@@ -350,10 +352,11 @@ def test_in_a_terminal_enter_ends_a_sleep_and_pdb_opens_there(own_program: Progr
     with started:
         try:
             for awaited, keys in (
-                (b"Enter goes on at once", b"\n"), (b"(Pdb) ", b"p x + 21\n"), (b"41", b"c\n"),
+                (b"Enter to continue at once", b"\n"), (b"(Pdb) ", b"p x + 21\n"), (b"41", b"c\n"),
                 (b"over 20", b""),
             ):  # fmt: skip
                 while awaited not in shown:
+                    assert select.select([keyboard], [], [], PATIENCE_SECONDS)[0], shown
                     shown += os.read(keyboard, 4096)
                 os.write(keyboard, keys)
         except BaseException:
