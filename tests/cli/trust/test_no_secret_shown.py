@@ -57,7 +57,8 @@ values = st.text(characters, min_size=8, max_size=24).filter(
         len(set(text)) > 4
         and text.strip() == text
         and not text.startswith("-")
-        and not re.fullmatch(r"(?=.{,15}$)[A-Za-z][a-z]+([_.-][a-z]*)?", text)  # a word, as below
+        # Words, as below; with a blank between them they may stand in a sentence of whet's.
+        and not re.fullmatch(r"(?=.{,15}$)[A-Za-z][a-z]+([ _.-][a-z]*)*", text)
     )
 )
 
