@@ -25,6 +25,9 @@ from whet.host.process.cleanup_journal import CleanupJournal
 
 _SERVER = "whet.execution.warm_room_server"
 
+_MOST_OUTPUT_BYTES = 16 << 20
+"""Of one stream: it is held in memory, and a changed program may print without end."""
+
 _PATIENCE_SECONDS = 10.0
 """A run takes longer than its limit by what it takes to end it."""
 
@@ -100,7 +103,8 @@ class WarmRoom:
                 not made; None: the program runs as it is, from its start.
         """
         channel, (path, text) = self._process.channel, change or ("", "")
-        asked = json.dumps(replace(limits, room=None).to_json())
+        most = min(limits.output_bytes or _MOST_OUTPUT_BYTES, _MOST_OUTPUT_BYTES)
+        asked = json.dumps(replace(limits, room=None, output_bytes=most).to_json())
         try:
             channel.send("run", (asked, path, text.encode()))
         except OSError:
@@ -109,6 +113,8 @@ class WarmRoom:
         message = channel.receive() if _has_come(channel.descriptor, seconds) else None
         match None if message is None else unpacked(message[1]):
             case (str(told), bytes(stdout), bytes(stderr)):
+                if most == _MOST_OUTPUT_BYTES <= max(len(stdout), len(stderr)):
+                    return Ran()  # it may have more to say
                 return _ran(told, [BytesOutput(stdout), BytesOutput(stderr)])
             case int(snapshots):
                 return Ran(is_clean=True, snapshots=snapshots)

@@ -98,3 +98,13 @@ def test_a_run_without_an_end_is_ended_at_its_limit(tmp_path: Path) -> None:
         assert ran.outcome is not None
         assert ran.outcome.timed_out
         assert printed(room.run(LIMITS, (helper, HELPER))) == "6\n"
+
+
+def test_a_change_that_prints_without_end_has_no_answer_here(tmp_path: Path) -> None:
+    _, helper = written(tmp_path)
+    endless = HELPER.replace("return", "while True: print('x' * 100_000)\n    return")
+    with room_of(tmp_path) as room:
+        assert room.run(replace(LIMITS, output_bytes=None)).is_clean
+        ran = room.run(replace(LIMITS, output_bytes=None), (helper, endless))
+
+    assert ran == Ran()

@@ -63,3 +63,19 @@ def test_a_process_that_is_gone_and_its_own_group_are_left_out() -> None:
     tethers.hold([gone.pid, os.getpid()])
 
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_group_that_has_ended_takes_no_descriptors() -> None:
+    group = _group()
+    zombie = group.pid
+    os.killpg(zombie, signal.SIGKILL)
+    os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    tethers = Tethers()
+    tethers.hold([zombie])
+    tethers.release()
+    group.wait()
+    tethers.hold([zombie])
+
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    group.communicate()

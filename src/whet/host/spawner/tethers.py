@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
-_MOST = 64  # each takes two descriptors
+_MOST, _SHARE = 64, 16  # groups, and how often they must go into the limit of open files
 
 
 class Tethers:
@@ -45,12 +45,19 @@ class Tethers:
         self._ends.clear()
 
     def _tether(self, group: int) -> None:
-        if len(self._ends) >= _MOST:
+        if len(self._ends) >= min(_MOST, os.sysconf("SC_OPEN_MAX") // _SHARE):
             return
-        ends = self._ends[group] = os.pipe()
+        ends = os.pipe()
+        try:
+            for end in ends:
+                fcntl.fcntl(end, fcntl.F_SETOWN, -group)
+                fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGKILL)
+        except OSError:  # it has just ended, and another one may get its number
+            for end in ends:
+                os.close(end)
+            raise
+        self._ends[group] = ends
         for end in ends:
-            fcntl.fcntl(end, fcntl.F_SETOWN, -group)
-            fcntl.fcntl(end, fcntl.F_SETSIG, signal.SIGKILL)
             _let_report(end, is_wanted=True)
 
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from whet.core.room import Room
@@ -46,6 +47,8 @@ class RoomProcess:
         Raises:
             OSError: if the system does not start it.
         """
+        plan = plan_of(room, program, b"").order[1]
+        assert isinstance(plan, bytes)
         self._cleanup_journal = cleanup_journal
         self.channel, theirs = Channel.pair()
         lifeline, self._lifeline = os.pipe()
@@ -64,10 +67,9 @@ class RoomProcess:
             theirs.close()
             os.close(lifeline)
             os.close(tells)
-        plan = plan_of(room, program, b"").order[1]
-        assert isinstance(plan, bytes)
         said, contents = settings
-        self.channel.send("enter", (plan, said, dict(contents)))
+        with suppress(OSError):  # it has ended: it tells of no room
+            self.channel.send("enter", (plan, said, dict(contents)))
         self.keeper = _keeper_in(told)
         process.wait()  # it ends when it has brought both processes of the room on their way
         if self.keeper:
