@@ -214,3 +214,13 @@ def test_nothing_is_left_in_the_folder(top: Path) -> None:
 
     assert files_in(top) == before
     assert not os.path.lexists(top / ".git")
+
+
+def test_a_folder_with_a_line_end_in_its_name_is_left_out_as_it_is_said(
+    top: Path, tmp_path: Path
+) -> None:
+    for number in range(1001):
+        write(top / "a\nb" / str(number), "")
+    code = code_of(top)
+
+    assert set(files_in(restored(code, tmp_path))) == {"train.py", "package/model.py"}

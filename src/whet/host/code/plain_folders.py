@@ -76,7 +76,8 @@ def look_through(top: str) -> PlainFolder:
 
 def escaped(path: str) -> str:
     """Return a path as a pattern of ``.gitignore`` that means this path alone."""
-    return "".join(f"\\{char}" if char in "\\*?[ " else char for char in path)
+    shown = (f"\\{char}" if char in "\\*?[ " else char for char in path)
+    return "".join(shown).replace("\n", "?")  # a pattern ends with its line
 
 
 def _why_never(top: str) -> str:
