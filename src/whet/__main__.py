@@ -30,7 +30,7 @@ def main() -> "NoReturn":
         try:
             stream.flush()
         except (OSError, KeyboardInterrupt):
-            continue  # whoever read it has gone, or wants no more
+            continue  # its reader has gone, or Ctrl-C came
     # All that whet made is removed and the notebook is closed by now. Taking the interpreter
     # apart would cost 10 ms.
     os._exit(code)
@@ -44,7 +44,7 @@ def _code() -> int:
     # and again costs 3 ms of a start.
     gc.set_threshold(50_000)
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started whet (`2>&-`)
+        if getattr(sys, name) is None:  # the parent closed it (`2>&-`)
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     from whet.cli.main import run_cli
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -23,7 +24,9 @@ def offer_readers(folder: str, files: Sequence[str], *, as_json: bool) -> None:
         return
     from whet.workbench.shrink.readers import INSTALL_LINE, install_readers, lacking_readers
 
-    lacking = lacking_readers(Path(folder or ".", name) for name in files)
+    lacking: dict[str, str] = {}
+    with suppress(OSError):  # a file that can't be read is the search's to report
+        lacking = lacking_readers(Path(folder or ".", name) for name in files)
     if not lacking:
         return
     what = ", ".join(f"{library}, which reads `{name}`," for library, name in lacking.items())

@@ -76,7 +76,7 @@ def take_snapshot(
     Args:
         folder: any folder of the working tree.
         state: folder for whet's own index.
-        root: the project's folder, where there is no repository; what is outside of it has none.
+        root: the project's folder, for one outside git; no code outside this folder is kept.
         keep_untracked_below_bytes: an untracked file above this is kept by name, size and
             time only; so are the largest ones once all together are 20 times as much.
     """

@@ -20,7 +20,7 @@ from whet.host.code.project import STATE_FOLDER
 from whet.host.process.git import GitFailedError, Repository
 
 _MOST_FILES = 30_000
-"""About half a second of reading; whet takes a larger place for one that has changed."""
+"""Reading them takes about half a second; whet treats a larger place as changed."""
 
 _SHELL_WORDS = re.compile(r"[\s'\"=;&|<>(),]+")
 _NOT_LOOKED_INTO = frozenset(

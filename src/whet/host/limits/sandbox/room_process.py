@@ -84,7 +84,7 @@ class RoomProcess:
 
 
 def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str, bytes]]:
-    """In that process: enter the room; return the settings. It exits if there is no such room."""
+    """Enter the room, in that process, and return the settings; exit if the room can't be made."""
     message = channel.receive()
     if message is None:
         os._exit(1)
@@ -100,7 +100,7 @@ def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str,
 
 
 def _keeper_in(told: int) -> int:
-    """Return the first process of a room, as it was told; 0: there is no such room."""
+    """Read the number of the room's first process; 0: the room couldn't be made."""
     with open(told, "rb") as file:
         numbers = file.read().partition(b"\n")[0].decode()
     mark = MARK.decode()

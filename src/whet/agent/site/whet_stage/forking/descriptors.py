@@ -67,9 +67,9 @@ def skip_stdin(offset: int) -> None:
 
 
 def find_files_of(shared: list[SharedMemory]) -> None:
-    """Note through which descriptor memory can be mapped again, once its file is opened anew.
+    """Note the descriptor through which memory can be mapped again after its file is reopened.
 
-    A file that was opened twice stays unknown: what is opened anew for one would not be the other's.
+    A file that was opened twice is left out: reopening it once would not serve both.
     """
     files = opened() if shared else []
     for memory in shared:
@@ -85,7 +85,7 @@ def hindering_file(
 
     Args:
         pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
-        is_mapped: whether a descriptor's file is mapped into memory, and a copy cannot map that anew.
+        is_mapped: whether a descriptor's file is mapped into memory, and a copy can't map it again.
         has_cuda: whether CUDA's driver is loaded. Without it a device of NVIDIA's is asked what
             it is and no more, which is what PYTORCH_NVML_BASED_CUDA_CHECK is for.
     """
