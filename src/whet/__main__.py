@@ -17,14 +17,20 @@ _ELSEWHERE = (
 )
 
 
+_NO_MEMORY = b"error: whet has run out of memory\n\nhint: `ulimit -v unlimited`\n"
+
+
 def main() -> "NoReturn":
     """Run whet, and end this process with its exit code."""
     try:
         code = _code()
     except KeyboardInterrupt:  # while it was being imported: nothing has begun
         code = 130
-    except MemoryError:  # while it was being imported: a limit that leaves room for Python alone
-        os.write(2, b"error: whet has too little memory to start\n\nhint: `ulimit -v unlimited`\n")
+    except (MemoryError, ImportError, SyntaxError, SystemError) as error:
+        # While it was being imported: a limit that leaves room for Python alone.
+        if not isinstance(error, MemoryError) and not _is_limited():
+            raise
+        os.write(2, _NO_MEMORY)
         code = 71
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -34,6 +40,14 @@ def main() -> "NoReturn":
     # All that whet made is removed and the notebook is closed by now. Taking the interpreter
     # apart would cost 10 ms.
     os._exit(code)
+
+
+def _is_limited() -> bool:
+    """Whether a limit on memory holds here, read without a library that would have to be loaded."""
+    limits = os.open("/proc/self/limits", os.O_RDONLY)
+    _, _, rest = os.read(limits, 1 << 16).partition(b"Max address space")
+    os.close(limits)
+    return not rest.lstrip().startswith(b"unlimited")
 
 
 def _code() -> int:

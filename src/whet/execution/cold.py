@@ -26,6 +26,7 @@ from whet.host.files.file_times import Moment
 from whet.host.files.memory import FullGroups
 from whet.host.files.refused import refused
 from whet.host.inspect.samples import Stacks
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.limits.program import Program
 from whet.host.process.channel import as_looked
 from whet.host.process.cleanup_journal import CleanupJournal
@@ -136,7 +137,7 @@ class ColdExecutor:
         return future
 
     def _add_thread(self) -> None:
-        thread = threading.Thread(target=self._work, name="whet-slot", daemon=True)
+        thread = DaemonThread(target=self._work, name="whet-slot")
         is_main = threading.current_thread() is threading.main_thread()
         # Ctrl-C in between would leave a thread of which nobody knows, and whose end nobody awaits.
         with holding_signals() if is_main else nullcontext():

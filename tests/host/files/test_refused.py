@@ -88,3 +88,18 @@ def test_a_git_whose_answer_does_not_arrive_is_named(
         Repository.containing(tmp_path)
 
     assert "git rev-parse: no answer" in str(failure_of_git(failing.value))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "out of memory",  # the loader had no memory for its own words
+        "_x.so: failed to map segment from shared object",
+        "_x.so: cannot allocate memory in static TLS block",
+    ],
+)
+def test_a_library_that_finds_no_memory_is_no_fault_of_whets(words: str) -> None:
+    told = refused(ImportError(words))
+
+    assert isinstance(told, HostFailure)
+    assert "whet has run out of memory" in str(told)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from whet.host.files import file_times
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.process.object_store import own_folder
 from whet.host.process.own_outputs import OwnOutputs
 
@@ -136,9 +137,7 @@ class Saves:
     ) -> threading.Event:
         """Begin to watch, and tell what was saved since a time; return what says that it is on."""
         stop = _Stop(self._is_over, partial(self._catch_up, since_ns), is_on)
-        thread = threading.Thread(
-            target=self._watch, args=(stop, way), name="whet-saves", daemon=True
-        )
+        thread = DaemonThread(target=self._watch, args=(stop, way), name="whet-saves")
         try:
             thread.start()
         except RuntimeError:
@@ -256,7 +255,7 @@ def _prove_that_threads_start() -> None:
     Raises:
         RuntimeError: if so.
     """
-    thread = threading.Thread(target=_nothing, name="whet-saves-proof", daemon=True)
+    thread = DaemonThread(target=_nothing, name="whet-saves-proof")
     thread.start()
     thread.join()
 

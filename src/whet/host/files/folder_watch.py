@@ -16,6 +16,7 @@ from typing import Self
 
 from whet.core.value_class import value_class
 from whet.host.files.file_times import MountChanges, is_of_this_kernel, mount_points
+from whet.host.kernel.daemon_thread import DaemonThread
 
 # linux/inotify.h
 _CLOSE_WRITE, _MOVED_TO, _OVERFLOW = 0x8, 0x80, 0x4000
@@ -63,7 +64,7 @@ class FolderWatch:
         self._events = -1 if begin is None else int(begin(os.O_NONBLOCK | os.O_CLOEXEC))
         self._mounts = MountChanges()
         self._asked, self._asking = os.pipe()
-        self._thread = threading.Thread(target=self._listen, name="whet-folder-watch", daemon=True)
+        self._thread = DaemonThread(target=self._listen, name="whet-folder-watch")
 
     def __enter__(self) -> Self:
         if self._events >= 0:

@@ -18,7 +18,8 @@ _SIZE = ("-f", resource.RLIMIT_FSIZE, 1024)
 
 _NO_THREAD = "can't start new thread"  # all that CPython says of it
 _NOT_OPENED = "cannot open shared object file: "  # what the loader says of a library
-_NOT_MAPPED = ("failed to map segment", "cannot allocate memory")  # what the loader says of it
+# What the loader says of a library; the last where it has no memory for its own words.
+_NOT_MAPPED = ("failed to map segment", "cannot allocate memory", "out of memory")
 
 
 def refused(error: Exception) -> WhetError | None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
+from whet.host.kernel.daemon_thread import DaemonThread
+
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
 _SHELL_ADDS = 128
 _NUDGE_SECONDS = (0.0, 0.01, 0.05, 0.2, 1.0)
@@ -125,9 +127,7 @@ def _heard_while_waiting(numbers: Container[int]) -> Generator[None, None, None]
     """
     told, telling = os.pipe()
     os.set_blocking(telling, False)
-    hearing = threading.Thread(
-        target=_nudge, args=(told, numbers), name="whet-signals", daemon=True
-    )
+    hearing = DaemonThread(target=_nudge, args=(told, numbers), name="whet-signals")
     try:
         hearing.start()
     except RuntimeError:  # no more threads are allowed: then it is as CPython has it

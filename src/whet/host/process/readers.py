@@ -3,9 +3,10 @@
 import os
 import select
 import signal
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+
+from whet.host.kernel.daemon_thread import DaemonThread
 
 _NAMELESS = ("pipe:", "socket:")  # one with a name may find another reader
 
@@ -21,7 +22,7 @@ def interrupted_without_reader(stream: int = 1) -> Generator[None, None, None]:
         yield
         return
     over, end = os.pipe()
-    thread = threading.Thread(target=_look, args=(stream, over), name="whet-readers", daemon=True)
+    thread = DaemonThread(target=_look, args=(stream, over), name="whet-readers")
     try:
         thread.start()
     except RuntimeError:  # no more threads are allowed: the next write tells

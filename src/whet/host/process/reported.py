@@ -1,10 +1,10 @@
 """A thread of whet's own that serves the one process of a trial that will report to it."""
 
 import socket
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.process.room_reports import new_listener
 
 
@@ -24,7 +24,7 @@ class ReportServer:
         self._serve = serve
         self._patience_seconds = patience_seconds
         self._listener = new_listener()
-        self._thread = threading.Thread(target=self._wait, name=name, daemon=True)
+        self._thread = DaemonThread(target=self._wait, name=name)
 
     @property
     def address(self) -> bytes:

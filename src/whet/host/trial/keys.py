@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Self
 
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.process.console import Console
 
 END_OF_INPUT = "\x04"
@@ -32,7 +33,7 @@ class TypedLines:
     def __enter__(self) -> Self:
         if self._console is not None:
             self._over, self._end = os.pipe()
-            self._thread = threading.Thread(target=self._read, name="whet-keys", daemon=True)
+            self._thread = DaemonThread(target=self._read, name="whet-keys")
             self._thread.start()
         return self
 

@@ -12,6 +12,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.execution.futures import TrialFuture
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.process.tool import end_tools_of
 
 _LOOK_SECONDS = 0.05  # a thread may call one tool after another
@@ -42,7 +43,7 @@ class PlacingExecutor:
         placement = _Placement()
         future = TrialFuture(placement.give_up)
         # Not a pool: a search has few trials under way, and a daemon thread lets whet end.
-        thread = threading.Thread(target=self._run, args=(trial, placement, future), daemon=True)
+        thread = DaemonThread(target=self._run, args=(trial, placement, future))
         self._underway[thread] = placement
         thread.start()
         return future
