@@ -1,5 +1,5 @@
-# Every verb does all of its own set-up: a machine with python3 (venv), git and make is enough.
-# Say `make test PYTHON=python3.13` for another interpreter, `ARGS='-k notebook'` for pytest.
+# Every verb sets up everything it needs: a machine with python3 (venv), git and make is enough.
+# `make test PYTHON=python3.13` uses another interpreter; `ARGS='-k notebook'` goes to pytest.
 
 PYTHON  ?= python3
 ARGS    ?=
@@ -7,7 +7,7 @@ TORCH   ?= torch==2.13.0
 PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1 tqdm==4.70.1 polars==2.1.0 pyarrow==26.0.1 \
            matplotlib==3.11.2 scikit-learn==1.9.1 jax==0.10.2
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
-# The first other Python that really runs: what pyenv puts on PATH may only say that it cannot.
+# The first other Python that really runs: a shim that pyenv puts on PATH may only print an error.
 PYTHONS := $(foreach version,3.13 3.12,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)))
 OTHER   ?= $(shell for python in $(PYTHONS); do $$python -c 'import ensurepip, venv' 2>/dev/null && echo $$python && break; done)
 # Tests wait for programs a third of their time: half as many workers again as there are cores.
@@ -38,7 +38,7 @@ help: ## this list
 
 # ---- verbs ----
 
-# What is kept of the projects of measurements goes with `make clean`, and not into the user's folder.
+# `make clean` removes the state of the measured projects: it isn't in the user's own state folder.
 bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve: export XDG_STATE_HOME := $(CURDIR)/build/state
 
 .PHONY: demo
@@ -46,11 +46,11 @@ demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to on
 	PATH="$(CURDIR)/$(BIN):$$PATH" demo/run
 
 .PHONY: test
-test: $(VENV)/.ready-dev system-if-root ## all tests but those that take minutes or need torch
+test: $(VENV)/.ready-dev system-if-root ## all tests except those that take minutes or need torch
 	$(BIN)/python $(PYTEST) -m 'not long and not ml' $(ARGS)
 
 .PHONY: test-other
-test-other: ## tests of what differs between Pythons, on another one, if there is one; OTHER=python3.12
+test-other: ## the version-dependent tests on another Python, if installed; OTHER=python3.12
 ifeq ($(OTHER),)
 	@echo 'make test-other: skipped, as neither python3.13 nor python3.12 runs here'
 else
@@ -75,7 +75,7 @@ check-format: $(VENV)/.ready-dev
 
 check-types: $(VENV)/.ready-dev
 	$(BIN)/mypy
-	@# Not that of tests/ml: torch is not there.
+	@# Not tests/ml/conftest.py: torch isn't installed here.
 	for file in $$(ls tests/*/conftest.py | grep -v ^tests/ml/); do $(BIN)/mypy "$$file" || exit; done
 	$(BIN)/basedpyright
 
@@ -90,20 +90,20 @@ check-docs: $(VENV)/.ready-dev
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 
 .PHONY: bench
-bench: $(VENV)/.ready-dev ## the measurements of benchmarks/, as tables with ratios
+bench: $(VENV)/.ready-dev ## run the measurements in benchmarks/; prints tables with ratios
 	for module in cycles.overhead histories.bisection histories.fewer_runs histories.second_look \
 	    histories.two_cases shrink.decisions evidence.costs evidence.slips limits.starve limits.rooms; do \
 	    $(BIN)/python -m benchmarks.$$module || exit; done
 
 .PHONY: bench-warm
-bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program and of libraries, beside cold ones and other tools
+bench-warm: $(VENV)/.ready-dev $(VENV_PEERS)/.ready ## warm cycles of a torch program and of libraries, compared with cold ones and other tools
 	$(BIN)/python -m benchmarks.cycles.warm --python $(VENV_PEERS)/bin/python \
 	    --picture docs/warm-cycles.svg $(ARGS)
 	$(BIN)/python -m benchmarks.cycles.searches --python $(CURDIR)/$(VENV_PEERS)/bin/python --only trials
 	$(BIN)/python -m benchmarks.cycles.libraries --python $(VENV_PEERS)/bin/python
 
 .PHONY: bench-evidence
-bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded failures are bisected; what evidence costs: stacks, variables of a failure, system calls, probes
+bench-evidence: $(VENV)/.ready-dev ## how many causes whet names and reworded failures it bisects; the cost of stacks, variables, system calls, probes
 	$(BIN)/python -m benchmarks.evidence.everyday
 	$(BIN)/python -m benchmarks.evidence.published
 	$(BIN)/python -m benchmarks.evidence.spectrum
@@ -114,13 +114,13 @@ bench-evidence: $(VENV)/.ready-dev ## which causes are named, which reworded fai
 	$(BIN)/python -m benchmarks.evidence.slips
 
 .PHONY: bench-shrink
-bench-shrink: $(VENV)/.ready-dev ## whet shrink beside other reducers; hours; goes on where it was stopped
+bench-shrink: $(VENV)/.ready-dev ## whet shrink compared with other reducers; takes hours; resumes where you stopped it
 	$(BIN)/python -m benchmarks.shrink.reducers $(ARGS)
 	$(BIN)/python -m benchmarks.shrink.engine
 	$(BIN)/python -m benchmarks.shrink.reducers $(ARGS) --summary
 
 .PHONY: bench-bisect
-bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, merges, releases of a real package, all culprits; flaky failures
+bench-bisect: $(VENV)/.ready-dev ## whet bisect compared with git bisect run: lines, merges, releases of a real package, all culprits, flaky failures
 	$(BIN)/python -m benchmarks.histories.bisection $(ARGS)
 	$(BIN)/python -m benchmarks.histories.culprits
 	$(BIN)/python -m benchmarks.histories.releases
@@ -128,29 +128,29 @@ bench-bisect: $(VENV)/.ready-dev ## whet bisect beside git bisect run: lines, me
 	$(BIN)/python -m benchmarks.histories.second_look
 
 .PHONY: bench-starve
-bench-starve: $(VENV)/.ready-dev ## what limits cost and how exact they are; what the resource record costs
+bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cost of the resource record
 	$(BIN)/python -m benchmarks.limits.starve $(ARGS)
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: chaos
-chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; what it shows adds up; ARGS='--rounds 1000'
+chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; results accumulate; ARGS='--rounds 1000'
 	$(BIN)/python -m benchmarks.faults.chaos $(ARGS)
 
 .PHONY: fuzz
-fuzz: $(VENV)/.ready-dev ## broken and odd files, records and texts for every reader; what it shows adds up; ARGS='--seconds 3600'
+fuzz: $(VENV)/.ready-dev ## broken and odd files, records and texts for every parser; results accumulate; ARGS='--seconds 3600'
 	$(BIN)/python -m benchmarks.faults.fuzz $(ARGS)
 
 .PHONY: docs
-docs: docs-generate ## the documentation, as docs/_build/html/index.html
+docs: docs-generate ## build the documentation: docs/_build/html/index.html
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 	@echo 'open docs/_build/html/index.html'
 
 .PHONY: recordings
-recordings: $(VENV)/.ready-dev ## record the pictures of the documentation again, on a quiet machine; ARGS=loop for one
+recordings: $(VENV)/.ready-dev ## record the pictures of the documentation again, on an idle machine; ARGS=loop for one
 	$(BIN)/python docs/recordings.py $(ARGS)
 
 .PHONY: docs-generate
-docs-generate: $(VENV)/.ready-dev ## rewrite the pages that come from the code
+docs-generate: $(VENV)/.ready-dev ## rewrite the pages that are generated from the code
 	$(BIN)/python docs/generate.py
 
 .PHONY: system
@@ -173,21 +173,21 @@ system-if-root:
 	@if [ "$(SYSTEM)" = yes ] && [ "$$(id -u)" = 0 ]; then $(MAKE) system; fi
 
 .PHONY: lock
-lock: $(VENV)/.ready-dev ## resolve the dependencies anew; ARGS=--upgrade for the newest
+lock: $(VENV)/.ready-dev ## resolve the dependencies again; ARGS=--upgrade for the newest
 	$(LOCK) --group dev --extra formats -o locks/dev.txt
 	$(LOCK) --group build --group demo -c locks/dev.txt -o locks/demo.txt
 	$(LOCK) --group ml --extra formats -c locks/dev.txt -o locks/ml.txt
 
 .PHONY: clean
-clean: ## remove the environments and all that was built
+clean: ## remove the environments and everything that was built
 	rm -rf $(VENV) $(VENV_ML) $(VENV_PEERS) .venv-python3.* docs/_build dist build .coverage .coverage.* \
 	    .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-# ---- environments; each stamp is older than nothing that it was made from ----
+# ---- environments; a stamp is newer than the files that it was made from ----
 
-# A lock names all that is needed, so pip resolves nothing (--no-deps): a release of today changes nothing.
+# A lock lists every package, so pip resolves nothing (--no-deps), and today's releases change nothing.
 
-# $(call make-venv,FOLDER): a working virtual environment, made anew if its Python is gone.
+# $(call make-venv,FOLDER): a working virtual environment, made again if its Python is gone.
 define make-venv
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
     echo 'whet needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
@@ -201,7 +201,7 @@ $(VENV)/.ready-demo: locks/demo.txt pyproject.toml
 	$(call make-venv,$(VENV))
 	@$(BIN)/python $(PIP) --no-deps --require-hashes -r locks/demo.txt
 	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
-	@# pip compiles what it copies, but not a checkout.
+	@# pip compiles the files that it copies, but not a checkout.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
@@ -216,7 +216,7 @@ $(VENV_OTHER)/.ready: locks/dev.txt pyproject.toml
 	@$(VENV_OTHER)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# torch stands alone: a plain name takes the build that this machine's pip is set up for.
+# torch isn't in a lock: a plain name takes the build that this machine's pip is configured for.
 $(VENV_ML)/.ready: locks/ml.txt pyproject.toml Makefile
 	$(call make-venv,$(VENV_ML))
 	@$(VENV_ML)/bin/python $(PIP) '$(TORCH)'
@@ -224,7 +224,7 @@ $(VENV_ML)/.ready: locks/ml.txt pyproject.toml Makefile
 	@$(VENV_ML)/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# What warm cycles are compared with, beside all that is in the environment of torch.
+# The tools that warm cycles are compared with, and everything in the torch environment.
 $(VENV_PEERS)/.ready: $(VENV_ML)/.ready Makefile
 	$(call make-venv,$(VENV_PEERS))
 	@$(VENV_PEERS)/bin/python $(PIP) $(foreach peer,$(PEERS),'$(peer)')
