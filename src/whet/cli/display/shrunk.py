@@ -103,8 +103,8 @@ def show_shrunk(result: ShrunkPayload, budget: float | None) -> None:
 def _remarks(result: ShrunkPayload) -> Iterator[str]:
     """Yield what is special about the result and how it was found."""
     if result.stopped is StopReason.TRIVIAL:
-        yield "the failure does not depend on what this file holds: an empty one shows it, and"
-        yield "so does one of other content"
+        yield "the failure doesn't depend on this file's content: an empty file fails, and so does a"
+        yield "file with other content"
     elif not result.content or result.files == {}:
         yield "the failure doesn't depend on this file's content: an empty file also fails"
     if result.rate_at_least:
