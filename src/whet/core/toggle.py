@@ -1,5 +1,6 @@
 """A named switch of the environment: what it does, and how one sees that it took."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import field
 
@@ -26,6 +27,7 @@ class Toggle:
         only_slows: it changes little but how fast things go, so that it may hide a race.
         only_tells: it changes what is written, and nothing else.
         amplifies: it may make a failure more frequent that comes only sometimes.
+        refusal: a pattern of what a program says that doesn't work with it; empty: all do.
         room: what it puts around the program, if anything.
         wrapper: the program that starts the program, with its options; empty: none.
     """
@@ -40,8 +42,13 @@ class Toggle:
     only_slows: bool = False
     only_tells: bool = False
     amplifies: bool = False
+    refusal: str = ""
     room: Room | None = None
     wrapper: tuple[str, ...] = ()
+
+    def is_refusal(self, said: str) -> bool:
+        """Whether a program that failed with these words doesn't work with the switch at all."""
+        return bool(self.refusal) and re.search(self.refusal, said) is not None
 
     def took(self, told: Collection[str], *, is_all: bool) -> bool | None:
         """Return whether the program has read it; None: that is not known.

@@ -1,7 +1,9 @@
 """What `whet investigate` says of symptoms whose cause the failure itself does not name."""
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +46,41 @@ def test_what_a_gpu_would_tell_is_said_where_there_is_none(whet: Whet) -> None:
     said = " ".join(str(each["says"]) for each in clues)
     assert "whet couldn't test cuda-sync and cpu" in said
     assert "`whet toggle cuda-sync cpu`" in said
+
+
+@pytest.fixture
+def late_errors(whet: Whet) -> Whet:
+    """Return a folder with a program whose GPU reports its errors late."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler: apt-get install gcc")
+    shutil.copytree(SYMPTOMS.parent / "late_errors", whet.folder, dirs_exist_ok=True)
+    library = str(whet.folder / "libcuda.so.1")
+    subprocess.run([compiler, "-shared", "-o", library, "-x", "c", os.devnull], check=True)
+    packages = str(whet.folder / "site-packages")
+    paths = os.pathsep.join(filter(None, [packages, os.environ.get("PYTHONPATH")]))
+    whet.environment.update({"LD_LIBRARY_PATH": str(whet.folder), "PYTHONPATH": paths})
+    return whet
+
+
+def test_an_error_that_a_gpu_reports_late_is_named_where_it_happens(late_errors: Whet) -> None:
+    said = late_errors("investigate", "--json", "--", PYTHON, "score.py")
+    (cause, *others) = json.loads(said.stdout)["clues"]
+
+    assert cause["line"] == 7
+    assert "is raised at score.py:7 in `embed`" in cause["says"]
+    assert 'a kernel\'s check failed: `ind < size && "index out of bounds"`' in cause["says"]
+    assert "it is reported only at score.py:15" in cause["says"]
+    assert "No CUDA GPUs" not in str(others)
+
+
+def test_a_program_that_insists_on_a_gpu_says_nothing_clearer_without_one(
+    late_errors: Whet,
+) -> None:
+    said = late_errors("toggle", "--json", "cuda-sync", "cpu", "--", PYTHON, "score.py")
+    turned = {each["name"]: each["effect"] for each in json.loads(said.stdout)["toggles"]}
+
+    assert turned == {"cuda-sync": "clearer", "cpu": "different"}
 
 
 @pytest.mark.long

@@ -46,7 +46,7 @@ from whet.workbench.investigate.origins import Origins, Recorded, origins_of, re
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
 from whet.workbench.investigate.warm_changes import TriedChanges
-from whet.workbench.toggle.toggle_clues import toggle_clues
+from whet.workbench.toggle.toggle_clues import late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
 
@@ -113,6 +113,7 @@ class Closer:
     is_short: bool = False
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
+    _turned: tuple[str, ...] = ()
 
     def look(self) -> Finding:
         """Return what points at the cause."""
@@ -124,10 +125,11 @@ class Closer:
 
     def _look(self) -> Finding:
         at = Placing(self.trial.cwd)
+        moved = self._in_time(self._of_late_error)
         outcome = self.baseline.outcome
         seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in seen for group in groups_of(each)]
-        clues: list[Clue] = [*self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        clues: list[Clue] = [*moved, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
         clues = [*self._in_time(lambda: self._of_closer_look(at)), *clues]
         ended = ended_in(outcome.evidence)
         clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
@@ -310,10 +312,19 @@ class Closer:
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
         return self._variant(self.trial, tasks)
 
+    def _of_late_error(self) -> list[Clue]:
+        """Return where an error happens that is reported later; all further looks are taken there."""
+        moved = late_error(self.session, self.trial, self.baseline)
+        if moved is None:
+            return []
+        self.trial, self.baseline = moved.trial, moved.baseline
+        self._turned = (moved.toggle,)
+        return [moved.clue]
+
     def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
         return toggle_clues(
-            self.session, self.trial, self.baseline,
-            is_explained=is_explained, libraries=self._libraries,
+            self.session, self.trial, self.baseline, is_explained=is_explained,
+            libraries=self._libraries, turned_already=self._turned,
         )  # fmt: skip
 
     def _libraries_of_numbers(self) -> set[str] | None:

@@ -71,6 +71,11 @@ class Turned:
     trial: int
     summary: str
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the program doesn't work with the switch: its failure says nothing of the other."""
+        return self.toggle.is_refusal(self.summary)
+
 
 @value_class(kw_only=True)
 class TurnedTogether:
@@ -260,7 +265,7 @@ class _Turning:
         seconds = median(outcome.wall_seconds for outcome in outcomes)
         return Turned(
             toggle=each,
-            effect=self._effect(verdicts, outcomes),
+            effect=self._effect(each, verdicts, outcomes),
             took=took(each, outcomes),
             slowdown=seconds / usual if usual else 1.0,
             failures=failures,
@@ -274,7 +279,9 @@ class _Turning:
         before, now = self._baseline.outcome.failure, run.outcome.failure
         return Verdict.BAD if is_same_crash(before, now) else run.verdict
 
-    def _effect(self, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]) -> Effect:
+    def _effect(
+        self, each: Toggle, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]
+    ) -> Effect:
         others = [
             outcome.failure
             for outcome, verdict in zip(outcomes, verdicts, strict=True)
@@ -286,7 +293,10 @@ class _Turning:
             return Effect.RARER if is_rarer else Effect.SAME
         if not others:
             return Effect.GONE
-        is_clearer = tells_more(self._baseline.outcome.failure, others[0])
+        first = others[0]
+        is_clearer = tells_more(self._baseline.outcome.failure, first) and not each.is_refusal(
+            first.summary
+        )
         return Effect.CLEARER if is_clearer else Effect.DIFFERENT
 
     # ---- sets of them ----

@@ -2,17 +2,20 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
+from whet.core.errors import GpuNotHeld
 from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
 from whet.evidence.clues.not_a_number import forward_call
-from whet.workbench.toggle.toggle import Effect, Turned, turn_each
+from whet.workbench.toggle.toggle import Effect, Turned, turn_each, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
-from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.reproduce import FEW, Baseline, reproduce
 from whet.workbench.trials.session import Session
 
 _CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|device-side assert|\bHIP error", re.IGNORECASE)
@@ -20,7 +23,9 @@ _LAST_BYTES = 8000
 _SIGNALS = ("debug-malloc",)
 _REPEATS, _CHANCE = 8, 0.05
 _OF_CHANCE = (Effect.GONE, Effect.RARER)
-_ANOMALY = "torch-anomaly"
+_ANOMALY, _SYNC = "torch-anomaly", "cuda-sync"
+# CUDA's `assert`, in a line for each thread that meets it.
+_CHECK = re.compile(r"thread: \[[\d,]+\] Assertion `(?P<check>.{1,200}?)` failed", re.DOTALL)
 _WHY_CUDA = "a GPU reports an error late, on another line; synchronous kernels report it at once"
 _SAID = {
     Effect.GONE: "it doesn't fail",
@@ -37,6 +42,7 @@ def toggle_clues(
     *,
     is_explained: bool,
     libraries: Collection[str] | None,
+    turned_already: Collection[str] = (),
 ) -> list[Clue]:
     """Return what became of a failure when the switches for its symptom were turned.
 
@@ -47,19 +53,83 @@ def toggle_clues(
         is_explained: something points at a line already: what helps to guess is left out.
         libraries: where a number that is none is the matter, whose it may be: ``torch``, ``jax``;
             None: it is not.
+        turned_already: the switches that need not be turned again.
     """
-    asked = dict(_asked(baseline, is_explained=is_explained, libraries=libraries))
+    asked = {
+        name: why
+        for name, why in _asked(baseline, is_explained=is_explained, libraries=libraries)
+        if name not in turned_already
+    }
     if not asked:
         return []
-    toggles = chosen(list(asked), known_toggles(session.bench.settings.toggles))
     repeats = None if baseline.reproduction.is_deterministic else _REPEATS
-    turned = turn_each(session, trial, baseline, toggles, repeats=repeats)
+    turned = list[Turned]()
+    for each in chosen(list(asked), known_toggles(session.bench.settings.toggles)):
+        with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
+            turned += turn_each(session, trial, baseline, (each,), repeats=repeats)
     clues = [
         _placed(_clue(each, asked[each.toggle.name], said), each, session.bench, Placing(trial.cwd))
         for each in turned
         if (said := _said(each, baseline.reproduction.rate))
     ]
     return [*clues, *_of_no_gpu([each for each in turned if asked[each.toggle.name] == _WHY_CUDA])]
+
+
+@value_class(kw_only=True)
+class Moved:
+    """A late error that was raised where it happens.
+
+    Attributes:
+        trial: the command with the switch that did it.
+        baseline: how that fails.
+        clue: what it tells.
+        toggle: the name of the switch.
+    """
+
+    trial: Trial
+    baseline: Baseline
+    clue: Clue
+    toggle: str
+
+
+def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | None:
+    """Return the failure where it happens, if a GPU has reported it on a later line; else None.
+
+    The program runs once with synchronous kernels, and once more to keep its variables.
+    """
+    failure = baseline.outcome.failure
+    if failure is None or failure.place is None or not _CUDA.search(failure.summary):
+        return None
+    (sync,) = chosen([_SYNC], known_toggles(session.bench.settings.toggles))
+    (turned,) = turn_each(session, trial, baseline, (sync,))
+    if turned.effect is not Effect.CLEARER or turned.took is False:
+        return None
+    on = turned_on(session.bench, trial, (sync,))
+    attempts = 1 if baseline.reproduction.is_deterministic else FEW
+    moved = reproduce(session, on, attempts=attempts)
+    place = None if moved.outcome.failure is None else moved.outcome.failure.place
+    if place is None or place.line is None or not place.in_user_code:
+        return None
+    at = Placing(trial.cwd)
+    before = at(failure.place.path, failure.place.line or 0)
+    check = kernel_check(moved.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace"))
+    checked = f", where a kernel's check failed: `{check}`" if check else ""
+    clue = Clue(
+        says=f"the GPU's error is raised at {at(place.path, place.line)} in `{place.function}`{checked}. "
+        f"Without `{sync.name}` ({sync.does}) it is reported only at {before}",
+        why=_WHY_CUDA,
+        sureness=Sureness.SEEN,
+        path=place.path,
+        line=place.line,
+        trials=(turned.trial, *moved.reproduction.trials),
+    )
+    return Moved(trial=on, baseline=moved, clue=clue, toggle=sync.name)
+
+
+def kernel_check(written: str) -> str:
+    """Return the check that failed in a kernel, as `assert` prints it for each thread; empty: none."""
+    found = _CHECK.search(written)
+    return "" if found is None else " ".join(found["check"].split())
 
 
 def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
@@ -97,7 +167,7 @@ def _asked(
     said = "" if failure is None else failure.summary
     written = baseline.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace")
     if _CUDA.search(said):
-        yield from ((name, _WHY_CUDA) for name in ("cuda-sync", "cpu"))
+        yield from ((name, _WHY_CUDA) for name in (_SYNC, "cpu"))
     if libraries is not None:
         if "torch" in libraries or "torch" in written:
             yield _ANOMALY, WHY_NUMBERS
@@ -114,7 +184,7 @@ def _asked(
 
 def _said(turned: Turned, rate: float) -> str:
     """Return what a switch has changed, in words; empty: nothing, or it may be chance."""
-    if turned.took is False:
+    if turned.took is False or turned.is_refused:
         return ""
     if turned.effect is Effect.SAME:
         is_sure = turned.failures == turned.runs > 1 and rate**turned.runs < _CHANCE

@@ -20,6 +20,12 @@ _POOLS = (
 )
 _CUDA = ("library:libcuda.so",)
 
+# What CUDA's runtime, PyTorch, CuPy, JAX and ROCm say to a program that insists on a GPU.
+_NO_GPU = (
+    r"(?i)no (?:CUDA|HIP|NVIDIA|ROCm)?[- ]?(?:capable )?(?:GPUs?|devices?)\b|cudaErrorNoDevice"
+    r"|not compiled with CUDA|unknown backend|backend '\w+' (?:is not|failed)"
+)
+
 _ALL = (
     Toggle(
         name="cuda-sync",
@@ -34,7 +40,7 @@ _ALL = (
         read="when CUDA, ROCm or JAX looks for devices",
         variables={"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"},
         signs=(*_CUDA, "module:torch", "module:jax", "module:tensorflow", "module:cupy"),
-        simplifies=True,
+        refusal=_NO_GPU, simplifies=True,
     ),
     Toggle(
         name="no-cuda-cache",
