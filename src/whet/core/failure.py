@@ -8,9 +8,6 @@ from whet.core.site import Site
 from whet.core.text.json_record import Record, sparse
 from whet.core.value_class import value_class
 
-DEADLOCK = "deadlock: "
-"""A summary that starts like this names each thread's line, and can be long."""
-
 _WORD = re.compile(r"<?\w+>?")
 
 
@@ -80,11 +77,13 @@ class Failure(Record):
 
     Attributes:
         signature: which bug this is.
-        summary: one line as the program said it, such as ``KeyError: 'price'``.
+        summary: one line as the program said it, such as ``KeyError: 'price'``, and the limit met.
         frames: the stack where it failed, innermost frame last; empty if none was seen.
         site: the exact place, which is no part of the signature, as it changes with the code;
             None: none is known, or it is up to chance.
         limit: the limit that the trial met, as its option is called; empty: none that is known.
+        plain: the summary without the limit and its amounts; empty: it has none.
+        names_its_lines: whether the summary says itself where it is; it can be long then.
     """
 
     signature: FailureSignature
@@ -92,11 +91,8 @@ class Failure(Record):
     frames: tuple[Frame, ...] = ()
     site: Site | None = None
     limit: str = ""
-
-    @property
-    def names_its_lines(self) -> bool:
-        """Whether the summary says itself where it is."""
-        return self.summary.startswith(DEADLOCK)
+    plain: str = sparse("")
+    names_its_lines: bool = sparse(default=False)
 
     @property
     def kind(self) -> FailureKind:
@@ -110,3 +106,9 @@ class Failure(Record):
             if frame.in_user_code:
                 return frame
         return self.frames[-1] if self.frames else None
+
+    @property
+    def at(self) -> str:
+        """Where it is, as in `` at load.py:6``; empty: not known, or its summary says so itself."""
+        place = None if self.names_its_lines else self.place
+        return "" if place is None else f" at {place.path.rpartition('/')[2]}:{place.line}"

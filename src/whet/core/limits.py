@@ -9,9 +9,6 @@ from whet.core.room import Room, compact_size
 from whet.core.text.json_record import Record, sparse
 from whet.core.value_class import value_class
 
-FULL_GROUP = "the control group around whet was full"
-"""Starts the note on a program that the kernel killed for memory that whet uses, too."""
-
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE | re.ASCII)
 _STEP = 1024

@@ -86,6 +86,7 @@ class Outcome(Record):
         looks: digest of what it looked at in its checkout (`whet.core.observations.file_accesses`); empty: not noted.
         limits_met: limits that stood in its way.
         limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
+        filled_group: the kernel killed the command because the control group around whet was full.
         failure: the classified symptom, or None.
         resources: what was used while it ran; None: too short to be looked at, or not at hand. It
             is a record beside the outcome, and no part of its JSON.
@@ -112,6 +113,7 @@ class Outcome(Record):
     looks: str = sparse("")
     limits_met: tuple[LimitMet, ...] = ()
     limited_by: tuple[str, ...] = ()
+    filled_group: bool = sparse(default=False)
     failure: Failure | None = None
     resources: ResourceUse | None = field(default=None, compare=False, metadata=APART)
     evidence: tuple[Evidence, ...] = field(default=(), metadata=APART)

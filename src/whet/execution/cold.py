@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from whet.core.errors import BadCondition, HostFailure, WhetError
 from whet.core.failure import Failure, Frame
-from whet.core.limits import FULL_GROUP
 from whet.core.observations.file_accesses import FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.output import Output
@@ -286,8 +285,8 @@ class ColdExecutor:
         if limit is None:
             return outcome
         own = shown_bytes(resident_bytes(os.getpid()))
-        note = f"{FULL_GROUP} ({shown_bytes(limit)}, {own} of it whet's own): the kernel killed the program for it"
-        return replace(outcome, notes=(*outcome.notes, note))
+        note = f"the control group around whet was full ({shown_bytes(limit)}, {own} of it whet's own): the kernel killed the program for it"
+        return replace(outcome, notes=(*outcome.notes, note), filled_group=True)
 
     def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
         if self._keep_looks is None or not looked:

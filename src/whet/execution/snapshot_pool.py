@@ -133,7 +133,7 @@ class SnapshotPool:
         """Let a snapshot end."""
         if self.stage.snapshots.pop(snapshot.number, None) is not None:
             self._refused.pop(snapshot.number, None)
-            self._gone.append(Blocker(place=snapshot.place, seconds=snapshot.seconds, why=why))
+            self._gone.append(snapshot.blocked(why))
             self._drop(snapshot.number)
 
     def clear(self, why: str) -> None:
@@ -151,13 +151,13 @@ class SnapshotPool:
         """
         self._refused[snapshot.number] = why, edited
 
-    def why_not_deeper(self, snapshot: Snapshot) -> str:
-        """Return why a run does not go on from a deeper place than this; empty if there is none."""
+    def why_not_deeper(self, snapshot: Snapshot) -> Blocker | None:
+        """Return why a run does not go on from a deeper place than this; None if there is none."""
         for each in self.deepest_first():
             is_deeper = each.seconds > snapshot.seconds and each.place != snapshot.place
             if is_deeper and self.is_refused(each):
-                return f"not from {each.place}: {self.why_refused(each)}"
-        return ""
+                return each.blocked(self.why_refused(each))
+        return None
 
     def why_refused(self, snapshot: Snapshot) -> str:
         """Return why a snapshot did not do for the last run that asked for it; empty if it did."""

@@ -17,7 +17,7 @@ from whet.execution.snapshot_pool import MOST_SNAPSHOTS, SnapshotPool, SnapshotR
 from whet.execution.worth import Worth, first_difference
 from whet.host.files.file_times import Moment
 from whet.host.limits.program import Program
-from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED
+from whet.host.process.channel import GONE, UNFOLLOWED
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.trial.process_snapshots import (
     WORTH_SECONDS,
@@ -175,10 +175,10 @@ class WarmRuns:
         program: Program,
         run: Callable[[Staged | None], Outcome],
     ) -> Outcome:
-        why = self._distrusted
-        self._distrusted = ""
-        if why:
-            snapshot_pool.clear(why)
+        why: Blocker | None = None
+        if self._distrusted:
+            why, self._distrusted = Blocker(place="", seconds=0, why=self._distrusted), ""
+            snapshot_pool.clear(why.why)
         # What was seen is looked at while the first copy makes itself ready, the reset steps done.
         is_settled = False
         # Reset steps come first and may change anything.
@@ -188,7 +188,7 @@ class WarmRuns:
             snapshot = waiting.popleft()
             staged, blocker = self._staged(snapshot_pool, snapshot, look, is_settled=is_settled)
             if staged is not None:
-                worth = self._worth_of(snapshot_pool, staged, was_refused=bool(why))
+                worth = self._worth_of(snapshot_pool, staged, was_refused=why is not None)
                 staged.worth_seconds = worth.here if self.leaves_more else math.inf
                 began = time.time() if program.reset else None
                 try:
@@ -208,8 +208,8 @@ class WarmRuns:
                     continue
             if staged is not None and staged.spoilt:
                 blocker += _reader(staged.spoilt, snapshot, snapshot_pool.deepest_first())
-            why = why or f"not from {snapshot.place}: {blocker}"
-            if staged is None or staged.spoilt or staged.halted == COPY_IS_GONE:
+            why = why or snapshot.blocked(blocker)
+            if staged is None or staged.spoilt or staged.halted_by == GONE:
                 snapshot_pool.remove(snapshot, blocker)
             else:
                 snapshot_pool.refuse(snapshot, blocker, _edited(snapshot))
@@ -324,7 +324,9 @@ class WarmRuns:
         self._same = same
         return self._snapshot_pool
 
-    def _note(self, slot: Slot, snapshot_pool: SnapshotPool, staged: Staged, why: str) -> None:
+    def _note(
+        self, slot: Slot, snapshot_pool: SnapshotPool, staged: Staged, why: Blocker | None
+    ) -> None:
         self._last, since = staged, staged.since
         snapshot_pool.settle(since, staged.blockers)
         self._left, self._had = (
@@ -346,13 +348,13 @@ class WarmRuns:
         self.last = Start(
             place="" if since is None else since.place,
             saved_seconds=0.0 if since is None else since.seconds,
-            why_not_deeper=_beside(why, since),
+            why_not_deeper="" if why is None else why.beside("" if since is None else since.place),
             snapshots=len(snapshot_pool.stage.snapshots),
             halted=staged.halted or ("" if halt is None else halt.why),
             halted_at="" if staged.halted or halt is None else halt.place,
             effects=tuple(staged.effects),
             missing=snapshot_pool.missing,
-            is_followed=not staged.halted.startswith(NOT_FOLLOWED),
+            is_followed=staged.halted_by != UNFOLLOWED,
             changed_files=None if staged.halted else staged.changed_files,
             reset_at=staged.reset_at,
         )
@@ -367,16 +369,6 @@ def blocker_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> st
     """
     changed, why = _fit(snapshot, look)
     return f"{_name(next(iter(changed)))} has changed" if changed else why
-
-
-def _beside(why: str, since: Snapshot | None) -> str:
-    """Return why a run did not go on from a later copy, where the one that served has its place, too."""
-    place = "" if since is None else f"not from {since.place}: "
-    return (
-        f"not from a later copy there: {why.removeprefix(place)}"
-        if place and why.startswith(place)
-        else why
-    )
 
 
 def _chain(failure: Failure) -> list[tuple[str, str]]:

@@ -54,13 +54,7 @@ def headline(investigation: Investigation) -> str:
     """Return what fails, in one line."""
     if investigation.failure is None:
         return one_line(f"bad: {investigation.oracle}")
-    place = investigation.failure.place
-    line = "" if place is None else f"{Path(place.path).name}:{place.line}"
-    summary = investigation.failure.summary
-    # A limit that was met is said with the line.
-    is_told = summary.endswith(line) or investigation.failure.names_its_lines
-    where = f" at {line}" if line and not is_told else ""
-    return one_line(f"{summary}{where}")
+    return one_line(f"{investigation.failure.summary}{investigation.failure.at}")
 
 
 def _render(template: str, investigation: Investigation) -> str:

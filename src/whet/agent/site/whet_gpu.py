@@ -45,7 +45,7 @@ class Cap:
 
         def bounded(fraction: float, device: Any = None) -> Any:
             """Set the share that the program wants, but none above the limit."""
-            self._tell("asked {}".format(fraction))
+            self._tell("asked", detail=fraction)
             number = cuda.current_device() if device is None else device
             return set_share(min(fraction, self._share(cuda, number)[0]), device)
 
@@ -60,31 +60,31 @@ class Cap:
             for number in range(cuda.device_count()):
                 share, total = self._share(cuda, number)
                 set_share(share, number)
-                self._tell("capped {}".format(number))
+                self._tell("capped", number)
                 if self._most < total:
                     self._prove(cuda, number)
         except _ANY_ERROR as error:  # the program is what matters: whet says that it does not hold
-            self._tell("failed {}".format(error).replace("\n", " "))
+            self._tell("failed", detail=error)
 
     def _prove(self, cuda: Any, number: int) -> None:
         """Ask for more than the cap; the allocator refuses it before it asks the driver."""
         more = self._most + _MORE_BYTES
         try:
             if cuda.mem_get_info(number)[0] < more:
-                self._tell("unproved {} it has less free than that".format(number))
+                self._tell("unproved", number, "it has less free than that")
                 return
             try:
                 got = cuda.caching_allocator_alloc(more, number)
             except _ANY_ERROR as error:
                 if "out of memory" not in str(error).lower():
                     raise
-                self._tell("proved {}".format(number))
+                self._tell("proved", number)
                 cuda.reset_accumulated_memory_stats(number)  # where the program counts its own
             else:
-                self._tell("loose {}".format(number))
+                self._tell("loose", number)
                 cuda.caching_allocator_delete(got)
         except _ANY_ERROR as error:  # a torch that has no such call
-            self._tell("unproved {} {}".format(number, error).replace("\n", " "))
+            self._tell("unproved", number, error)
 
     def _wait_for_the_end(self, module: dict[str, Any]) -> None:
         """Look at what JAX made of what it was told once the program ends: it decides that late."""
@@ -103,9 +103,10 @@ class Cap:
                 limit = stats.get("bytes_limit")
                 if limit is not None:
                     word = "heard" if limit <= self._most else "unheard"
-                    self._tell("{} {} {}".format(word, device.id, limit))
+                    self._tell(word, device.id, limit)
         except _ANY_ERROR as error:  # a JAX that has no such call
-            self._tell("unknown {}".format(error).replace("\n", " "))
+            self._tell("unknown", detail=error)
 
-    def _tell(self, words: str) -> None:
-        self._write(_SUFFIX, (words + "\n").encode("ascii", "replace"))
+    def _tell(self, word: str, gpu: object = "", detail: object = "") -> None:
+        parts = (" ".join(str(each).split()) for each in (word, gpu, detail))
+        self._write(_SUFFIX, ("\t".join(parts) + "\n").encode("ascii", "replace"))

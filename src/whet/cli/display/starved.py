@@ -1,18 +1,14 @@
 """What `whet starve --find` has found, in lines and in JSON."""
 
-import re
 import sys
 
 from whet.cli.console import verdict_word
+from whet.core.failure import Failure, FailureSignature
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.starve.starve import LeastAmount, TriedAmount
 
 _BAR = 30
 _WIDEST = 100
-# Numbers that follow the limit; lines of code, exit codes, signals and errno say what failed.
-_OF_THE_LIMIT = re.compile(
-    r"(?<![:\d])(?<!code )(?<!signal )(?<!Errno )\d+(?:\.\d+)?(?: ?[KMGT]i?B)?"
-)
 
 
 def least_lines(found: LeastAmount) -> list[str]:
@@ -67,27 +63,15 @@ def _pictured(found: LeastAmount) -> list[str]:
 
 
 def _failures(found: LeastAmount) -> list[str]:
-    failed = [tried for tried in found.amounts if tried.failure]
-    if not failed:
-        return []
-    lines = ["", "with less, it fails:"]
-    ways: dict[str, list[TriedAmount]] = {}
-    for tried in reversed(failed):
-        ways.setdefault(_OF_THE_LIMIT.sub("<n>", _alike(tried)), []).append(tried)
-    for alike in ways.values():
-        most, least = alike[0], alike[-1]
-        span = most.shown if most is least else f"{least.shown} to {most.shown}"
-        lines.append(f"  {span}: {_shortened(_alike(most))}")
+    ways: dict[FailureSignature, list[tuple[TriedAmount, Failure]]] = {}
+    for tried in reversed(found.amounts):
+        if tried.failed is not None:
+            ways.setdefault(tried.failed.signature, []).append((tried, tried.failed))
+    lines = ["", "with less, it fails:"] if ways else []
+    for (most, failure), *others in ways.values():
+        span = f"{others[-1][0].shown} to {most.shown}" if others else most.shown
+        lines.append(f"  {span}: {_shortened(failure.plain or failure.summary)}")
     return lines
-
-
-def _alike(tried: TriedAmount) -> str:
-    """Return a failure's words without the amounts and numbers of the moment."""
-    words = tried.failure.partition("; met the limit")[0]
-    if words.startswith("killed by the memory limit"):
-        _, line, place = words.rpartition(", last Python line ")
-        words = f"killed by the memory limit{f', at {place}' if line else ''}"
-    return words
 
 
 def _shortened(words: str) -> str:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 from whet.cli.console import styled, verdict_word
@@ -41,15 +40,11 @@ def outcome_words(outcome: Outcome) -> str:
 
 def failure_words(failure: Failure) -> str:
     """Return what failed and where, in one line."""
-    place = failure.place
-    where = "" if place is None else f" at {Path(place.path).name}:{place.line}"
     summary = veiled(failure.summary)  # before it is cut: half a key is a secret too
-    if failure.names_its_lines:
-        return summary
-    if failure.limit:  # which limit it was stands at its end
-        return f"{summary}{where}" if where[4:] not in summary else summary
-    summary = summary if len(summary) <= _WIDEST else f"{summary[:97]}..."
-    return f"{summary}{where}"
+    is_long = len(summary) > _WIDEST and not failure.names_its_lines
+    if is_long and not failure.limit:  # which limit it was stands at its end
+        summary = f"{summary[:97]}..."
+    return f"{summary}{failure.at}"
 
 
 def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:

@@ -3,7 +3,6 @@
 from functools import cached_property
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
-from whet.core.limits import FULL_GROUP
 from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
 from whet.evidence.printed.console_text import is_cut, readable_tail
@@ -128,6 +127,7 @@ class Diagnosis:
         ended = f"no end after {seconds}" if hung is None else f"no output for {hung:.3g} s"
         what = message or ended
         sentence = f"{what}, in {where}" if where else what
+        deadlock = self._deadlock
         return Failure(
             signature=FailureSignature(
                 kind=kind,
@@ -135,8 +135,9 @@ class Diagnosis:
                 user_function=place.user_function,
                 library_function=place.library_function,
             ),
-            summary=self._deadlock or said("", sentence),
+            summary=deadlock or said("", sentence),
             frames=self._last_frames(),
+            names_its_lines=bool(deadlock),
         )
 
     @property
@@ -181,9 +182,9 @@ class Diagnosis:
             return _plain(shortage, first_sentence(words[-1]), words[-1])
         summary = f"killed by {name}"
         if name == "SIGKILL":
-            was_full = any(note.startswith(FULL_GROUP) for note in self._outcome.notes)
             why = " (by another process, or by the kernel when memory runs out: `dmesg` shows that)"
-            summary += f", as {FULL_GROUP}" if was_full else why
+            full = ", as the control group around whet was full"
+            summary += full if self._outcome.filled_group else why
         crash = read_foreign_crash(self._stderr)
         return Failure(
             signature=FailureSignature(

@@ -23,7 +23,8 @@ _SAYS: Mapping[str, re.Pattern[str]] = {
 }
 """What programs and libraries say when the kernel refuses them more."""
 
-_TOLD = re.compile(r"^whet: BAD SIGKILL .*· (killed by the memory limit: [^·]*[^· ])")
+_KILLED = "killed by the memory limit"
+_TOLD = re.compile(rf"^whet: BAD SIGKILL .*· ({_KILLED}: [^·]*[^· ])")
 _WHET = re.compile(r"^whet: (?:GOOD|BAD|SKIP|note:) ")
 _WANT = re.compile(r"\[Errno 1[24]\]|Bad address|Cannot allocate memory|MemoryError")
 _SIGNALS = {"file-size": "SIGXFSZ", "cpu-seconds": "SIGXCPU", "stack": "SIGSEGV"}
@@ -52,14 +53,15 @@ def failure_of_memory(met: LimitMet, frames: tuple[Frame, ...]) -> Failure:
     bug a line earlier.
     """
     own = [frame for frame in frames if frame.in_user_code] or list(frames)
-    line = f", last Python line {_base(own[-1].path)}:{own[-1].line}" if own else ""
+    place = f"{own[-1].path.rpartition('/')[2]}:{own[-1].line}" if own else ""
+    line = f", last Python line {place}" if own else ""
     return Failure(
-        signature=FailureSignature(
-            kind=FailureKind.OUT_OF_MEMORY, message="killed by the memory limit"
-        ),
-        summary=f"killed by the memory limit: {met.words}{line}",
+        signature=FailureSignature(kind=FailureKind.OUT_OF_MEMORY, message=_KILLED),
+        summary=f"{_KILLED}: {met.words}{line}",
         frames=frames,
         limit="memory",
+        plain=f"{_KILLED}, at {place}" if own else _KILLED,
+        names_its_lines=True,
     )
 
 
@@ -67,6 +69,7 @@ def told_by_whet(lines: Sequence[str]) -> Failure | None:
     """Return the failure that a whet inside the trial tells of in its last line, if it is this one.
 
     A command to paste into a shell has the limits in it, as `whet starve --memory 100M -- ...`.
+    That whet may be of another version or on another machine: all that comes from it is its line.
     """
     last = next((line for line in reversed(lines) if line.strip()), "")
     found = _TOLD.search(last)
@@ -98,9 +101,14 @@ def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: s
         if amount is None or failure.limit or not _explains(name, failure, met, text):
             continue
         shown = shown_size(amount) if name in _SIZES else f"{amount:g}"
-        words = f"{failure.summary}; met the limit `--{name} {shown}`"
-        return replace(failure, summary=words, limit=name)
+        return with_limit(failure, name, f"met the limit `--{name} {shown}`")
     return failure
+
+
+def with_limit(failure: Failure, name: str, words: str) -> Failure:
+    """Return the failure with the limit that explains it, and what to say of that."""
+    told = f"{failure.summary}; {words}"
+    return replace(failure, summary=told, limit=name, plain=failure.summary)
 
 
 def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
@@ -136,7 +144,3 @@ def _explains(name: str, failure: Failure, met: Collection[str], text: str) -> b
         return True
     says = _SAYS.get(name)
     return says is not None and says.search(f"{failure.summary}\n{text}") is not None
-
-
-def _base(path: str) -> str:
-    return path.rsplit("/", 1)[-1]

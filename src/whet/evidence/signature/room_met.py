@@ -9,6 +9,7 @@ from whet.core.failure import Failure, FailureKind
 from whet.core.limits import LimitMet, shown_share, shown_size
 from whet.core.outcome import Outcome
 from whet.core.room import Disk, Fault, Room
+from whet.evidence.signature.limit_met import with_limit
 from whet.evidence.signature.message import normalise
 from whet.evidence.signature.shortage import first_sentence, shortage_of
 
@@ -46,7 +47,7 @@ def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Fa
         return failure
     if failure.kind is FailureKind.EXIT and _is_disk(option):
         failure = _no_space(failure, said)
-    return replace(failure, summary=f"{failure.summary}; {words}", limit=option)
+    return with_limit(failure, option, words)
 
 
 def naming_fault(failure: Failure, outcome: Outcome, text: str) -> Failure:
@@ -58,8 +59,7 @@ def naming_fault(failure: Failure, outcome: Outcome, text: str) -> Failure:
     for met in outcome.limits_met:
         fault = Fault.parse(met.process) if met.name == "fail" else None
         if fault is not None and os.strerror(getattr(errno, fault.error, 0)) in said:
-            words = f"{failure.summary}; limit `--fail {fault.words}`"
-            return replace(failure, summary=words, limit="fail")
+            return with_limit(failure, "fail", f"limit `--fail {fault.words}`")
     return failure
 
 

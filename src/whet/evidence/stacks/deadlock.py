@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from whet.core.failure import DEADLOCK
 from whet.core.observations.stack import ProcessStack, ThreadWait
 
 _MOST_THREADS = 4
@@ -23,7 +22,7 @@ def deadlock_sentence(processes: Sequence[ProcessStack]) -> str:
             ]
             more = len(told) - _MOST_THREADS
             rest = [f"and {more} more"] if more > 0 else []
-            return f"{DEADLOCK}{'; '.join([*told[:_MOST_THREADS], *rest])}"
+            return f"deadlock: {'; '.join([*told[:_MOST_THREADS], *rest])}"
     return ""
 
 

@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     ]
     # place, seconds since the start, why there was no copy
     Hindered: TypeAlias = tuple[str, float, str]
+    # why there can be no copy at all; `GONE`, `UNFOLLOWED` or another reason
+    Halted: TypeAlias = tuple[str, str]
     # pid, wait status (None: it could not be killed), was left behind
     Exit: TypeAlias = tuple[int, "int | None", bool]
     # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
@@ -92,13 +94,12 @@ if TYPE_CHECKING:
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = (
-        Run | Taken | Hindered | Ended | Failed | Noted | Observed | Begun | Looked | Done
+        Run | Taken | Hindered | Halted | Ended | Failed | Noted | Observed | Begun | Looked | Done
         | RoomSettings | RoomRun | RoomRan | tuple[int, int] | Simple
     )  # fmt: skip
 
-COPY_IS_GONE = "the frozen copy is gone"
-NOT_FOLLOWED = "it doesn't run on a Python that whet can follow"
-"""Why whet takes no copies of a program that isn't a Python program, and can't step through it."""
+GONE = "the frozen copy is gone"
+UNFOLLOWED = "it doesn't run on a Python that whet can follow"
 
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
@@ -201,6 +202,7 @@ def unpacked(packed: bytes) -> object:
 as_run: "Callable[[bytes], Run]" = marshal.loads
 as_taken: "Callable[[bytes], Taken]" = marshal.loads
 as_hindered: "Callable[[bytes], Hindered]" = marshal.loads
+as_halted: "Callable[[bytes], Halted]" = marshal.loads
 as_begun: "Callable[[bytes], Begun]" = marshal.loads
 as_observed: "Callable[[bytes], Observed]" = marshal.loads
 as_looked: "Callable[[bytes], Looked]" = marshal.loads

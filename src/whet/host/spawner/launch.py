@@ -214,7 +214,7 @@ def _move_in(namespace_setup: NamespaceSetup, reported: int) -> None:
     try:
         namespace_setup.enter(reported)
     except RoomRefusedError as error:
-        failure = ("room", error.number, error.words.encode("utf-8", "replace"))
+        failure = (error.stage, error.number, error.words.encode("utf-8", "replace"))
         os.write(reported, b"\n" + marshal.dumps(failure))
         os._exit(127)
 

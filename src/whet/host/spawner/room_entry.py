@@ -46,13 +46,16 @@ class RoomRefusedError(Exception):
 
     Attributes:
         number: of the system's error; 0: none, a limit does not hold.
-        words: what was tried.
+        words: what was tried; of an ``overlay`` its folder.
+        stage: ``room``; ``user room``: in a user namespace, as the machine's own gave none;
+            ``overlay``: a folder in such a room could not be seen through.
     """
 
-    def __init__(self, number: int, words: str) -> None:
+    def __init__(self, number: int, words: str, stage: str = "room") -> None:
         super().__init__(number, words)
         self.number = number
         self.words = words
+        self.stage = stage
 
 
 def enter(plan: "Plan") -> None:
@@ -94,9 +97,9 @@ def enter(plan: "Plan") -> None:
     except OSError as error:
         what = error.filename if isinstance(error.filename, bytes) else str(error.filename).encode()
         way = "a user namespace" if is_user else "a mount namespace"
-        raise RoomRefusedError(
-            error.errno or 0, f"{what.decode('utf-8', 'replace')} in {way}"
-        ) from error
+        words = f"{what.decode('utf-8', 'replace')} in {way}"
+        stage = "user room" if is_user else "room"
+        raise RoomRefusedError(error.errno or 0, words, stage) from error
     reporter.send(b"mounts", b"/proc/self/mountinfo", os.O_RDONLY)
     reporter.close()
     for descriptor, _ in kept:
@@ -123,7 +126,7 @@ def _leave(flags: int) -> bool:
         mounts.unshare(flags | mounts.CLONE_NEWUSER)
         mounts.map_own_ids(uid, gid)
     except OSError as error:
-        raise RoomRefusedError(error.errno or 0, "a user namespace") from error
+        raise RoomRefusedError(error.errno or 0, "a user namespace", "user room") from error
     return True
 
 
@@ -172,7 +175,12 @@ def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user
         os.chmod(upper, looks.st_mode & 0o7777)
         if not is_user:
             os.chown(upper, looks.st_uid, looks.st_gid)
-        mounts.mount_overlay(path, lower, top, is_user=is_user)
+        try:
+            mounts.mount_overlay(path, lower, top, is_user=is_user)
+        except OSError as error:
+            if not is_user:
+                raise
+            raise RoomRefusedError(error.errno or 0, os.fsdecode(path), "overlay") from error
         if os.stat(path).st_dev == looks.st_dev:
             raise RoomRefusedError(0, f"`{os.fsdecode(path)}` is still the machine's own")
         if inodes:

@@ -24,7 +24,7 @@ import os
 import select
 import time
 
-from whet.host.process.channel import COPY_IS_GONE, NOT_FOLLOWED, Channel, as_number, as_run
+from whet.host.process.channel import GONE, UNFOLLOWED, Channel, as_number, as_run
 from whet.host.process.process_tree import children_of, descendants_of, group_of, resident_bytes
 from whet.host.spawner.frozen import FrozenCopies
 from whet.host.spawner.gauge import Gauge
@@ -458,7 +458,7 @@ def _end_in_vain(channel: Channel, copies: FrozenCopies, tree: _Tree, number: in
     """End what was begun; say if it cannot run on from a copy because somebody has killed that."""
     tree.end()
     if number >= 0 and not copies.has(number):
-        channel.send("halted", COPY_IS_GONE)
+        channel.send("halted", (GONE, GONE))
 
 
 def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
@@ -506,7 +506,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
     if number >= 0:
         blocker = watching.put_back(number) if watching is not None else ""
         if blocker:
-            channel.send("halted", blocker)
+            channel.send("halted", (blocker, ""))
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
         words = argv[first_word:] if first_word else []
@@ -518,7 +518,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequenc
     given = (streams[:3], terminal, announce)
     command = start(argv, environment, cwd, given, watching, steps=guard[0])
     if watching is not None and watching.refusal:
-        channel.send("halted", f"{_CANNOT_SEE}: {watching.refusal}")
+        channel.send("halted", (f"{_CANNOT_SEE}: {watching.refusal}", ""))
     return command
 
 
@@ -526,7 +526,7 @@ def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) ->
     if address and copies.watching is not None and not copies.watching.refusal:
         if not copies.are_programs_present:
             more = f": {copies.why_absent}" if copies.why_absent else ""
-            channel.send("halted", f"{NOT_FOLLOWED}{more}")
+            channel.send("halted", (f"{UNFOLLOWED}{more}", UNFOLLOWED))
         channel.send("did", copies.watching.done())
 
 

@@ -97,6 +97,10 @@ class Snapshot:
         )
         return next((path for path in changed if path), "")
 
+    def blocked(self, why: str) -> "Blocker":
+        """Return that there is none here any more, or none that serves."""
+        return Blocker(place=self.place, seconds=self.seconds, why=why)
+
     def has_seen(self, path: str) -> bool:
         """Whether the program had looked at a file, or into a folder, by then, by whatever code."""
         below = path + "/"
@@ -130,6 +134,11 @@ class Blocker:
     place: str
     seconds: float
     why: str
+
+    def beside(self, place: str) -> str:
+        """Say why a run that went on from a place did not go on from here, which may be there too."""
+        where = "a later copy there" if self.place == place else self.place
+        return f"not from {where}: {self.why}" if self.place else self.why
 
 
 class DivergedError(Exception):
@@ -170,6 +179,7 @@ class Staged:
         changed: what sources of the program say now that have changed.
         added: is called when there is another snapshot.
         halted: why it could leave no snapshots at all; empty: it could.
+        halted_by: which reason that is, of `whet.host.process.channel`; empty: another one.
         blockers: where it could leave none, in the order in which it came there.
         effects: what it has done to the world and left there, and what it was told by the user
             meanwhile, in words.
@@ -191,6 +201,7 @@ class Staged:
     changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     added: Callable[[Snapshot], None] | None = None
     halted: str = ""
+    halted_by: str = ""
     blockers: list[Blocker] = field(default_factory=list[Blocker])
     effects: list[str] = field(default_factory=list[str])
     changed_files: frozenset[str] | None = None
@@ -276,9 +287,10 @@ class Staged:
         """Note that from now on no reset step changes a file."""
         self.reset_at = Moment()
 
-    def halt(self, why: str) -> None:
+    def halt(self, why: str, by: str) -> None:
         """Note why this run can leave no snapshots."""
-        self.halted = self.halted or why
+        if not self.halted:
+            self.halted, self.halted_by = why, by
 
     def note_done(self, effects: tuple[str, ...], changed: tuple[str, ...] | None) -> None:
         """Note what this run has left in the world."""

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from whet.host.process.channel import (
     Channel,
     as_done,
+    as_halted,
     as_hindered,
     as_noted,
     as_number,
     as_taken,
-    as_text,
 )
 from whet.host.process.console import Console
 from whet.host.process.control import Control
@@ -66,7 +66,7 @@ class Relay:
         before_kill: is given a process to look into just before it is killed: the command at a
             timeout, the largest process when there is no more memory.
         on_copy: is told of each frozen copy of the program, with what it wrote until then.
-        on_halt: is told why no copies can be taken.
+        on_halt: is told why no copies can be taken, and which reason that is.
         on_blocker: is told of a place where none could be taken, the seconds, and why.
         on_looks: is told what the run has looked at.
         on_done: is told what the program has left in the world, and what it has changed.
@@ -88,7 +88,7 @@ class Relay:
     before_kill: Callable[[int], None]
     on_full: "Callable[[Noted], None] | None" = None
     on_copy: "Callable[[Taken, Past], None] | None" = None
-    on_halt: Callable[[str], None] | None = None
+    on_halt: Callable[[str, str], None] | None = None
     on_blocker: Callable[[str, float, str], None] | None = None
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
     on_told: Callable[[str], None] | None = None
@@ -306,7 +306,7 @@ class Relay:
         elif kind == "reset" and self.on_reset is not None:
             self.on_reset()
         elif kind == "halted" and self.on_halt is not None:
-            self.on_halt(as_text(body))
+            self.on_halt(*as_halted(body))
         elif kind == "hindered" and self.on_blocker is not None:
             self.on_blocker(*as_hindered(body))
         elif kind == "did" and self.on_done is not None:

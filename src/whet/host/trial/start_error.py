@@ -70,7 +70,7 @@ def start_error(failed: "Failed", command: tuple[str, ...], cwd: str) -> WhetErr
         )
     if stage == "limit":
         return _limit_error(path, number)
-    if stage in {"room", "follow"}:
+    if stage in {"room", "user room", "overlay", "follow"}:
         return _around_error(stage, command[0], path, number)
     if stage == "interpreter":
         return _interpreter_missing(path if os.path.isabs(path) else os.path.join(cwd, path), path)
@@ -100,7 +100,7 @@ def _around_error(stage: str, name: str, path: str, number: int) -> WhetError:
         )
     from whet.host.limits.sandbox.room_error import room_error
 
-    return room_error(path, number)
+    return room_error(stage, path, number)
 
 
 def _limit_error(name: str, number: int) -> WhetError:

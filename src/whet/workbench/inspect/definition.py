@@ -8,9 +8,7 @@ from whet.core.text.quantity import bounded
 from whet.core.text.record import JsonObject, integer, optional_text, records, text
 from whet.core.value_class import value_class
 
-NOT_KNOWN = "whet can't find its source without importing its module"
-"""Why whet can't follow a name that its module may have imported from another."""
-NOT_PYTHON = "it is not written in Python"
+_NOT_PYTHON = "it is not written in Python"
 _KINDS_IN_C = (
     "builtin_",
     "method_",
@@ -44,6 +42,7 @@ class Definition:
         line: of a lambda, which has no name, its line; 0: it is none.
         note: what the user did not ask for so; empty: it is as it was asked for.
         reason: why nothing of it can be met; empty: it can be.
+        needs_import: whether that may be known once its module is imported.
     """
 
     path: str = ""
@@ -52,6 +51,7 @@ class Definition:
     line: int = 0
     note: str = ""
     reason: str = ""
+    needs_import: bool = False
 
 
 def definition_of(told: JsonObject, pattern: str) -> Definition:
@@ -109,6 +109,9 @@ def _in_file(file: str, name: str) -> tuple[str, int] | None:
 
 def _elsewhere(told: JsonObject, title: str) -> Definition:
     """Return where something is written that its module has, but does not define by that name."""
+    if not told.keys() & {"import_error", "value", "defined_in", "qualified_name"}:
+        reason = "whet can't find its source without importing its module"
+        return Definition(reason=reason, needs_import=True)
     reason = _unreadable(told)
     if reason:
         return Definition(reason=reason)
@@ -133,10 +136,10 @@ def _unreadable(told: JsonObject) -> str:
     kind = text(told, "value") if "value" in told else ""
     if kind:
         in_c = kind.startswith(_KINDS_IN_C)
-        return NOT_PYTHON if in_c else f"it is a value of type `{kind}`, not a function"
+        return _NOT_PYTHON if in_c else f"it is a value of type `{kind}`, not a function"
     path = optional_text(told, "defined_in") if "defined_in" in told else None
     if path is None:
-        return NOT_PYTHON if "qualified_name" in told else NOT_KNOWN
+        return _NOT_PYTHON
     return "" if path.endswith(".py") else f"it is generated while the program runs (`{path}`)"
 
 

@@ -18,7 +18,7 @@ from whet.evidence.clues.probes import ProbeReport, probe_report
 from whet.host.process.console import Console
 from whet.host.python.module_search import files_named, start_of
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.inspect.definition import NOT_KNOWN, definition_of, pattern_in
+from whet.workbench.inspect.definition import definition_of, pattern_in
 from whet.workbench.inspect.where import whereabouts
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
@@ -242,7 +242,7 @@ class _Settling:
         title = f"{target.module}:{target.name}"
         told = self._where(f"{target.module}:", imports=False)
         found = definition_of(told, target.name)
-        if found.reason == NOT_KNOWN:
+        if found.needs_import:
             if not all(part.isidentifier() for part in target.name.split(".")):
                 _pattern(target, _source(Path(text(told, "file"))), title)
             found = definition_of(self._where(title, imports=True), target.name)

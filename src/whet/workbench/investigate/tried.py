@@ -47,8 +47,6 @@ def tried_trials(
 
 def _did(outcome: Outcome) -> str:
     failure = outcome.failure
-    if failure is None:
-        return f"exit {outcome.shell_exit_code}"
-    place = failure.place
-    at = "" if place is None else f" at {place.path.rpartition('/')[2]}:{place.line}"
-    return failure.summary if failure.summary.endswith(at) else f"{failure.summary}{at}"
+    return (
+        f"exit {outcome.shell_exit_code}" if failure is None else f"{failure.summary}{failure.at}"
+    )

@@ -8,11 +8,12 @@ from dataclasses import field, replace
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import NeverSucceeds
 from whet.core.executor import Executor
+from whet.core.failure import Failure
 from whet.core.limits import Limits, shown_size
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.room import Disk, Room
-from whet.core.text.json_record import Record
+from whet.core.text.json_record import APART, Record
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -174,6 +175,7 @@ class TriedAmount(Record):
         wall_seconds: the median of its runs.
         trial: number of the last one.
         failure: how it failed, in a line; empty: it did not.
+        failed: the same as a value, which JSON does not have; None: it did not.
     """
 
     amount: float
@@ -182,6 +184,7 @@ class TriedAmount(Record):
     wall_seconds: float
     trial: int | None
     failure: str
+    failed: Failure | None = field(default=None, metadata=APART)
 
 
 @value_class(kw_only=True)
@@ -408,6 +411,7 @@ class _Amounts:
             wall_seconds=seconds[len(seconds) // 2],
             trial=last.number,
             failure="" if last.outcome.failure is None else last.did,
+            failed=last.outcome.failure,
         )
 
     def threshold(self) -> Threshold:

@@ -422,11 +422,9 @@ def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
 
 def _words(outcome: Outcome) -> str:
     failure = outcome.failure
-    if failure is None:
-        return f"exit {outcome.shell_exit_code}"
-    place = failure.place
-    at = "" if place is None else f" at {place.path.rpartition('/')[2]}:{place.line}"
-    return f"{failure.summary}{at}"
+    return (
+        f"exit {outcome.shell_exit_code}" if failure is None else f"{failure.summary}{failure.at}"
+    )
 
 
 def _result(report: ToggleReport) -> dict[str, object]:

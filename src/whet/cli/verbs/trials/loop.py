@@ -286,8 +286,8 @@ def _line(cycle: Cycle, halted: str) -> str:
     same = _same_failure(cycle)
     if same is not None:
         parts.append(f"same failure as #{same}")
-    failed = "" if outcome.failure is None or start.place else outcome.failure.summary
-    if failed.startswith(_NO_PROGRAM):
+    signature = None if start.place else outcome.signature
+    if signature is not None and signature.exception in _NO_PROGRAM:
         parts.append("the copies stay" if start.snapshots else "")  # it has not begun: no reason
     else:
         parts += [start.why_not_deeper, halted]

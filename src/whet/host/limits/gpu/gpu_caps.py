@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from whet.core.errors import GpuNotHeld, LimitMakesNoSense
 from whet.core.limits import LimitMet, shown_size
@@ -49,16 +49,25 @@ class CappedMemory:
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Note whether anything was bounded; the program itself says that it wanted more."""
-        told: list[str] = []
+        told: list[_Report] = []
         for path in Path(self.folder).glob(f"*{_SUFFIX}") if self.folder else ():
-            with suppress(OSError):
-                told += path.read_text("ascii", "replace").splitlines()
+            with suppress(OSError, TypeError):  # the program may write there too
+                lines = path.read_text("ascii", "replace").splitlines()
+                told += [_Report(*line.split("\t")) for line in lines]
         self.way, note = _came_of(told, self.most)
         self.notes.append(note)
         return ()
 
     def close(self) -> None:
         """Remove nothing: the variables went with the program."""
+
+
+class _Report(NamedTuple):
+    """One line of an agent's, as `whet.agent.site.whet_gpu` writes it."""
+
+    word: str
+    gpu: str
+    detail: str
 
 
 def cap_memory(most: int, environment: Mapping[str, str]) -> CappedMemory:
@@ -118,7 +127,7 @@ def _totals(environment: Mapping[str, str]) -> list[int]:
     return found
 
 
-def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
+def _came_of(told: Sequence[_Report], most: int) -> tuple[str, str]:
     """Return how GPU memory was limited, and a note for the user.
 
     Args:
@@ -130,9 +139,9 @@ def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
     if loose:
         return f"{size} had no effect", f"`--gpu-memory` had no effect: {loose}"
     bounds = [
-        (name, _is_proved(told, capped, proofs))
-        for name, capped, proofs in _BOUND
-        if _numbers(told, capped)
+        (name, _is_proved(told, capped, proof))
+        for name, capped, proof in _BOUND
+        if _gpus(told, capped)
     ]
     if bounds:
         ways = [f"{name}'s allocator ({'took' if took else 'not proved'})" for name, took in bounds]
@@ -142,60 +151,56 @@ def _came_of(told: Sequence[str], most: int) -> tuple[str, str]:
             " driver's own share (the context, a few hundred MiB) nor other libraries"
         )
         return f"{size} by {' and '.join(ways)}", "; ".join([text, *_proofs(told, bounds)])
-    if "torch" in told:
+    if _gpus(told, "torch"):
         why = "the program imported torch but used no GPU"
     else:
         why = "no process imported torch or JAX, and whet limits no other library"
     return f"{size} limited nothing", f"`--gpu-memory` limited nothing: {why}"
 
 
-_BOUND = (("torch", "capped", ("proved",)), ("JAX", "jax", ("heard",)))
-"""The libraries that whet can limit, the word that reports it, and the words that prove it."""
+_BOUND = (("torch", "capped", "proved"), ("JAX", "jax", "heard"))
+"""The libraries that whet can limit, the word that reports it, and the word that proves it."""
 
 
-def _not_held(told: Sequence[str]) -> str:
-    for each in told:
-        word, _, rest = each.partition(" ")
-        number, _, limit = rest.partition(" ")
+def _not_held(told: Sequence[_Report]) -> str:
+    for word, gpu, detail in told:
         if word == "failed":
-            return f"torch says {rest}"
+            return f"torch says {detail}"
         if word == "loose":
-            return f"a probe got more from torch on GPU {number}"
+            return f"a probe got more from torch on GPU {gpu}"
         if word == "unheard":
-            return f"JAX can take {shown_size(int(limit))} of GPU {number}"
+            return f"JAX can take {shown_size(int(detail))} of GPU {gpu}"
     return ""
 
 
-def _is_proved(told: Sequence[str], capped: str, proofs: tuple[str, ...]) -> bool:
-    proved = {number for word in proofs for number in _numbers(told, word)}
-    bound = _numbers(told, capped) - {""}
-    return bool(proved) and bound <= proved
+def _is_proved(told: Sequence[_Report], capped: str, proof: str) -> bool:
+    proved = _gpus(told, proof)
+    return bool(proved) and _gpus(told, capped) - {""} <= proved
 
 
-def _proofs(told: Sequence[str], bounds: Sequence[tuple[str, bool]]) -> list[str]:
+def _proofs(told: Sequence[_Report], bounds: Sequence[tuple[str, bool]]) -> list[str]:
     """Return how it is known that it took, or why it is not."""
     words: list[str] = []
     for name, took in bounds:
         if name == "torch" and took:
-            gpus = ", ".join(sorted(_numbers(told, "proved")))
+            gpus = ", ".join(sorted(_gpus(told, "proved")))
             words.append(f"it took effect: torch refused a probe more on GPU {gpus}")
         elif name == "JAX" and took:
             words.append("it took effect: JAX reports the limit")
         elif name == "torch":
-            why = next((each.split(" ", 2) for each in told if each.startswith("unproved ")), None)
-            reason = f": GPU {why[1]}, {why[2]}" if why else ""
+            why = next((each for each in told if each.word == "unproved"), None)
+            reason = f": GPU {why.gpu}, {why.detail}" if why else ""
             words.append(f"whet couldn't prove that it took effect{reason}")
         else:
             words.append(
                 "whet set JAX's limit, but JAX didn't report it, so whether it took effect is unknown"
             )
-    asked = [each.partition(" ")[2] for each in told if each.startswith("asked ")]
+    asked = [each.detail for each in told if each.word == "asked"]
     if asked:
         words.append(f"the program asked torch for a share of {asked[-1]}, but whet's limit stayed")
     return words
 
 
-def _numbers(told: Sequence[str], word: str) -> set[str]:
-    """Return the GPUs of which a word was told; a word alone is told of none in particular."""
-    rows = [each.split(" ") for each in told]
-    return {(row[1] if len(row) > 1 else "") for row in rows if row[0] == word}
+def _gpus(told: Sequence[_Report], word: str) -> set[str]:
+    """Return the GPUs of which a word was told; empty for one that is told of none in particular."""
+    return {each.gpu for each in told if each.word == word}

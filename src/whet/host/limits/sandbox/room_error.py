@@ -19,13 +19,12 @@ _SWITCHES = (
     ),
 )
 
-_OVERLAY, _AS_USER = "mount of overlay on ", " in a user namespace"
 
-
-def room_error(words: str, number: int) -> WhetError:
+def room_error(stage: str, words: str, number: int) -> WhetError:
     """Return the error for a room that could not be made.
 
     Args:
+        stage: how far it came, as `whet.host.spawner.room_entry.RoomRefusedError` has it.
         words: what was tried.
         number: the system's error; 0: it was made, but a limit in it does not hold.
     """
@@ -35,30 +34,25 @@ def room_error(words: str, number: int) -> WhetError:
             hint="`whet explain limit-not-enforced` lists what each way needs",
         )
     who = "root" if os.geteuid() == 0 else "an ordinary user"
+    hint = ""
+    if stage == "overlay":
+        hint, words = _hint_for_mount(words), f"mount of overlay on {words} in a user namespace"
+    both = f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})"
     return RoomRefused(
         f"whet can't create a sandbox as {who}: {words}: {os.strerror(number)}"
-        + (
-            f" (namespaces without a user namespace: {os.strerror(errno.EPERM)})"
-            if _tried_both(words)
-            else ""
-        ),
-        hint=_hint_for_mount(words) or _hint(),
+        + (both if stage != "room" else ""),
+        hint=hint or _hint(),
     )
 
 
-def _tried_both(words: str) -> bool:
-    return "user namespace" in words
-
-
-def _hint_for_mount(words: str) -> str:
+def _hint_for_mount(folder: str) -> str:
     """Return what to do where something is mounted below what cannot be laid over; else nothing."""
-    if os.geteuid() == 0 or not words.startswith(_OVERLAY):
+    if os.geteuid() == 0:
         return ""
     from whet.host.kernel.mounts import mount_points
 
-    folder = words.removeprefix(_OVERLAY).removesuffix(_AS_USER).rstrip("/") + "/"
     for point in map(os.fsdecode, mount_points()):
-        if point.startswith(folder):
+        if point.startswith(f"{folder.rstrip('/')}/"):
             return f"unmount `{point}`: only root can overlay a folder that contains a mount"
     return ""
 
