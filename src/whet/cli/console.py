@@ -89,9 +89,9 @@ def verdict_word(verdict: Verdict, stream: TextIO) -> str:
 def report_error(error: WhetError, *, as_json: bool = False) -> int:
     """Show an error with its next step and return its exit code; as JSON, on standard output too."""
     if as_json:
-        told = {"slug": error.slug, "message": str(error), "hint": error.hint}
+        fields = {"slug": error.slug, "message": str(error), "hint": error.hint}
         with suppress(WhetError, OSError):
-            answer_json({"error": {**told, "exit_code": error.exit_code}}, on_one_line=True)
+            answer_json({"error": {**fields, "exit_code": error.exit_code}}, on_one_line=True)
     say(f"{styled('error', 'red', sys.stderr)}: {error}")
     say("")
     say(f"hint: {error.hint}")

@@ -199,8 +199,8 @@ def run_cli(arguments: Sequence[str]) -> int:
         return USAGE
     except click.UsageError as error:
         # An option that lacks its value is found out before there is a context.
-        named = [word for word in arguments[:1] if word in VERBS]
-        command = error.ctx.command_path if error.ctx else " ".join(["whet", *named])
+        verb = [word for word in arguments[:1] if word in VERBS]
+        command = error.ctx.command_path if error.ctx else " ".join(["whet", *verb])
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows its arguments")
         return report(usage)
     except (KeyboardInterrupt, click.Abort, EndSignalError) as interruption:
@@ -226,8 +226,8 @@ def _tidy_up() -> None:
         return
     from whet.notebook.tidying import tidy_up
 
-    if said := tidy_up(os.environ):
-        say(f"whet: {said}")
+    if report := tidy_up(os.environ):
+        say(f"whet: {report}")
 
 
 def _ended(interruption: BaseException) -> int:

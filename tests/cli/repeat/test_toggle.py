@@ -162,7 +162,7 @@ def test_the_most_simplifying_switches_under_which_it_still_fails_are_found(whet
     ("words", "value", "step"),
     [
         (("one-tread",), "one-tread", "one-thread"),
-        (("--smallest", "--simplify"), "--smallest", "then for the other"),
+        (("--smallest", "--simplify"), "--smallest", "one after the other"),
     ],
 )
 def test_what_says_nothing_is_refused(

@@ -58,17 +58,17 @@ def _conclusion(report: AmplifyReport) -> Iterator[str]:
     for place in report.places[:_MOST_PLACES]:
         where = place.name.partition("@")[2]
         yield f"a sleep in {styled(where, 'bold', sys.stdout)} alone: {_share(place.runs)}"
-    kept = report.kept
-    if kept is None and not report.stopped.is_complete:
+    strongest = report.kept
+    if strongest is None and not report.stopped.is_complete:
         yield f"{report.stopped.value} before it was clear which switch makes it more frequent"
-    elif kept is None:
+    elif strongest is None:
         yield from _unproved(report)
     else:
         what = "" if report.as_it_is.failed else f": {report.summary}"
-        yield f"most with {kept.name}: {_share(kept.runs)}, in runs of their own{what}"
+        yield f"most with {strongest.name}: {_share(strongest.runs)}, in runs of their own{what}"
         yield (
-            f"continue with that: `whet again {kept.trial}`,"
-            f" `whet shrink --like {kept.trial} FILE`, `whet repeat --like {kept.trial}`"
+            f"continue with that: `whet again {strongest.trial}`,"
+            f" `whet shrink --like {strongest.trial} FILE`, `whet repeat --like {strongest.trial}`"
         )
     if any(each.raises for each in (*report.tried, *report.places)):
         chance = f"{100 * report.error:.2g} %"
@@ -104,7 +104,7 @@ def _rate(runs: Runs) -> float:
 
 def amplified_json(report: AmplifyReport) -> dict[str, object]:
     """Return it as JSON data."""
-    kept = report.kept
+    strongest = report.kept
     return {
         "failure": report.summary,
         "failed": report.as_it_is.failed,
@@ -113,7 +113,7 @@ def amplified_json(report: AmplifyReport) -> dict[str, object]:
         "unread": list(report.unread),
         "run_off": [_tried_json(each) for each in report.run_off],
         "places": [_tried_json(each) for each in report.places],
-        "kept": None if kept is None else _tried_json(kept),
+        "kept": None if strongest is None else _tried_json(strongest),
         "error": report.error,
         "trials": report.trials,
         "stopped": report.stopped.name.lower(),

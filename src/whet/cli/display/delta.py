@@ -10,22 +10,22 @@ from whet.workbench.delta.delta import Delta, Side
 _MOST_SHOWN = 40
 
 
-def delta_json(found: Delta) -> dict[str, object]:
+def delta_json(result: Delta) -> dict[str, object]:
     """Return what was found as JSON data."""
     return {
-        "what": found.what,
-        "good": found.good,
-        "bad": found.bad,
-        "failure": found.failure,
-        "differences": found.differences,
-        "fails": _side_json(found.fails),
-        "passes": None if found.passes is None else _side_json(found.passes),
-        "left_out": list(found.left_out),
-        "stopped": found.stopped.name.lower(),
-        "reason": found.stopped.value,
-        "trials": found.trials,
-        "cached": found.cached,
-        "wall_seconds": round(found.wall_seconds, 3),
+        "what": result.what,
+        "good": result.good,
+        "bad": result.bad,
+        "failure": result.failure,
+        "differences": result.differences,
+        "fails": _side_json(result.fails),
+        "passes": None if result.passes is None else _side_json(result.passes),
+        "left_out": list(result.left_out),
+        "stopped": result.stopped.name.lower(),
+        "reason": result.stopped.value,
+        "trials": result.trials,
+        "cached": result.cached,
+        "wall_seconds": round(result.wall_seconds, 3),
     }
 
 
@@ -38,24 +38,24 @@ def _side_json(side: Side) -> dict[str, object]:
     }
 
 
-def show_delta(found: Delta) -> None:
+def show_delta(result: Delta) -> None:
     """Show what was found."""
-    count = shown_count(found.differences, found.what.removesuffix("s"))
-    differ = "" if found.what == "differences" else " differ" + "s" * (found.differences == 1)
-    answer(f"{found.good} → {found.bad}: {count}{differ}")
-    for line in found.left_out:
+    count = shown_count(result.differences, result.what.removesuffix("s"))
+    differ = "" if result.what == "differences" else " differ" + "s" * (result.differences == 1)
+    answer(f"{result.good} → {result.bad}: {count}{differ}")
+    for line in result.left_out:
         answer(f"  {styled('not switched', 'yellow', sys.stdout)}: {line}")
     answer("")
-    answer(f"{found.good} with {_these(found.fails)} fails: {found.failure}")
-    _show_side(found.fails, undone=False)
-    if found.passes is not None:
+    answer(f"{result.good} with {_these(result.fails)} fails: {result.failure}")
+    _show_side(result.fails, undone=False)
+    if result.passes is not None:
         answer("")
-        answer(f"{found.bad} without {_these(found.passes)} passes:")
-        _show_side(found.passes, undone=True)
-    trials = shown_count(found.trials, "trial")
-    why = "" if found.stopped.is_complete else f"; {found.stopped.value}"
+        answer(f"{result.bad} without {_these(result.passes)} passes:")
+        _show_side(result.passes, undone=True)
+    trials = shown_count(result.trials, "trial")
+    why = "" if result.stopped.is_complete else f"; {result.stopped.value}"
     answer("")
-    answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
+    answer(f"{trials} in {shown_seconds(result.wall_seconds)}{why}")
 
 
 def _these(side: Side) -> str:

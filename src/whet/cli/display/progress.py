@@ -110,11 +110,11 @@ class Progress:
         if self._search is not None:
             self._search.note(event)
         if not event.label:
-            ended = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
+            end = f"{verdict_word(event.verdict, sys.stderr)} {outcome_words(event.outcome)}"
             what = failure_words(event.outcome.failure) if event.outcome.failure else ""
             if event.verdict is Verdict.GOOD:
                 what = what or "passes"
-            self._line(f"  run {self._trials}: {' · '.join(filter(None, (ended, what)))}")
+            self._line(f"  run {self._trials}: {' · '.join(filter(None, (end, what)))}")
             return
         if self._best or self._is_live:  # what a search over versions learns has its own line
             self._state(self._best or event.label)
@@ -130,7 +130,7 @@ class Progress:
             self._draw_panel(self._shrink.drawn)
         self._shrink.note(event)
 
-    def _draw_panel(self, drawn: "Callable[[], Panel]") -> None:
+    def _draw_panel(self, draw: "Callable[[], Panel]") -> None:
         """Draw a panel anew from time to time, until it is ended."""
         from rich.constrain import Constrain
         from rich.live import Live
@@ -138,7 +138,7 @@ class Progress:
         screen = self._screen = self._screen or _console()
         self._stop_status()
         self._live = Live(
-            get_renderable=lambda: Constrain(drawn(), screen.width - _ROOM), console=screen, transient=True,
+            get_renderable=lambda: Constrain(draw(), screen.width - _ROOM), console=screen, transient=True,
             refresh_per_second=8, redirect_stdout=False, redirect_stderr=False,
         )  # fmt: skip
         self._live.start()
@@ -188,12 +188,12 @@ class Progress:
         self._line(f"  {event.label}: {verdict} · {left} left, about {steps} to go")
 
     def _suspected(self, event: SuspicionChanged) -> None:
-        tested = ", ".join(
+        verdicts = ", ".join(
             f"{label}: {verdict_word(verdict, sys.stderr)}" for label, verdict in event.tested
         )
         runs = shown_count(event.runs_left, "run")
         likely = f"{event.suspect} is likeliest ({event.probability:.0%})"
-        self._line(f"  {tested} · {likely}, about {runs} to go")
+        self._line(f"  {verdicts} · {likely}, about {runs} to go")
 
     def _stopped(self, event: SearchStopped) -> None:
         self._end_panel()

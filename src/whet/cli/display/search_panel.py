@@ -56,10 +56,10 @@ class SearchState:
 
     def words(self) -> str:
         """Return what is left and what was done."""
-        done = f"{shown_count(self._steps, 'step')} done"
+        steps = f"{shown_count(self._steps, 'step')} done"
         elapsed = shown_seconds(time.monotonic() - self._started)
         last = f"last run {self._last}" if self._last else ""
-        return " · ".join(filter(None, [self._left, done, elapsed, last]))
+        return " · ".join(filter(None, [self._left, steps, elapsed, last]))
 
     def drawn(self) -> "Panel":
         """Return what rich draws."""

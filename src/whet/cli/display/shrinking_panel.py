@@ -103,8 +103,8 @@ class ShrinkState:
         bars = ""
         for column in range(columns):
             until = elapsed * (column + 1) / columns
-            known = [size for at, size in self._sizes if at <= until]
-            size = known[-1] if known else self.first_bytes
+            sizes = [size for at, size in self._sizes if at <= until]
+            size = sizes[-1] if sizes else self.first_bytes
             height = math.log10(size + 1) / top
             bars += _BARS[min(len(_BARS) - 1, int(height * len(_BARS)))]
         return bars

@@ -181,8 +181,8 @@ def _gains(passes: Sequence[PassStatistics]) -> list[str]:
         for each in gained
     ]
     if vain and rows:
-        tried = sum(each.candidates for each in vain)
-        rows.append((f"{len(vain)} more", str(tried), "0", "-"))
+        candidates = sum(each.candidates for each in vain)
+        rows.append((f"{len(vain)} more", str(candidates), "0", "-"))
     if not rows:
         return []
     rows.insert(0, ("pass", "tried", "fail", "size"))

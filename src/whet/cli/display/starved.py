@@ -11,62 +11,62 @@ _BAR = 30
 _WIDEST = 100
 
 
-def least_lines(found: LeastAmount) -> list[str]:
+def least_lines(least: LeastAmount) -> list[str]:
     """Return the answer, how it fails with less, and time against amount."""
-    lines = [_answer(found)]
-    lines += ["", *_pictured(found), *_failures(found)]
-    trials = shown_count(found.trials, "trial")
-    by = dict.fromkeys(way.rpartition(" by ")[2] for way in found.limited_by)
+    lines = [_answer(least)]
+    lines += ["", *_pictured(least), *_failures(least)]
+    trials = shown_count(least.trials, "trial")
+    by = dict.fromkeys(way.rpartition(" by ")[2] for way in least.limited_by)
     ways = f"; enforced by {', '.join(by)}" if by else ""
-    end = f"{trials} in {shown_seconds(found.wall_seconds)}; {found.stopped.value}{ways}"
+    end = f"{trials} in {shown_seconds(least.wall_seconds)}; {least.stopped.value}{ways}"
     return [*lines, "", end]
 
 
-def _answer(found: LeastAmount) -> str:
-    is_counted = found.name in {"files", "processes", "cpus"}
+def _answer(least: LeastAmount) -> str:
+    is_counted = least.name in {"files", "processes", "cpus"}
     enough, little = ("are enough", "are too few") if is_counted else ("is enough", "is too little")
-    if found.least_good is None:
-        return f"none of the tested amounts of {found.name} {enough}"
-    below = f"{found.most_bad} {little}" if found.most_bad else "whet tested nothing below that"
-    what = {"gpu": "GPU memory"}.get(found.name, found.name)
+    if least.least_good is None:
+        return f"none of the tested amounts of {least.name} {enough}"
+    below = f"{least.most_bad} {little}" if least.most_bad else "whet tested nothing below that"
+    what = {"gpu": "GPU memory"}.get(least.name, least.name)
     of = f" {what}" if is_counted else f" of {what}"
-    return f"{found.least_good}{of} {enough}; {below}"
+    return f"{least.least_good}{of} {enough}; {below}"
 
 
-def least_json(found: LeastAmount) -> dict[str, object]:
+def least_json(least: LeastAmount) -> dict[str, object]:
     """Return it as JSON data."""
     return {
         "schema_version": 1,
-        "name": found.name,
-        "least_good": found.least_good,
-        "most_bad": found.most_bad,
-        "free_wall_seconds": found.free,
-        "tried": [tried.to_json() for tried in found.amounts],
-        "limited_by": list(found.limited_by),
-        "stopped": found.stopped.name.lower(),
-        "reason": found.stopped.value,
-        "trials": found.trials,
-        "wall_seconds": found.wall_seconds,
+        "name": least.name,
+        "least_good": least.least_good,
+        "most_bad": least.most_bad,
+        "free_wall_seconds": least.free,
+        "tried": [amount.to_json() for amount in least.amounts],
+        "limited_by": list(least.limited_by),
+        "stopped": least.stopped.name.lower(),
+        "reason": least.stopped.value,
+        "trials": least.trials,
+        "wall_seconds": least.wall_seconds,
     }
 
 
-def _pictured(found: LeastAmount) -> list[str]:
+def _pictured(least: LeastAmount) -> list[str]:
     """Return a row for each amount, with a bar as long as it ran."""
-    longest = max((tried.wall_seconds for tried in found.amounts), default=0.0) or 1.0
-    width = max((len(tried.shown) for tried in found.amounts), default=0)
+    longest = max((amount.wall_seconds for amount in least.amounts), default=0.0) or 1.0
+    width = max((len(amount.shown) for amount in least.amounts), default=0)
     return [
-        f"  {tried.shown:>{width}}  {verdict_word(tried.verdict, sys.stdout):4}  "
-        f"{'▇' * max(1, round(_BAR * tried.wall_seconds / longest)):{_BAR}}  "
-        f"{shown_seconds(tried.wall_seconds):>8}  trial {tried.trial}"
-        for tried in reversed(found.amounts)
+        f"  {amount.shown:>{width}}  {verdict_word(amount.verdict, sys.stdout):4}  "
+        f"{'▇' * max(1, round(_BAR * amount.wall_seconds / longest)):{_BAR}}  "
+        f"{shown_seconds(amount.wall_seconds):>8}  trial {amount.trial}"
+        for amount in reversed(least.amounts)
     ]
 
 
-def _failures(found: LeastAmount) -> list[str]:
+def _failures(least_amount: LeastAmount) -> list[str]:
     ways: dict[FailureSignature, list[tuple[TriedAmount, Failure]]] = {}
-    for tried in reversed(found.amounts):
-        if tried.failed is not None:
-            ways.setdefault(tried.failed.signature, []).append((tried, tried.failed))
+    for amount in reversed(least_amount.amounts):
+        if amount.failed is not None:
+            ways.setdefault(amount.failed.signature, []).append((amount, amount.failed))
     lines = ["", "with less, it fails:"] if ways else []
     for (most, failure), *others in ways.values():
         span = f"{others[-1][0].shown} to {most.shown}" if others else most.shown

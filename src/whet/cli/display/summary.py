@@ -74,10 +74,10 @@ def search_line(search: SearchEntry) -> str:
     )
     reason = StopReason.__members__.get(search.stop_reason or "")
     # Another whet's notebook may name a reason that this one does not know.
-    ended = reason.value if reason else search.stop_reason or "not finished"
+    end = reason.value if reason else search.stop_reason or "not finished"
     return (
         f"{search.first:>5}  {_moment(search)}  {search.verb}  {_shown_command(search.trial)}"
-        f"  {trials} ({numbers}), {search.bad} of them BAD · {ended}"
+        f"  {trials} ({numbers}), {search.bad} of them BAD · {end}"
     )
 
 
@@ -98,12 +98,14 @@ def _moment(entry: Entry | SearchEntry) -> str:
 
 def expectation_words(entry: Entry) -> str:
     """Return what was expected and whether it came."""
-    met = {True: "as expected", False: "not as expected", None: "whet can't tell"}
-    return f"expected {entry.expectation}: {met[entry.expectation_met]}"
+    scores = {True: "as expected", False: "not as expected", None: "whet can't tell"}
+    return f"expected {entry.expectation}: {scores[entry.expectation_met]}"
 
 
-def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool, told: str = "") -> str:
-    """Return the one line that `whet run` ends with; `told` is what the user's condition saw."""
+def run_line(
+    entry: Entry, previous: Entry | None, *, is_same_failure: bool, measured: str = ""
+) -> str:
+    """Return the one line that `whet run` ends with; `measured` is what the user's condition saw."""
     outcome = entry.outcome
     assert outcome is not None
     assert entry.verdict is not None
@@ -114,7 +116,7 @@ def run_line(entry: Entry, previous: Entry | None, *, is_same_failure: bool, tol
     ]
     if outcome.failure is not None:
         parts.append(failure_words(outcome.failure))
-    parts += [told] if told else []
+    parts += [measured] if measured else []
     parts.append(f"trial {entry.number}")
     since = "" if previous is None else _since(entry, previous, is_same_failure=is_same_failure)
     if since:

@@ -80,8 +80,8 @@ class LogFilter:
         )
 
 
-def _holds(wanted: str, words: Callable[[], list[str]]) -> bool:
-    return not wanted or any(wanted.lower() in each.lower() for each in words())
+def _holds(part: str, words: Callable[[], list[str]]) -> bool:
+    return not part or any(part.lower() in each.lower() for each in words())
 
 
 def _command(entry: Entry) -> str:

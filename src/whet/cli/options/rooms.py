@@ -153,13 +153,13 @@ def _disks(values: Mapping[str, object]) -> tuple[Disk, ...]:
 
 def _size(word: str, option: str) -> tuple[int, str]:
     size, _, path = word.partition(":")
-    found = size_bytes(size)
-    if not found:
+    size_in_bytes = size_bytes(size)
+    if not size_in_bytes:
         raise BadUsage(
             f"`{option} {word}` doesn't start with a size",
             hint=f"write `{option} 1G` or `{option} 50M:/tmp`",
         )
-    return found, path
+    return size_in_bytes, path
 
 
 _MOST_GPUS = 1024

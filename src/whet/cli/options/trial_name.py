@@ -44,5 +44,5 @@ class TrialCommand(click.Command):
 
 
 def _counted(word: str) -> str:
-    found = _COUNTED.fullmatch(word)
-    return word if found is None else f"last~{int(found[1]) - 1}"
+    match = _COUNTED.fullmatch(word)
+    return word if match is None else f"last~{int(match[1]) - 1}"

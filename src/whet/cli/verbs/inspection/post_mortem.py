@@ -13,21 +13,23 @@ from whet.workbench.trials.bench import open_workbench
 
 @click.command(cls=TrialCommand)
 @click.argument("trial", type=TrialName(), required=False)
-@click.option("--list", "is_list", is_flag=True, help="Only list the kept errors.")
+@click.option("--list", "is_list", is_flag=True, help="Only list the recorded errors.")
 @click.option(
     "--error",
-    "chosen",
+    "error_number",
     type=int,
     metavar="N",
     help="Open this error. [the one that ended the program]",
 )
 @json_option
-def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_json: bool) -> int:
+def command(
+    trial: int | str | None, *, is_list: bool, error_number: int | None, as_json: bool
+) -> int:
     """Open pdb on the frames of a trial that ran with `--locals`.
 
-    The default is the last trial. The program doesn't run again: whet kept the frames when it
+    The default is the last trial. The program doesn't run again: whet recorded the frames when it
     failed, rebuilds their variables, and shows the source as it was then. `up`, `down`, `p`, `pp`, `ll`
-    and `where` work; a value that whet couldn't keep says so. The exit code is the program's.
+    and `where` work; a value that whet couldn't record says so. The exit code is the program's.
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
@@ -41,7 +43,7 @@ def command(trial: int | str | None, *, is_list: bool, chosen: int | None, as_js
         for number, each in enumerate(dead, start=1):
             answer(f"{number:>3}{'*' if number - 1 == default else ' '} {_words(each)}")
         return code
-    number = default + 1 if chosen is None else chosen
+    number = default + 1 if error_number is None else error_number
     if not 1 <= number <= len(dead):
         raise BadUsage(
             f"trial {entry.number} has no error {number}: it has 1 to {len(dead)}",

@@ -92,11 +92,13 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
             f"`{core}` doesn't name its program; it may not be a core file",
             hint=f"name the program: `whet stacks --core {core} PROGRAM`",
         )
-    found = of_core(Path(core), program)
+    processes = of_core(Path(core), program)
     if as_json:
-        answer_json({"target": core, "groups": [], "processes": [each.to_json() for each in found]})
+        answer_json(
+            {"target": core, "groups": [], "processes": [each.to_json() for each in processes]}
+        )
         return
-    for process in found:
+    for process in processes:
         for note in process.notes:
             say(f"whet: {note}")
         for thread in process.threads:
@@ -109,13 +111,15 @@ def _show_core(core: str, program: str, *, as_json: bool) -> None:
 def sighting_lines(sighting: ObservedStacks, *, is_whole: bool = False) -> list[str]:
     """Return the lines that tell where the processes are."""
     processes = sighting.processes
-    seen = sum(bool(process.threads) for process in processes)
+    with_stacks = sum(bool(process.threads) for process in processes)
     main = [group for group in sighting.groups if group.is_main]
     others = [group for group in sighting.groups if not group.is_main]
     noun = "process" if len(processes) == 1 else "processes"
     lines = [
         styled(
-            f"{sighting.target}: {len(processes)} {noun}, the stacks of {seen}", "dim", sys.stdout
+            f"{sighting.target}: {len(processes)} {noun}, the stacks of {with_stacks}",
+            "dim",
+            sys.stdout,
         )
     ]
     deadlock = deadlock_sentence(processes)
@@ -139,8 +143,8 @@ def _tasks(processes: tuple[ProcessStack, ...], *, is_whole: bool) -> list[str]:
     for group in groups if is_whole else groups[:_MOST_THREAD_GROUPS]:
         lines += ["", styled(task_sentence(group), "bold", sys.stdout)]
         frames = list(reversed(group.frames))
-        shown = frames if is_whole else _shortened(frames)
-        lines += [f"    {_frame_words(frame)}" for frame in shown]
+        visible_frames = frames if is_whole else _shortened(frames)
+        lines += [f"    {_frame_words(frame)}" for frame in visible_frames]
     if len(groups) > _MOST_THREAD_GROUPS and not is_whole:
         lines.append(f"… {len(groups) - _MOST_THREAD_GROUPS} more groups of tasks: --all")
     return lines
@@ -148,9 +152,9 @@ def _tasks(processes: tuple[ProcessStack, ...], *, is_whole: bool) -> list[str]:
 
 def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
     lines = ["", styled(sentence(group), "bold", sys.stdout)]
-    told = {motion(member.process): None for member in group.members if group.is_main}
+    motions = {motion(member.process): None for member in group.members if group.is_main}
     holders = [member.process.pid for member in group.members if member.thread.holds_gil]
-    words = [word for word in told if word]
+    words = [word for word in motions if word]
     if holders and (len(group.members) == 1 or len(holders) < len(group.members)):
         words.append("holds the GIL" if len(group.members) == 1 else f"{holders} hold the GIL")
     if len(words) > _MOST_WORDS:  # each has a percentage of its own
@@ -161,10 +165,10 @@ def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
         first = group.members[0].process
         lines.append(styled(f"    {first.command[:_WIDEST_COMMAND]}", "dim", sys.stdout))
     frames = list(reversed(group.frames))
-    shown = frames if is_whole else _shortened(frames)
-    lines += [f"    {_frame_words(frame)}" for frame in shown]
-    if len(shown) < len(frames):
-        left = shown_count(len(frames) - len(shown), "more frame")
+    visible_frames = frames if is_whole else _shortened(frames)
+    lines += [f"    {_frame_words(frame)}" for frame in visible_frames]
+    if len(visible_frames) < len(frames):
+        left = shown_count(len(frames) - len(visible_frames), "more frame")
         lines.append(f"    … {left}: --all")
     return lines
 
@@ -172,8 +176,8 @@ def _group(group: StackGroup, *, is_whole: bool) -> list[str]:
 def _shortened(frames: list[Frame]) -> list[Frame]:
     """Return the innermost frames, and all of the user's own that there is room for."""
     own = [number for number, frame in enumerate(frames) if frame.in_user_code]
-    wanted = {*range(min(3, len(frames))), *own[:_MOST_FRAMES]}
-    return [frame for number, frame in enumerate(frames) if number in wanted]
+    numbers = {*range(min(3, len(frames))), *own[:_MOST_FRAMES]}
+    return [frame for number, frame in enumerate(frames) if number in numbers]
 
 
 def _frame_words(frame: Frame) -> str:

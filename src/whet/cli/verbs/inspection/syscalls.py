@@ -69,8 +69,8 @@ def command(
     learning = Learning(command=good, trial=good_trial)
     _check((request.command or None, trial, pid), seconds, learning)
     if pid is not None:
-        told = f"whet: following process {pid}; Ctrl-C ends that, not the process"
-        followed = follow_process(pid, seconds, lambda: say(told))
+        note = f"whet: following process {pid}; Ctrl-C ends that, not the process"
+        followed = follow_process(pid, seconds, lambda: say(note))
         _show(followed, is_whole=is_whole, as_json=as_json)
         return 0
     with open_workbench() as bench:

@@ -70,22 +70,22 @@ def command(
 
 def where_lines(where: Whereabouts) -> list[str]:
     """Return the lines that tell where a target is."""
-    told = where.told
+    facts = where.told
     rows = [("target", where.name), ("loads", _loads(where))]
-    if "defined_in" in told:
-        rows.append(("lines", _place(told)))
-    if "value" in told:
-        rows.append(("is", f"a value of type {text(told, 'value')}"))
-    if "wrapped_by" in told:
-        rows.append(("wrapped", f"by a decorator from {', '.join(texts(told, 'wrapped_by'))}"))
-    if "import_error" in told:
-        rows.append(("import", f"fails: {text(told, 'import_error')}"))
-    rows += [("python", f"{text(told, 'python')} ({text(told, 'version')})")]
-    installed = optional_record(told, "installed_by")
+    if "defined_in" in facts:
+        rows.append(("lines", _place(facts)))
+    if "value" in facts:
+        rows.append(("is", f"a value of type {text(facts, 'value')}"))
+    if "wrapped_by" in facts:
+        rows.append(("wrapped", f"by a decorator from {', '.join(texts(facts, 'wrapped_by'))}"))
+    if "import_error" in facts:
+        rows.append(("import", f"fails: {text(facts, 'import_error')}"))
+    rows += [("python", f"{text(facts, 'python')} ({text(facts, 'version')})")]
+    installed = optional_record(facts, "installed_by")
     if installed is not None:
         rows.append(("of", _distribution(installed)))
-    rows += [("class", _class_line(each)) for each in classes_of(told, "classes")]
-    rows += [("overridden", _class_line(each)) for each in classes_of(told, "overriders")]
+    rows += [("class", _class_line(each)) for each in classes_of(facts, "classes")]
+    rows += [("overridden", _class_line(each)) for each in classes_of(facts, "overriders")]
     for copy in where.copies[:_MOST_COPIES]:
         words = ["on the path, but later" if copy.is_on_path else "not on the path"]
         words.append("the same text" if copy.is_same else "another text")
@@ -112,13 +112,13 @@ def _loads(where: Whereabouts) -> str:
     return f"{where.file}  ({kind}){other}"
 
 
-def _place(told: JsonObject) -> str:
-    line, last = told.get("line"), told.get("last_line")
+def _place(facts: JsonObject) -> str:
+    line, last = facts.get("line"), facts.get("last_line")
     span = f"{line}" if line == last else f"{line}-{last}"
-    elsewhere = text(told, "defined_in")
-    module = text(told, "defining_module")
+    elsewhere = text(facts, "defined_in")
+    module = text(facts, "defining_module")
     return (
-        f"{elsewhere}:{span}  ({text(told, 'qualified_name')}{f' of {module}' if module else ''})"
+        f"{elsewhere}:{span}  ({text(facts, 'qualified_name')}{f' of {module}' if module else ''})"
     )
 
 
@@ -128,11 +128,11 @@ def _distribution(installed: JsonObject) -> str:
     return f"{text(installed, 'name')} {text(installed, 'version')}{how}"
 
 
-def _class_line(told: JsonObject) -> str:
-    name = text(told, "class")
-    if "defined_in" not in told:
+def _class_line(facts: JsonObject) -> str:
+    name = text(facts, "class")
+    if "defined_in" not in facts:
         return name
-    return f"{name}  defines it at {text(told, 'defined_in')}:{told.get('line')}"
+    return f"{name}  defines it at {text(facts, 'defined_in')}:{facts.get('line')}"
 
 
 def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
@@ -141,13 +141,17 @@ def ran_lines(where: Whereabouts, ran: Ran) -> list[str]:
     if ran.reason and not ran.calls:
         line = f"whet can't tell whether {where.name} ran: {ran.reason}"
         return [*lines, styled(line, "bold", sys.stdout)]
-    meant = ran.definition.path
+    expected_file = ran.definition.path
     if not ran.loads and not ran.calls:
-        line = f"this command never loaded {ran.definition.module or meant}"
+        line = f"this command never loaded {ran.definition.module or expected_file}"
         return [*lines, styled(line, "bold", sys.stdout)]
     for file in dict.fromkeys(load.file for load in ran.loads):
         pids = {load.pid for load in ran.loads if load.file == file}
-        which = "" if os.path.realpath(file) == os.path.realpath(meant) else f", NOT {meant}"
+        which = (
+            ""
+            if os.path.realpath(file) == os.path.realpath(expected_file)
+            else f", NOT {expected_file}"
+        )
         lines.append(f"loaded from {file}{which}, by {_count(len(pids), 'process', 'processes')}")
     words = _count(ran.count, "call", "calls")
     if not ran.calls:

@@ -25,31 +25,33 @@ def command(a: int | str, b: int | str, *, as_json: bool) -> None:
     """
     with open_workbench() as bench:
         first, second = (bench.notebook.find(each).number for each in (a, b))
-        found = compare_trials(bench, first, second)
+        comparison = compare_trials(bench, first, second)
     if as_json:
-        answer_json(_json(found))
+        answer_json(_json(comparison))
         return
-    answer(entry_line(found.before))
-    answer(entry_line(found.after))
+    answer(entry_line(comparison.before))
+    answer(entry_line(comparison.after))
     answer("")
-    for line in found.difference.lines() or ("the two trials have the same command and settings",):
+    for line in comparison.difference.lines() or (
+        "the two trials have the same command and settings",
+    ):
         answer(f"  {line}")
-    if found.before.trial.code is None and found.after.trial.code is None:
-        answer("  code: none was kept; it may have changed")
-    outcome = () if found.outcome is None else found.outcome.lines()
+    if comparison.before.trial.code is None and comparison.after.trial.code is None:
+        answer("  code: not recorded, so it may have changed")
+    outcome = () if comparison.outcome is None else comparison.outcome.lines()
     for line in outcome:
         answer(f"  {line}")
-    if found.code:
+    if comparison.code:
         answer("")
-        for line in found.code.rstrip("\n").splitlines():
+        for line in comparison.code.rstrip("\n").splitlines():
             answer(styled(line, _STYLES[line[0]], sys.stdout) if line[:1] in _STYLES else line)
 
 
-def _json(found: TrialDifference) -> dict[str, object]:
+def _json(comparison: TrialDifference) -> dict[str, object]:
     return {
-        "before": found.before.number,
-        "after": found.after.number,
-        "changes": [change.to_json() for change in found.difference.changes],
-        "outcome": [] if found.outcome is None else list(found.outcome.lines()),
-        "code": found.code,
+        "before": comparison.before.number,
+        "after": comparison.after.number,
+        "changes": [change.to_json() for change in comparison.difference.changes],
+        "outcome": [] if comparison.outcome is None else list(comparison.outcome.lines()),
+        "code": comparison.code,
     }

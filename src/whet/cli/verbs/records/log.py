@@ -76,17 +76,17 @@ def command(
     **filters: str,
 ) -> None:
     """List trials and searches; `_HELP` is what a user reads."""
-    wanted = LogFilter(**filters)
+    log_filter = LogFilter(**filters)
     with open_workbench() as bench:
         each_trial = with_searches or search is not None
         trials = bench.notebook.entries(
             with_searches=each_trial, only_bad=failed, investigation=_search_of(bench, search)
         )
-        entries = list(islice(filter(wanted.takes, trials), limit))
+        entries = list(islice(filter(log_filter.takes, trials), limit))
         searches: list[SearchEntry] = []
         if not (each_trial or failed):
-            known = bench.notebook.searches(None if wanted else limit)
-            searches = [*filter(wanted.takes_search, known)]
+            all_searches = bench.notebook.searches(None if log_filter else limit)
+            searches = [*filter(log_filter.takes_search, all_searches)]
         foreign = bench.foreign
         are_others = bool(entries or searches) or any(bench.notebook.entries(1))
     both: list[Entry | SearchEntry] = [*entries, *searches]
@@ -108,9 +108,9 @@ def command(
         say("no trial here matches; `whet log --all` includes the trials of searches")
     for line in _lines(rows, are_folded=not each_trial):
         answer(line)
-    shown = next((row for row in rows if isinstance(row, SearchEntry)), None)
-    if shown is not None:
-        say(f"`whet log --search {shown.first}` lists the trials of that search")
+    first_search = next((row for row in rows if isinstance(row, SearchEntry)), None)
+    if first_search is not None:
+        say(f"`whet log --search {first_search.first}` lists the trials of that search")
 
 
 def _search_of(bench: Workbench, number: int | None) -> int | None:

@@ -41,47 +41,47 @@ def command(context: click.Context, *, as_json: bool) -> None:
 @command.command("list")
 @json_option
 def show_all(*, as_json: bool) -> None:
-    """List the projects of which trials are kept, and what they take on the disk."""
-    found = list(kept_projects(os.environ))
+    """List the projects with recorded trials, and their size on disk."""
+    projects = list(kept_projects(os.environ))
     if as_json:
         rows = [
             {"project": str(each.root), "folder": str(each.state), "bytes": each.size_bytes,
              "is_gone": each.is_gone}
-            for each in found
+            for each in projects
         ]  # fmt: skip
         answer_json({"projects": rows})
         return
-    for each in found:
+    for each in projects:
         answer(_line_of(each))
-    if any(each.is_gone for each in found):
+    if any(each.is_gone for each in projects):
         say("`whet notebook prune` removes the trials of projects that no longer exist")
 
 
 @command.command("prune")
 @click.option("--yes", is_flag=True, help="Remove them without asking.")
 def prune(*, yes: bool) -> None:
-    """Remove the trials of projects whose folders are gone.
+    """Remove the trials of projects whose folders no longer exist.
 
-    It cannot be brought back. Before that, what the oldest trials of this project printed and read is
-    removed as far as your settings say (`notebook_bytes`, `notebook_days`), as it is once a day anyway.
-    A project on a disk that is not mounted looks gone, too: read the list.
+    You can't undo this. A project on a disk that isn't mounted seems gone too, so check the list. First,
+    whet removes old outputs and payloads of this project, as your settings say (`notebook_bytes`,
+    `notebook_days`) and as it does once a day anyway.
     """
-    if said := tidy_up(os.environ, now=True):
-        say(said)
-    gone = [each for each in kept_projects(os.environ) if each.is_gone]
-    for each in gone:
+    if report := tidy_up(os.environ, now=True):
+        say(report)
+    orphans = [each for each in kept_projects(os.environ) if each.is_gone]
+    for each in orphans:
         say(_line_of(each))
-    if not gone:
+    if not orphans:
         say("every project with recorded trials still exists")
     elif yes or _is_agreed("Remove all their trials?", as_json=False):
-        for each in gone:
+        for each in orphans:
             remove_tree(each.state)
-        answer(f"removed what was kept of {shown_count(len(gone), 'project')}")
+        answer(f"removed the trials of {shown_count(len(orphans), 'project')}")
 
 
 def _line_of(project: KeptProject) -> str:
-    gone = "  (gone)" if project.is_gone else ""
-    return f"{shown_bytes(project.size_bytes):>9}  {project.root}{gone}"
+    mark = "  (gone)" if project.is_gone else ""
+    return f"{shown_bytes(project.size_bytes):>9}  {project.root}{mark}"
 
 
 @command.command("adopt")
@@ -89,10 +89,10 @@ def _line_of(project: KeptProject) -> str:
 @click.option("--yes", is_flag=True, help="Adopt them without asking.")
 @json_option
 def adopt(*, folder: Path, yes: bool, as_json: bool) -> None:
-    """Take over the trials in FOLDER, such as the `.whet` of an older whet or of a clone.
+    """Import the trials in FOLDER, such as the `.whet` of an older whet or of a clone.
 
-    First it shows what `whet again` could start from them. Nothing is started, no link is followed,
-    and FOLDER stays as it is.
+    First it shows the commands that `whet again` could start from them. It starts nothing, follows no
+    link, and doesn't change FOLDER.
     """
     from whet.workbench.trials.adopt import foreign_notebook, starts_of, take_over
 

@@ -45,12 +45,12 @@ def command(trial: int | str | None, *, with_searches: bool, as_json: bool) -> N
             if trial is None
             else [bench.notebook.find(trial)]
         )
-        found = [each for entry in entries for each in masked_of(bench, entry)]
+        secrets = [each for entry in entries for each in masked_of(bench, entry)]
     if as_json:
-        rows = [{"trial": each.trial, "place": each.place, "why": each.why} for each in found]
+        rows = [{"trial": each.trial, "place": each.place, "why": each.why} for each in secrets]
         answer_json({"secrets": rows})
         return
-    if not found:
+    if not secrets:
         say("whet masked nothing")
-    for each in found:
+    for each in secrets:
         answer(f"{each.trial:>5}  {each.place}  ({each.why})")

@@ -47,7 +47,7 @@ def command(
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
-        kept = bench.notebook.evidence_of(entry.number, FAILURES)
+        failures = bench.notebook.evidence_of(entry.number, FAILURES)
         calls = bench.notebook.evidence_of(entry.number, SYSTEM_CALLS)
         probed = bench.notebook.evidence_of(entry.number, PROBES)
         if as_json:
@@ -55,7 +55,7 @@ def command(
             answer_json(
                 {
                     **entry_json(entry),
-                    "failures": _as_json(kept),
+                    "failures": _as_json(failures),
                     "probed": [_probes_json(each) for each in probed],
                     "resources": None if use is None else use.to_json(),
                     "system_calls": _calls_json(entry, calls),
@@ -65,7 +65,7 @@ def command(
             _write_whole(entry)
         else:
             use = bench.notebook.resources_of(entry.number)
-            _show(entry, use, (*kept, *calls), is_whole=is_whole)
+            _show(entry, use, (*failures, *calls), is_whole=is_whole)
             for each in probed:
                 _probes(each, entry.number, is_whole=shows_probes)
             if entry.outcome is not None:
@@ -73,7 +73,7 @@ def command(
 
 
 def _show(
-    entry: Entry, use: ResourceUse | None, kept: Sequence[Evidence], *, is_whole: bool
+    entry: Entry, use: ResourceUse | None, evidence: Sequence[Evidence], *, is_whole: bool
 ) -> None:
     rows = [("trial", f"{entry.number}  ({entry.verb}, {entry.started_at[:19].replace('T', ' ')})")]
     if entry.name:
@@ -92,19 +92,19 @@ def _show(
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
     if entry.outcome is not None and entry.outcome.hung_seconds is not None:
         answer(styled(f"--- all stacks: whet stacks --trial {entry.number}", "dim", sys.stdout))
-    for each in kept:
+    for each in evidence:
         if each.kind == FAILURES:
             _failures(each, is_whole=is_whole)
         else:
             _calls(entry, each, is_whole=is_whole)
 
 
-def _failures(kept: Evidence, *, is_whole: bool) -> None:
+def _failures(evidence: Evidence, *, is_whole: bool) -> None:
     """Show what the frames of failures held, those of the first few processes or tests."""
     from whet.evidence.variables.failure_text import failure_lines
     from whet.evidence.variables.kept_failure import kept_failures
 
-    failures = kept_failures(kept.data)
+    failures = kept_failures(evidence.data)
     for failure in failures if is_whole else failures[:_SHOWN_FAILURES]:
         first, *rest = failure_lines(failure, is_whole=is_whole)
         answer(styled(f"--- what failed {first}", "dim", sys.stdout))
@@ -115,47 +115,47 @@ def _failures(kept: Evidence, *, is_whole: bool) -> None:
         answer(styled(f"--- and {more} more failures: --locals", "dim", sys.stdout))
 
 
-def _calls(entry: Entry, kept: Evidence, *, is_whole: bool) -> None:
+def _calls(entry: Entry, evidence: Evidence, *, is_whole: bool) -> None:
     """Show which system calls failed."""
     from whet.cli.display.call_lines import report_lines
     from whet.workbench.inspect.syscalls import calls_in, report_of
 
-    calls = calls_in([kept])
+    calls = calls_in([evidence])
     if calls is not None:
         answer(styled("--- system calls", "dim", sys.stdout))
         for line in report_lines(report_of(calls, entry.outcome), is_whole=is_whole):
             answer(line)
 
 
-def _calls_json(entry: Entry, kept: Sequence[Evidence]) -> dict[str, object] | None:
-    if not kept:
+def _calls_json(entry: Entry, evidence: Sequence[Evidence]) -> dict[str, object] | None:
+    if not evidence:
         return None
     from whet.cli.verbs.inspection.syscalls import report_json
     from whet.workbench.inspect.syscalls import calls_in, report_of
 
-    calls = calls_in(kept)
+    calls = calls_in(evidence)
     return None if calls is None else report_json(report_of(calls, entry.outcome))
 
 
-def _probes(kept: Evidence, number: int, *, is_whole: bool) -> None:
+def _probes(evidence: Evidence, number: int, *, is_whole: bool) -> None:
     from whet.cli.display.probed import show_probes
     from whet.evidence.clues.probes import probe_report
 
-    show_probes(probe_report(kept.data), number, is_whole=is_whole)
+    show_probes(probe_report(evidence.data), number, is_whole=is_whole)
 
 
-def _probes_json(kept: Evidence) -> dict[str, object]:
+def _probes_json(evidence: Evidence) -> dict[str, object]:
     from whet.cli.verbs.inspection.probe import report_json
     from whet.evidence.clues.probes import probe_report
 
-    return report_json(probe_report(kept.data))
+    return report_json(probe_report(evidence.data))
 
 
-def _as_json(kept: Sequence[Evidence]) -> list[object]:
-    found: list[object] = []
-    for each in kept:
-        found += records(as_record(decoded(each.data), "evidence"), "failures")
-    return found
+def _as_json(evidence: Sequence[Evidence]) -> list[object]:
+    failures: list[object] = []
+    for each in evidence:
+        failures += records(as_record(decoded(each.data), "evidence"), "failures")
+    return failures
 
 
 def _asked(trial: Trial) -> list[tuple[str, str]]:
@@ -206,12 +206,12 @@ def _streams(outcome: Outcome) -> None:
             size = shown_bytes(stream.size_bytes)
             more = f", the last {shown_bytes(_SHOWN_BYTES)}; all: --output" if cut else ""
             try:
-                shown = _text(stream)
+                tail = _text(stream)
             except OutputNotKept:
                 answer(styled(f"--- {name} ({size}): no longer kept", "dim", sys.stdout))
                 continue
             answer(styled(f"--- {name} ({size}{more})", "dim", sys.stdout))
-            answer_lines(shown.rstrip("\n"))
+            answer_lines(tail.rstrip("\n"))
 
 
 def _text(stream: Output) -> str:
@@ -239,7 +239,7 @@ def _resource_rows(use: ResourceUse) -> list[tuple[str, str]]:
     for name, column in (("read", use.read_bytes), ("written", use.written_bytes)):
         if max(column):
             rows.append((name, column, shown_bytes(max(column))))
-    shown = [
+    lines = [
         (name, f"{sparkline(column, _CURVE_WIDTH)}  at most {most}") for name, column, most in rows
     ]
     if len(use.largest) > 1:
@@ -247,7 +247,7 @@ def _resource_rows(use: ResourceUse) -> list[tuple[str, str]]:
             f"{each.name} (pid {each.pid}) {shown_bytes(each.peak_bytes)}"
             for each in use.largest[:_MOST_PROCESSES]
         ]
-        shown.append(("largest", ", ".join(largest)))
-    samples = shown_count(len(use.seconds), "look")
-    shown.append(("looked", f"{samples} in {shown_seconds(use.seconds[-1])}"))
-    return shown
+        lines.append(("largest", ", ".join(largest)))
+    samples = shown_count(len(use.seconds), "sample")
+    lines.append(("sampled", f"{samples} in {shown_seconds(use.seconds[-1])}"))
+    return lines

@@ -219,12 +219,12 @@ def command(
         is_resumed=resume,
     )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = bisect(bench, request, options)
-    for name, text in ((log, found.log), (picture, picture and history_line(found))):
+        search = bisect(bench, request, options)
+    for name, text in ((log, search.log), (picture, picture and history_line(search))):
         if name:
             write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
-    _answer(found, as_json=as_json)
-    return 0 if found.stopped.is_answer else INCOMPLETE
+    _answer(search, as_json=as_json)
+    return 0 if search.stopped.is_answer else INCOMPLETE
 
 
 def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
@@ -267,19 +267,19 @@ def noise_of(
 
 def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
     values = ctx.params
-    _refuse_ends(ctx, ends, "--working-tree", "what is not committed here")
+    _refuse_ends(ctx, ends, "--working-tree", "your uncommitted edits")
     options = BisectOptions(
         good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
     )
     request = trial_request(ctx)
     quiet = values["as_json"]
     with Progress(quiet=quiet) as progress, open_workbench(observer=progress) as bench:
-        found = bisect_working_tree(bench, request, options)
+        part = bisect_working_tree(bench, request, options)
     if quiet:
-        answer_json({"part": part_facts(found)})
+        answer_json({"part": part_facts(part)})
     else:
-        show_part(found)
-    return 0 if found.stopped.is_complete else INCOMPLETE
+        show_part(part)
+    return 0 if part.stopped.is_complete else INCOMPLETE
 
 
 def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: str) -> None:
@@ -291,42 +291,44 @@ def _refuse_ends(ctx: click.Context, ends: tuple[str, ...], option: str, what: s
         )
 
 
-def _answer(found: VersionSearch, *, as_json: bool) -> None:
+def _answer(search: VersionSearch, *, as_json: bool) -> None:
     if not as_json:
-        _show(found)
+        _show(search)
         return
-    part = {} if found.part is None else {"part": part_facts(found.part)}
-    answer_json({**history_facts(found), **part})
+    part = {} if search.part is None else {"part": part_facts(search.part)}
+    answer_json({**history_facts(search), **part})
 
 
-def _show(found: VersionSearch) -> None:
-    if found.picture:
-        answer_lines(found.picture)
+def _show(search: VersionSearch) -> None:
+    if search.picture:
+        answer_lines(search.picture)
         answer("")
-    answer(history_sentence(found))
-    if found.looked_again is not None:
-        answer(found.looked_again.in_words)
-    if found.noisy is not None and found.noisy.runners_up:
+    answer(history_sentence(search))
+    if search.looked_again is not None:
+        answer(search.looked_again.in_words)
+    if search.noisy is not None and search.noisy.runners_up:
         answer("the next likely:")
-        for each in found.noisy.runners_up:
+        for each in search.noisy.runners_up:
             answer(
                 f"  {shown_chance(each.probability):>7}  {each.label} {each.description}".rstrip()
             )
-    if found.first_bad_description:
+    if search.first_bad_description:
         answer("")
-        answer_lines(found.first_bad_description)
-    if found.diff:
+        answer_lines(search.first_bad_description)
+    if search.diff:
         answer("")
-        answer_lines(found.diff)
-    if found.again:
+        answer_lines(search.diff)
+    if search.again:
         answer("")
-        answer(found.again)
-    trials = shown_count(found.trials, "trial")
-    why = "" if found.stopped is StopReason.FOUND else f"; {found.stopped.value}"
-    if found.concluded:
-        trials += f" and {found.concluded} judged without a run, because nothing they read differs,"
+        answer(search.again)
+    trials = shown_count(search.trials, "trial")
+    why = "" if search.stopped is StopReason.FOUND else f"; {search.stopped.value}"
+    if search.concluded:
+        trials += (
+            f" and {search.concluded} judged without a run, because nothing they read differs,"
+        )
     answer("")
-    answer(f"{trials} in {shown_seconds(found.wall_seconds)}{why}")
-    if found.part is not None:
+    answer(f"{trials} in {shown_seconds(search.wall_seconds)}{why}")
+    if search.part is not None:
         answer("")
-        show_part(found.part)
+        show_part(search.part)

@@ -77,12 +77,12 @@ def command(
     options = CommandOptions(budget=Budget(wall_seconds=budget), jobs=jobs)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         cases = cases_of(bench, request, *ends, kind=kind, output=output)
-        found = delta(bench, request, cases, options)
+        result = delta(bench, request, cases, options)
     if as_json:
-        answer_json(delta_json(found))
+        answer_json(delta_json(result))
     else:
-        show_delta(found)
-    return 0 if found.stopped.is_complete else INCOMPLETE
+        show_delta(result)
+    return 0 if result.stopped.is_complete else INCOMPLETE
 
 
 def _environment_files(ctx: click.Context, ends: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:

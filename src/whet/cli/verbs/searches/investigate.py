@@ -121,44 +121,46 @@ def command(
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         if good_trial is not None:  # before other trials are run: `last` is one that was there
             options = replace(options, good_trial=bench.notebook.find(good_trial).number)
-        found = investigate(bench, request, options, history_of, pages=report_files)
+        investigation = investigate(bench, request, options, history_of, pages=report_files)
     if as_json:
-        answer_json(facts_of(found))
+        answer_json(facts_of(investigation))
     else:
-        show(found)
-    if found.reproducer is not None and not found.reproducer.is_verified:
+        show(investigation)
+    if investigation.reproducer is not None and not investigation.reproducer.is_verified:
         raise ReproductionFailed(
-            f"`{found.reproducer.script}` didn't fail the same way in another folder",
-            hint=f"`{found.folder}/report.md` has the other results",
+            f"`{investigation.reproducer.script}` didn't fail the same way in another folder",
+            hint=f"`{investigation.folder}/report.md` has the other results",
         )
-    return 0 if found.stopped.is_complete else INCOMPLETE
+    return 0 if investigation.stopped.is_complete else INCOMPLETE
 
 
-def show(found: Investigation) -> None:
+def show(investigation: Investigation) -> None:
     """Write an investigation to the terminal, the answer first."""
     import sys
 
     answer("")
-    answer(styled(headline(found), "bold", sys.stdout))
-    _show_answer(answer_of(found))
-    if found.history is None and found.history_remark:
-        answer(f"  {found.history_remark}")
-    elif found.history is not None and found.history.first_bad is None:
-        answer(f"  {history_sentence(found.history)}")
-    for payload in found.payloads:
+    answer(styled(headline(investigation), "bold", sys.stdout))
+    _show_answer(answer_of(investigation))
+    if investigation.history is None and investigation.history_remark:
+        answer(f"  {investigation.history_remark}")
+    elif investigation.history is not None and investigation.history.first_bad is None:
+        answer(f"  {history_sentence(investigation.history)}")
+    for payload in investigation.payloads:
         before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
         answer(f"  {payload.original}: {before} → {after}")
         if payload.after_bytes <= _SHOWN_BYTES:
             for line in shown_payload(payload.content).splitlines():
                 answer(f"      {line}")
-    if found.reproducer is not None:
+    if investigation.reproducer is not None:
         answer_lines("\nreproduce it with\n")
-        answer(f"  {found.reproducer.line}")
+        answer(f"  {investigation.reproducer.line}")
     answer("")
-    answer(f"report: {found.folder}/report.html  ({shown_seconds(found.wall_seconds)})")
+    answer(
+        f"report: {investigation.folder}/report.html  ({shown_seconds(investigation.wall_seconds)})"
+    )
 
 
-def _show_answer(found: Answer) -> None:
+def _show_answer(conclusion: Answer) -> None:
     import sys
 
     def print_evidence(list_of: tuple[Evidence, ...]) -> None:
@@ -168,26 +170,26 @@ def _show_answer(found: Answer) -> None:
             for number, step in enumerate(each.trail, 1):
                 _paragraph(f"{number}. {unbroken(step.in_words)}", "      ")
 
-    if found.cause is not None:
-        _paragraph(f"cause: {unbroken(found.title)}", "  ", style="bold")
-        _paragraph(f"how sure: {found.sure}", "  ")
-        print_evidence(found.evidence)
+    if conclusion.cause is not None:
+        _paragraph(f"cause: {unbroken(conclusion.title)}", "  ", style="bold")
+        _paragraph(f"how sure: {conclusion.sure}", "  ")
+        print_evidence(conclusion.evidence)
     else:
         _paragraph(f"{NOT_FOUND}.", "  ", style="bold")
-    if found.possible:
-        _paragraph("possible, not shown to be the cause:", "  ")
-        print_evidence(found.possible)
-    if found.ruled_out:
+    if conclusion.possible:
+        _paragraph("possible causes (whet has no proof):", "  ")
+        print_evidence(conclusion.possible)
+    if conclusion.ruled_out:
         _paragraph("ruled out:", "  ")
-        print_evidence(found.ruled_out)
-    if found.source is not None:
-        _paragraph(one_line(found.source_title), "  ")
+        print_evidence(conclusion.ruled_out)
+    if conclusion.source is not None:
+        _paragraph(one_line(conclusion.source_title), "  ")
         for line, (_, _, is_it) in zip(
-            found.source_text.splitlines(), found.source_lines, strict=True
+            conclusion.source_text.splitlines(), conclusion.source_lines, strict=True
         ):
-            shown = visible(line)
-            answer(f"    {styled(shown, 'red', sys.stdout) if is_it else shown}")
-    _paragraph(f"next: {one_line(found.next_step)}", "  ")
+            source_line = visible(line)
+            answer(f"    {styled(source_line, 'red', sys.stdout) if is_it else source_line}")
+    _paragraph(f"next: {one_line(conclusion.next_step)}", "  ")
 
 
 def _paragraph(text: str, indent: str, *, style: str = "") -> None:

@@ -41,19 +41,19 @@ def search_packages(ctx: click.Context, ends: tuple[str, ...], request: TrialReq
     )
     as_json: bool = ctx.params["as_json"]
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = bisect_packages(bench, request, options)
+        culprits = bisect_packages(bench, request, options)
     if as_json:
-        searches = [history_facts(search) for search in found.releases]
-        answer_json({**delta_json(found.delta), "releases": searches})
+        searches = [history_facts(search) for search in culprits.releases]
+        answer_json({**delta_json(culprits.delta), "releases": searches})
     else:
-        _show(found)
-    ended = [found.delta.stopped, *(search.stopped for search in found.releases)]
-    return 0 if all(reason.is_answer for reason in ended) else INCOMPLETE
+        _show(culprits)
+    reasons = [culprits.delta.stopped, *(search.stopped for search in culprits.releases)]
+    return 0 if all(reason.is_answer for reason in reasons) else INCOMPLETE
 
 
-def _show(found: CulpritPackages) -> None:
-    show_delta(found.delta)
-    for search in found.releases:
+def _show(culprits: CulpritPackages) -> None:
+    show_delta(culprits.delta)
+    for search in culprits.releases:
         answer("")
         if search.picture:
             answer_lines(search.picture)

@@ -65,31 +65,31 @@ def one_kind(kinds: tuple[str, ...]) -> str | None:
     if len(options) > 1:
         raise BadUsage(
             f"{' and '.join(options)} exclude each other",
-            hint="shrink the one, then the other, in two commands",
+            hint="shrink one, then the other, in two commands",
         )
     return kinds[0] if kinds else None
 
 
-def check_words(what: str, names: tuple[str, ...], given: Mapping[str, object]) -> None:
+def check_words(what: str, names: tuple[str, ...], parameters: Mapping[str, object]) -> None:
     """Refuse words and options that say nothing here.
 
     Args:
         what: ``arguments``, ``environment`` or ``tests``.
         names: what stands before the command.
-        given: what the options of the command line say, by their names in it.
+        parameters: what the options of the command line say, by their names in it.
 
     Raises:
         BadUsage: if there are any.
     """
     for name, option in _FOR_FILES.items():
-        if given[name] not in {None, "", (), False}:
+        if parameters[name] not in {None, "", (), False}:
             raise BadUsage(
                 f"`{option}` is for a file, not for `--{what}`", hint=f"leave out `{option}`"
             )
     if len(names) > (what == "tests"):
         raise BadUsage(
             f"`{names[-1]}` is before the `--`, but `--{what}` takes no file",
-            hint="shrink the one, then the other, in two commands",
+            hint="shrink one, then the other, in two commands",
         )
 
 

@@ -97,16 +97,16 @@ def _find(
     check_picture(picture or "")
     options = FindOptions(name=name, repeats=times, budget=Budget(wall_seconds=budget))
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = find_least(bench, request, options)
+        least = find_least(bench, request, options)
     if picture:
         from whet.report.curve import amount_curve
 
-        Path(picture).write_text(amount_curve(found), encoding="utf-8")
+        Path(picture).write_text(amount_curve(least), encoding="utf-8")
     if as_json:
-        answer_json(least_json(found))
+        answer_json(least_json(least))
     else:
-        for line in least_lines(found):
+        for line in least_lines(least):
             answer(line)
         if picture:
             answer(styled(f"picture: {picture}", "dim", sys.stdout))
-    return 0 if found.stopped.is_complete else INCOMPLETE
+    return 0 if least.stopped.is_complete else INCOMPLETE

@@ -84,15 +84,15 @@ def command(
     """
     if is_list:
         with open_workbench() as bench:
-            known = known_toggles({**bench.settings.toggles, **bench.settings.not_agreed})
+            all_toggles = known_toggles({**bench.settings.toggles, **bench.settings.not_agreed})
             # Those that amplify are turned by name only, and have to be known for that.
-            toggles = chosen(names or tuple(known), known)
+            toggles = chosen(names or tuple(all_toggles), all_toggles)
         _answer_list(toggles, as_json=as_json)
         return 0
     if smallest and simplify:
         raise BadUsage(
-            "`--smallest` looks for what changes the failure, `--simplify` for what does not",
-            hint="ask for the one, then for the other",
+            "`--smallest` looks for switches that change the failure, `--simplify` for those that don't",
+            hint="run them one after the other",
         )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
@@ -141,9 +141,9 @@ def _toggle_json(each: Toggle) -> dict[str, object]:
 
 
 def _show(report: ToggleReport) -> None:
-    made = report.reproduction
-    times = f"{made.same_failures} of {shown_count(made.attempts, 'run')}"
-    answer(f"as it is: {report.summary}, {times}, {shown_seconds(made.wall_seconds)}")
+    reproduction = report.reproduction
+    times = f"{reproduction.same_failures} of {shown_count(reproduction.attempts, 'run')}"
+    answer(f"as it is: {report.summary}, {times}, {shown_seconds(reproduction.wall_seconds)}")
     if report.turned:
         _show_turned(report.turned)
     if report.smallest is not None:
@@ -161,12 +161,12 @@ def _show_turned(turned: tuple[Turned, ...]) -> None:
         slowdown = f"{each.slowdown:5.1f} x"
         runs = f" ({each.failures} of {each.runs})" if each.runs > 1 else ""
         sure = "" if each.took else "  took effect: unknown"
-        shown = each.summary if each.effect not in {Effect.SAME, Effect.GONE} else ""
-        if len(shown) > _WIDEST:
-            shown = shown[: _WIDEST - 1] + "…"
+        summary = each.summary if each.effect not in {Effect.SAME, Effect.GONE} else ""
+        if len(summary) > _WIDEST:
+            summary = summary[: _WIDEST - 1] + "…"
         answer(
             f"{each.toggle.name:{width}}  {styled(word, style, sys.stdout)} {slowdown}"
-            f"  #{each.trial}{runs}{sure}  {shown}".rstrip()
+            f"  #{each.trial}{runs}{sure}  {summary}".rstrip()
         )
         remark = _remark(each)
         if remark:
@@ -185,48 +185,48 @@ def _remark(each: Turned) -> str:
     return f"{each.toggle.does}: look there{slows}"
 
 
-def _show_smallest(found: TurnedTogether) -> None:
-    if not found.holds:
+def _show_smallest(together: TurnedTogether) -> None:
+    if not together.holds:
         answer("with all of them together it fails the same way: none of them matters")
         return
-    answer(f"the fewest that change it: {_names(found.toggles)}{_number(found)}")
-    answer(f"  {found.stopped.value}")
-    _show_line(found)
+    answer(f"the fewest that change it: {_names(together.toggles)}{_number(together)}")
+    answer(f"  {together.stopped.value}")
+    _show_line(together)
 
 
-def _show_simplest(found: TurnedTogether) -> None:
-    answer(f"it still fails the same way with: {_names(found.toggles)}{_number(found)}")
-    if found.left_out:
-        answer(f"  but not with: {_names(found.left_out)}")
-    answer(f"  {found.stopped.value}")
-    _show_line(found)
+def _show_simplest(together: TurnedTogether) -> None:
+    answer(f"it still fails the same way with: {_names(together.toggles)}{_number(together)}")
+    if together.left_out:
+        answer(f"  but not with: {_names(together.left_out)}")
+    answer(f"  {together.stopped.value}")
+    _show_line(together)
 
 
-def _show_line(found: TurnedTogether) -> None:
-    variables = {name: value for each in found.toggles for name, value in each.variables.items()}
+def _show_line(together: TurnedTogether) -> None:
+    variables = {name: value for each in together.toggles for name, value in each.variables.items()}
     if variables:
         words = " ".join(f"{name}={value}" for name, value in variables.items())
         answer(f"  env {words} …")
-    inside = [each.name for each in found.toggles if each.inside]
-    if inside and found.trial is not None:
-        answer(f"  {', '.join(inside)}: only whet can set this: `whet again {found.trial}`")
+    inside = [each.name for each in together.toggles if each.inside]
+    if inside and together.trial is not None:
+        answer(f"  {', '.join(inside)}: only whet can set this: `whet again {together.trial}`")
 
 
 def _names(toggles: tuple[Toggle, ...]) -> str:
     return ", ".join(each.name for each in toggles) or "none"
 
 
-def _number(found: TurnedTogether) -> str:
-    return "" if found.trial is None else f"  (trial {found.trial})"
+def _number(together: TurnedTogether) -> str:
+    return "" if together.trial is None else f"  (trial {together.trial})"
 
 
 def _report_json(report: ToggleReport) -> dict[str, object]:
-    made = report.reproduction
+    reproduction = report.reproduction
     return {
         "failure": report.summary,
-        "failures": made.same_failures,
-        "runs": made.attempts,
-        "wall_seconds": round(made.wall_seconds, 3),
+        "failures": reproduction.same_failures,
+        "runs": reproduction.attempts,
+        "wall_seconds": round(reproduction.wall_seconds, 3),
         "toggles": [
             {
                 "name": each.toggle.name,
@@ -246,12 +246,12 @@ def _report_json(report: ToggleReport) -> dict[str, object]:
     }
 
 
-def _together_json(found: TurnedTogether | None) -> dict[str, object] | None:
-    if found is None:
+def _together_json(together: TurnedTogether | None) -> dict[str, object] | None:
+    if together is None:
         return None
     return {
-        "toggles": [each.name for each in found.toggles],
-        "left_out": [each.name for each in found.left_out],
-        "trial": found.trial,
-        "holds": found.holds,
+        "toggles": [each.name for each in together.toggles],
+        "left_out": [each.name for each in together.left_out],
+        "trial": together.trial,
+        "holds": together.holds,
     }

@@ -114,15 +114,15 @@ def command(
         is_one_run=runs == 1,
     )
 
-    def offer(cycle: Cycle | None, typed: str) -> None:
+    def offer(cycle: Cycle | None, key: str) -> None:
         if console is None or not console.is_interactive:
             return
         if cycle is not None and cycle.back is not None:
             place = cycle.back or "the start, as no copy is from before the failing function"
             say(f"whet: type b to step from {place} · r to run again · q to quit")
-        elif typed == BACK:
+        elif key == BACK:
             say("whet: no failure to step through · type r to run again · q to quit")
-        elif typed:
+        elif key:
             say("whet: type r to run again · q to quit")
 
     reader = interrupted_without_reader() if as_json else nullcontext()
@@ -151,39 +151,44 @@ class _Show:
     _halted: str = ""
     _has_said_how: bool = False
 
-    def __call__(self, told: LoopReport) -> None:
+    def __call__(self, report: LoopReport) -> None:
         if self.as_json:
-            self._answer(told)
-        elif isinstance(told, WhetError):
-            report_error(told)
-        elif isinstance(told, Cycle):
-            self._say_cycle(told)
-        elif isinstance(told, Overtaken):
-            say(f"whet: stopped the run: you saved {_names_of(told.saved)}")
-        elif isinstance(told, Unheard):
-            say(f"whet: note: {_unheard_words(told)}")
-        elif isinstance(told, Recurring):
-            say(f"whet: note: {_recurring_words(told)}")
+            self._answer(report)
+        elif isinstance(report, WhetError):
+            report_error(report)
+        elif isinstance(report, Cycle):
+            self._say_cycle(report)
+        elif isinstance(report, Overtaken):
+            say(f"whet: stopped the run: you saved {_names_of(report.saved)}")
+        elif isinstance(report, Unheard):
+            say(f"whet: note: {_unheard_words(report)}")
+        elif isinstance(report, Recurring):
+            say(f"whet: note: {_recurring_words(report)}")
         else:
-            self._say_verification(told)
+            self._say_verification(report)
 
-    def _answer(self, told: LoopReport) -> None:
-        if isinstance(told, Overtaken):
-            ended = {"event": "overtaken", "trial": told.number, "saved": told.saved}
-            answer_json(ended, on_one_line=True)
-        elif isinstance(told, Cycle):
-            copies = ladder_json(told) if self.explains else {}
-            answer_json({**_facts(told), **copies}, on_one_line=True)
-        elif isinstance(told, Unheard):
-            words = {"event": "note", "note": _unheard_words(told), "files": ()}
+    def _answer(self, report: LoopReport) -> None:
+        if isinstance(report, Overtaken):
+            fields = {"event": "overtaken", "trial": report.number, "saved": report.saved}
+            answer_json(fields, on_one_line=True)
+        elif isinstance(report, Cycle):
+            copies = ladder_json(report) if self.explains else {}
+            answer_json({**_facts(report), **copies}, on_one_line=True)
+        elif isinstance(report, Unheard):
+            words = {"event": "note", "note": _unheard_words(report), "files": ()}
             answer_json(words, on_one_line=True)
-        elif isinstance(told, Recurring):
-            words = {"event": "note", "note": _recurring_words(told), "files": told.files}
+        elif isinstance(report, Recurring):
+            words = {"event": "note", "note": _recurring_words(report), "files": report.files}
             answer_json(words, on_one_line=True)
-        elif isinstance(told, Verification):
-            answer_json(_verification_facts(told), on_one_line=True)
+        elif isinstance(report, Verification):
+            answer_json(_verification_facts(report), on_one_line=True)
         else:
-            error = {"event": "error", "error": told.slug, "message": str(told), "hint": told.hint}
+            error = {
+                "event": "error",
+                "error": report.slug,
+                "message": str(report),
+                "hint": report.hint,
+            }
             answer_json(error, on_one_line=True)
 
     def _say_cycle(self, cycle: Cycle) -> None:
@@ -233,15 +238,15 @@ def _names_of(paths: tuple[str, ...]) -> str:
     return f"{first} (of {len(paths)} files)" if len(paths) > 1 else first
 
 
-def _unheard_words(told: Unheard) -> str:
+def _unheard_words(unheard: Unheard) -> str:
     return (
-        f"the system reports no saves here ({told.why}), so whet checks the files periodically;"
-        f" {told.helps}, and start again"
+        f"the system reports no saves here ({unheard.why}), so whet checks the files periodically;"
+        f" {unheard.helps}, and start again"
     )
 
 
-def _recurring_words(told: Recurring) -> str:
-    name = _names_of(told.files)
+def _recurring_words(recurring: Recurring) -> str:
+    name = _names_of(recurring.files)
     return (
         f"{name} changes after each run, so whet no longer reruns for it;"
         " `--watch` it to rerun after each save"

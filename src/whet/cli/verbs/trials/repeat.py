@@ -113,13 +113,13 @@ def command(
     """
     if is_amplified:
         _refuse(until_failure=until_failure, until_sure=until_sure)
-        wanted = AmplifyOptions(
+        amplify_options = AmplifyOptions(
             first_runs=runs or FIRST_RUNS,
             names=amplifiers,
             budget=Budget(wall_seconds=budget),
             jobs=jobs,
         )
-        return _amplify(trial_request(ctx), wanted, as_json=as_json)
+        return _amplify(trial_request(ctx), amplify_options, as_json=as_json)
     if amplifiers:
         raise BadUsage(f"`--amplifier {amplifiers[0]}` does nothing alone", hint="add `--amplify`")
     options = RepeatOptions(
@@ -130,12 +130,12 @@ def command(
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
-        found = repeat(bench, request, options)
+        repetition = repeat(bench, request, options)
     if as_json:
-        answer_json(_facts(found))
+        answer_json(_facts(repetition))
     else:
-        _show(found, request)
-    return 0 if found.stopped.is_complete else INCOMPLETE
+        _show(repetition, request)
+    return 0 if repetition.stopped.is_complete else INCOMPLETE
 
 
 def _refuse(*, until_failure: bool, until_sure: float | None) -> None:
@@ -181,27 +181,29 @@ def _enough(runs: int | None, *, until_failure: bool, sure: float | None, within
 # ---- what is shown ----
 
 
-def _show(found: Repetition, request: TrialRequest) -> None:
-    answer(_rate_sentence(found))
-    if found.skipped:
-        answer(f"{shown_count(found.skipped, 'run')} without a verdict")
-    for ending in found.endings[:_MOST_SHOWN]:
+def _show(repetition: Repetition, request: TrialRequest) -> None:
+    answer(_rate_sentence(repetition))
+    if repetition.skipped:
+        answer(f"{shown_count(repetition.skipped, 'run')} without a verdict")
+    for ending in repetition.endings[:_MOST_SHOWN]:
         answer(_ending_line(ending))
-    if len(found.endings) > _MOST_SHOWN:
-        answer(f"  and {len(found.endings) - _MOST_SHOWN} other endings (`--json` has them all)")
-    for word, times in (("failing", found.failing), ("passing", found.passing)):
+    if len(repetition.endings) > _MOST_SHOWN:
+        answer(
+            f"  and {len(repetition.endings) - _MOST_SHOWN} other endings (`--json` has them all)"
+        )
+    for word, times in (("failing", repetition.failing), ("passing", repetition.passing)):
         if times is not None:
             answer(f"{word} runs take {_times_words(times)}")
-    answer(_advice(found, request))
+    answer(_advice(repetition, request))
 
 
-def _rate_sentence(found: Repetition) -> str:
-    if found.rate is None:
+def _rate_sentence(repetition: Repetition) -> str:
+    if repetition.rate is None:
         return "no run has a verdict yet"
-    low, high = _percent(found.interval.low), _percent(found.interval.high)
+    low, high = _percent(repetition.interval.low), _percent(repetition.interval.high)
     return (
-        f"failed in {found.failed} of {shown_count(found.judged, 'run')}:"
-        f" {_percent(found.rate)} ({low} to {high} with {_percent(found.confidence)} confidence)"
+        f"failed in {repetition.failed} of {shown_count(repetition.judged, 'run')}:"
+        f" {_percent(repetition.rate)} ({low} to {high} with {_percent(repetition.confidence)} confidence)"
     )
 
 
@@ -223,16 +225,16 @@ def _times_words(times: Times) -> str:
     )
 
 
-def _advice(found: Repetition, request: TrialRequest) -> str:
-    sure = _percent(found.confidence)
-    if found.rate is None:
+def _advice(repetition: Repetition, request: TrialRequest) -> str:
+    sure = _percent(repetition.confidence)
+    if repetition.rate is None:
         return f"run it again: `{_again(request, _RUNS)}`"
-    if found.passes_to_be_sure is None:
+    if repetition.passes_to_be_sure is None:
         return (
             f"it didn't fail: with {sure} confidence, it fails in less than"
-            f" {_percent(found.interval.high)} of runs"
+            f" {_percent(repetition.interval.high)} of runs"
         )
-    likely, most = found.passes_to_be_sure, found.passes_at_most
+    likely, most = repetition.passes_to_be_sure, repetition.passes_at_most
     careful = f" ({most} for the lowest rate in the interval)" if most != likely else ""
     return (
         f"to be {sure} sure of a fix: {shown_count(likely, 'run')} without a"
@@ -242,8 +244,8 @@ def _advice(found: Repetition, request: TrialRequest) -> str:
 
 def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it so often, under the same limits."""
-    named = ["--limits", request.limit_set] if request.limit_set else []
-    limits = [*named, *request.limits.options]
+    limit_set = ["--limits", request.limit_set] if request.limit_set else []
+    limits = [*limit_set, *request.limits.options]
     trial, _ = for_shell(Trial(command=request.command, cwd=""))
     return joined(["whet", "repeat", "-n", str(runs), *limits, "--", *trial.command])
 
@@ -258,16 +260,16 @@ def _percent(share: float) -> str:
     )
 
 
-def _facts(found: Repetition) -> Mapping[str, object]:
+def _facts(repetition: Repetition) -> Mapping[str, object]:
     return {
-        "bad_means": found.bad_means,
-        "runs": found.judged + found.skipped,
-        "failed": found.failed,
-        "passed": found.passed,
-        "skipped": found.skipped,
-        "rate": found.rate,
-        "interval": [found.interval.low, found.interval.high],
-        "confidence": found.confidence,
+        "bad_means": repetition.bad_means,
+        "runs": repetition.judged + repetition.skipped,
+        "failed": repetition.failed,
+        "passed": repetition.passed,
+        "skipped": repetition.skipped,
+        "rate": repetition.rate,
+        "interval": [repetition.interval.low, repetition.interval.high],
+        "confidence": repetition.confidence,
         "endings": [
             {
                 "verdict": each.verdict.value,
@@ -276,15 +278,15 @@ def _facts(found: Repetition) -> Mapping[str, object]:
                 "runs": len(each.trials),
                 "trials": list(each.trials),
             }
-            for each in found.endings
+            for each in repetition.endings
         ],
-        "failing_seconds": _times_facts(found.failing),
-        "passing_seconds": _times_facts(found.passing),
-        "passes_to_be_sure": found.passes_to_be_sure,
-        "passes_to_be_sure_at_most": found.passes_at_most,
-        "stopped": found.stopped.name.lower(),
-        "reason": found.stopped.value,
-        "wall_seconds": round(found.wall_seconds, 3),
+        "failing_seconds": _times_facts(repetition.failing),
+        "passing_seconds": _times_facts(repetition.passing),
+        "passes_to_be_sure": repetition.passes_to_be_sure,
+        "passes_to_be_sure_at_most": repetition.passes_at_most,
+        "stopped": repetition.stopped.name.lower(),
+        "reason": repetition.stopped.value,
+        "wall_seconds": round(repetition.wall_seconds, 3),
     }
 
 

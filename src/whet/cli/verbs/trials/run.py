@@ -66,8 +66,12 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
         return outcome.shell_exit_code
     for note in dict.fromkeys(result.notes):
         say(f"whet: note: {note}")
-    told = "" if condition is None else condition.measured(outcome)
-    say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure, told=told))
+    measured = "" if condition is None else condition.measured(outcome)
+    say(
+        run_line(
+            result.entry, result.previous, is_same_failure=result.is_same_failure, measured=measured
+        )
+    )
     number = result.entry.number
     for line in _stack_lines(result):
         say(line)
