@@ -10,7 +10,7 @@ class Budget:
     """When a search must end.
 
     Attributes:
-        wall_seconds: no new trial is started after so long; None: no limit.
+        wall_seconds: time after which no new trial starts; None: no limit.
         trials: no more trials than this; None: no limit.
     """
 
@@ -18,7 +18,7 @@ class Budget:
     trials: int | None = None
 
     def less(self, wall_seconds: float, trials: int) -> "Budget":
-        """Return what is left of it once so much is spent."""
+        """Return what is left after this much is spent."""
         return Budget(
             wall_seconds=None if self.wall_seconds is None else self.wall_seconds - wall_seconds,
             trials=None if self.trials is None else self.trials - trials,

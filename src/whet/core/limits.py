@@ -20,8 +20,8 @@ class Limits(Record):
     """What a trial may use; None: no limit.
 
     Attributes:
-        wall_seconds: after so long the whole process tree is killed.
-        output_bytes: after so much output of one stream the trial is killed.
+        wall_seconds: time after which the whole process tree is killed.
+        output_bytes: output of one stream after which the trial is killed.
         memory_bytes: of the whole process tree; the trial is killed when it needs more.
         memory_high_bytes: of the whole process tree; above that it is slowed down.
         swap_bytes: beside the memory; without it a limited trial gets none.

@@ -70,7 +70,7 @@ class Outcome(Record):
         timed_out: whet killed the trial because its time was up.
         interrupted: whet killed the trial because the user or a search gave it up.
         overran_output: whet killed the trial because it wrote more than its limit.
-        hung_seconds: it was killed, `timed_out`, because it had written nothing for so long; or None.
+        hung_seconds: time without output after which whet killed it (`timed_out`); or None.
         failed_reset: the reset step that failed, so that the command never ran, or None.
         wall_seconds: from the start of the command to its end; reset steps not counted.
         cpu_seconds: user and system time of the whole process tree.

@@ -84,8 +84,8 @@ class Wish:
         targets: the places.
         actions: what is done, in order.
         condition: an expression that has to be true there; empty: any time counts.
-        after: so many times are let pass first.
-        every: of the rest each so many-th counts.
+        after: number of times to skip first.
+        every: count only every Nth of the rest.
     """
 
     targets: tuple[Target, ...]

@@ -61,7 +61,7 @@ class Fault(Record):
         call: name of the call, such as ``write``.
         error: name of the error, such as ``ENOSPC``.
         nth: the first of the program's calls that fails, from 1.
-        step: that one and each so many after it fail; 0: that one alone.
+        step: every ``step``-th call after that one fails too; 0: only that one.
         glob: only calls on a file whose path or name is like that; empty: on any.
     """
 

@@ -148,8 +148,8 @@ class Trial(Record):
         cwd: absolute folder that the command starts in.
         environment: overrides for this trial alone.
         unset: variables that are not inherited, sorted.
-        hang_seconds: after so long without output it is given up as hanging; None: never.
-        hangs_if_idle: only if it does nothing either.
+        hang_seconds: time without output after which it counts as a hang; None: never.
+        hangs_if_idle: it counts as a hang only if it doesn't compute either.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.
         reset: steps before the command, in order.
         payloads: files that a search varies.

@@ -111,8 +111,8 @@ class WarmSearch:
             position: which of the payloads is varied.
             first_word: the first word of the command that is varied instead, with all behind it;
                 0: none is.
-            most_lost_seconds: so much longer may copies take than cold runs before no more are used.
-            look_seconds: what was looked at earlier than that is looked at again.
+            most_lost_seconds: time that copies may lose compared with cold runs before it stops using them.
+            look_seconds: age after which a check is repeated.
         """
         self.distrusted = ""
         self.warm_runs = 0

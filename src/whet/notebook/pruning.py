@@ -22,7 +22,7 @@ from whet.notebook.stored_output import PRUNED, removed_so_far
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _KEPT_ANYWAY = 50  # the newest trials
 _LEFT_SHARE = 0.8
-"""So much of what may be taken is left, so that the next trial is not over it again."""
+"""The share of the limit to prune to, so that the next trial doesn't exceed the limit again."""
 
 _NEVER = 1 << 62
 _DAY_SECONDS = 86_400

@@ -147,7 +147,7 @@ class RecordedTrials:
         """Yield trials, the newest first, read as they are asked for.
 
         Args:
-            limit: at most so many.
+            limit: the most to return.
             with_searches: also those that a search ran.
             only_bad: only those whose last verdict is BAD.
             investigation: only those of this search.
@@ -164,7 +164,7 @@ class RecordedTrials:
         return self._entries(limit, conditions, values)
 
     def searches(self, limit: int | None = None) -> list[SearchEntry]:
-        """Return the last searches that have run a trial, the newest first, at most so many."""
+        """Return the last searches that have run a trial, the newest first, at most ``limit``."""
         rows = self._query(SELECT_SEARCH, [-1 if limit is None else limit])  # -1: all of them
         return [read_search(row, self._database.path) for row in rows]
 

@@ -90,7 +90,7 @@ def make_changes(
     Args:
         payload: what is changed.
         changes: all that may be.
-        grain: at least so many at once. With 1 the result is 1-minimal: no change that is left
+        grain: fewest changes to make at once. With 1 the result is 1-minimal: no change that is left
             can be made alone.
         again: try those that could not be made once more after others were made
             (`whet.search.subsets.delta.minimize`).
@@ -120,7 +120,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
     Args:
         payload: what is cut.
         bounds: at least one, ascending; a piece reaches from each bound to the next one.
-        grain: at least so many pieces at once.
+        grain: fewest pieces to cut at once.
     """
     shared = _Shared(payload, bounds, ())
     head, tail = payload[: bounds[0]], payload[bounds[-1] :]
@@ -199,7 +199,7 @@ def keep_least(
         size: how many there are.
         render: returns the payload in which only these elements are kept.
         start: the payload with all of them.
-        grain: at least so many elements at once.
+        grain: fewest elements to remove at once.
         again: try those that were needed once more after others went.
     """
     return rendered(minimize(size, grain=grain, again=again), render, start=start)

@@ -44,7 +44,7 @@ DEEPEST = 4
 
 
 class _FruitlessError(Exception):
-    """So many trials gained next to nothing."""
+    """The last trials gained next to nothing."""
 
 
 def reduce_payload(

@@ -33,7 +33,7 @@ _MOST_SECONDS = 2.0
 _MOST_EVENTS = 400_000
 _SHORTEST, _SPAN = 2e-5, 1000.0  # seconds, and how many times as long the longest is
 _OFTEN = 0.5
-_FREE = 8  # so often a place sleeps that often; then more and more rarely
+_FREE = 8  # times that a place sleeps at that rate; then more and more rarely
 _WORD_BYTES = 2
 
 

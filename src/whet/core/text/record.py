@@ -139,7 +139,7 @@ def whole(value: object) -> int:
 
 
 def row(value: object, width: int) -> list[object]:
-    """Return the items of a list that has so many in JSON data.
+    """Return the items of a list that must have ``width`` of them in JSON data.
 
     Raises:
         MalformedRecordError: if it is something else.
@@ -151,7 +151,7 @@ def row(value: object, width: int) -> list[object]:
 
 
 def rows(value: object, width: int) -> Iterator[list[object]]:
-    """Yield the items of a list of lists that have so many each; none if it is no list.
+    """Yield the items of a list of lists of ``width`` items; nothing if it isn't a list.
 
     Raises:
         MalformedRecordError: if one of them is something else.

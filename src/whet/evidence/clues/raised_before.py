@@ -18,13 +18,13 @@ from whet.evidence.clues.closer_look import Line, line_of
 
 WHY = "the reported error may follow from one that the program caught or ignored"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
-"""By these pytest and unittest leave a test out."""
+"""pytest and unittest skip a test with these."""
 
 _NO_FAULT = frozenset({"", "0"})
-"""What `sys.exit` is given where nothing is wrong."""
+"""Arguments of `sys.exit` that mean success."""
 
 GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
-"""They say that nothing came for so long, and not why."""
+"""They say that a wait timed out, but not why."""
 
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2

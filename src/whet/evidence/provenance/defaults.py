@@ -13,7 +13,7 @@ from whet.evidence.provenance.trail import Trail
 from whet.evidence.provenance.walk import Walk
 
 _MOST_MORE, _LEAST_ALIKE = 3, 3
-"""One key may begin or end with the other, and so many more characters; it has at least so many."""
+"""One of two similar keys may have this many more characters at an end; both have at least this many."""
 
 
 @value_class

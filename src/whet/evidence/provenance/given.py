@@ -34,7 +34,7 @@ def given_for(
 
 
 def made_by(calls: Sequence[ast.Call], number: int, of: int) -> ast.Call | None:
-    """Return which call of a line was made at a place of so many; None: nothing tells which."""
+    """Return which call of a line is number ``number`` of its ``of`` calls; None: that isn't clear."""
     if len(calls) == of:  # what a call is given is called before it
         calls = sorted(calls, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
         return calls[number]

@@ -10,7 +10,7 @@ _NEARLY_ALWAYS = 0.8
 _CYCLE_FUNCTIONS = 6
 _DEEP = 40
 _CYCLE_TIMES = 3  # once and twice is no cycle
-"""A function that stands so often in one stack calls itself."""
+"""A function that is in one stack this often calls itself."""
 
 
 @value_class
@@ -52,7 +52,7 @@ def place_of(frames: Sequence[OwnedFrame], *, is_recursion: bool = False) -> Pla
 
 
 def is_deep(frames: Sequence[OwnedFrame]) -> bool:
-    """Whether a function stands in the stack so often that it must call itself."""
+    """Whether a function is in the stack often enough that it must call itself."""
     counts = _counts(frames)
     return bool(counts) and max(counts.values()) >= _DEEP
 

@@ -24,7 +24,7 @@ def failure_lines(failure: KeptFailure, *, is_whole: bool = False, frames: int =
     Args:
         failure: what was kept.
         is_whole: frames of libraries too, and all of the user's.
-        frames: so many frames of the user's own code, the innermost ones.
+        frames: number of innermost frames of the user's own code.
     """
     told = _Telling(failure, is_whole=is_whole, frames=frames)
     return [f"in {failure.title}", *told.error(failure.error, "")]

@@ -10,10 +10,10 @@ from whet.host.code.shadow_index import Changes, ShadowIndex
 from whet.host.code.snapshot_memory import SetAside
 from whet.host.process.working_tree import stamp_of
 
-# So many times the limit of one file may be kept of all of them. A folder of ten thousand
-# pictures that nobody told git to ignore would else be copied into the user's repository.
+# The limit for all files together, as a multiple of the limit for one. A folder of ten thousand
+# pictures that git doesn't ignore would fill the user's disk otherwise.
 _TOTAL_FACTOR, _PLAIN_FACTOR = 20, 2
-"""The second where no repository says what belongs to the code."""
+"""The second is for a folder outside git, where nothing says what belongs to the code."""
 
 
 @value_class(kw_only=True)

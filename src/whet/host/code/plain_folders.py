@@ -50,7 +50,7 @@ class PlainFolder:
 
 
 class _TooMuchError(Exception):
-    """There is more than is looked at."""
+    """There are more entries than whet looks through."""
 
 
 def look_through(top: str) -> PlainFolder:
@@ -119,7 +119,7 @@ class _Look:
         """Return the folders that hold what is made or installed, and those with many files.
 
         Raises:
-            _TooMuchError: if so much is left that nothing is kept.
+            _TooMuchError: if the rest is too large to keep anything.
         """
         heavy: list[str] = []
         large: list[str] = []

@@ -106,7 +106,7 @@ def _line_of(pid: int, name: str) -> str:
 
 @contextmanager
 def _for(seconds: float | None) -> Generator[None]:
-    """Raise `TimeIsUpError` after so long."""
+    """Raise `TimeIsUpError` when the time is over."""
     if seconds is None:
         yield
         return

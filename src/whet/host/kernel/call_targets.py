@@ -42,7 +42,7 @@ class Memory:
         return os.fsdecode(data.partition(b"\0")[0])
 
     def part(self, tid: int, address: int, size: int) -> bytes:
-        """Return so many bytes; fewer or none if they are not there."""
+        """Return ``size`` bytes, or fewer if the rest isn't mapped."""
         try:
             memory = self._open.get(tid)
             if memory is None:

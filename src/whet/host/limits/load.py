@@ -51,7 +51,7 @@ class Load:
 
 
 def keep_busy(count: int, cleanup_journal: CleanupJournal) -> Load:
-    """Start so many processes that compute; they end with the trial."""
+    """Start this number of processes that compute; they end with the trial."""
     processes: list[subprocess.Popen[bytes]] = []
     load = Load(processes=processes, cleanup_journal=cleanup_journal)
     try:

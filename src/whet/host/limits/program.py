@@ -29,7 +29,7 @@ class Program:
         contents: digests of what they and standard input hold.
         looks: the folder below which it is noted what it looks at, a real path, and git's own
             folder of that; empty: it is not noted.
-        hang_seconds: after so long without output it is given up; None: never.
+        hang_seconds: time without output after which it counts as a hang; None: never.
         beside: what else stands around it, which is neither a limit nor a room.
         hangs_if_idle: only if it does nothing either.
     """

@@ -104,7 +104,7 @@ UNFOLLOWED = "it doesn't run on a Python that whet can follow"
 _LENGTH_BYTES = 4
 _MOST_DESCRIPTORS = 8
 _INT_BYTES = 4
-PIECE_BYTES = 1 << 20  # `recv` sets so much aside before it reads
+PIECE_BYTES = 1 << 20  # `recv` allocates this before it reads
 
 
 class Channel:

@@ -63,7 +63,7 @@ class NonblockingWriter:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is left that the program should be held up."""
+        """Whether the backlog is large enough to hold up the program."""
         return self._waiting_bytes >= _FULL_BYTES
 
     @property

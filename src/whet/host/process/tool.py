@@ -56,7 +56,7 @@ def call_tool(
         cwd: folder to start in.
         environment: the whole environment; None: that of whet.
         stdin: what the tool reads.
-        timeout_seconds: after so long the tool is killed.
+        timeout_seconds: time after which the tool is killed.
 
     Raises:
         ToolMissingError: if the program does not exist.

@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
     from whet.host.spawner.watches import Noted
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
-_SPAWNER_SECONDS = 20.0  # a spawner that has not killed its tree by then stands still itself
+_SPAWNER_SECONDS = 20.0  # a spawner that needs longer to kill its tree hangs itself
 _LOOK_SECONDS = 0.2  # in the background: whether it is still there
-_DOUBLE_SECONDS = 1.0  # in a terminal, two Ctrl-C so close together mean: kill
+_DOUBLE_SECONDS = 1.0  # in a terminal, a second Ctrl-C within this time means: kill
 
 
 class KillReason(Enum):
@@ -59,8 +59,8 @@ class Relay:
         program_streams: the streams.
         control: requests from other threads.
         console: the user's; None: nobody watches.
-        wall_seconds: after so long the trial is killed.
-        hang_seconds: after so long without output the trial is killed.
+        wall_seconds: time after which the trial is killed.
+        hang_seconds: time without output after which the trial is killed.
         idleness: with it only if it does nothing either.
         on_full: is told which process has met the memory limit alone, and dies of it.
         before_kill: is given a process to look into just before it is killed: the command at a

@@ -111,7 +111,7 @@ class AmplificationSearch(Generic[AmplifierT]):
             before: what runs of the command as it is gave before; they say what to bet on.
             error: chance that anything is named which raises nothing.
             go_together: whether two amplifiers may be turned on at once.
-            most_rounds: so often an amplifier is run until it counts as raising nothing.
+            most_rounds: runs after which an amplifier without an effect counts as raising nothing.
 
         Raises:
             ValueError: if the error is not between 0 and 1.

@@ -34,7 +34,7 @@ def narrowed(
     Args:
         places: in an order in which neighbours belong together.
         plain: runs without any of them.
-        enough: so few need not be narrowed down.
+        enough: number of places at which it stops.
 
     Returns:
         what is left, in the same order; all of them where no part fails more often than without.

@@ -42,9 +42,9 @@ def wilson(failed: int, runs: int, confidence: float) -> Interval:
 
 
 def passes_to_be_sure(rate: float, confidence: float) -> int | None:
-    """Return how many passes in a row show that what failed at ``rate`` is fixed.
+    """Return how many passes in a row show a fix of a failure with this ``rate``.
 
-    If it were not, so many passes would come with a chance of 1 - ``confidence`` at the most.
+    Without a fix, that many passes have a probability of at most 1 - ``confidence``.
     None: no number of runs is enough, as it never fails.
     """
     if rate <= 0:
@@ -78,7 +78,7 @@ class Enough:
     """When something was run often enough.
 
     Attributes:
-        most: after so many runs at the latest; None: there is no such number.
+        most: largest number of runs; None: no limit.
         at_failure: the first failure ends it.
         sure: the rate is known with this confidence to within ``within``; None: that is not asked.
         within: half the width of that interval.

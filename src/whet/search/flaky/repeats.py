@@ -2,7 +2,7 @@
 
 A failure that comes only sometimes has a rate. Two questions are asked of it: does it come at
 all (one failure answers that; many passes in a row answer it the other way), and does it come at
-least so often. The second is Wald's sequential probability ratio test (1945) between two rates,
+least at some rate. The second is Wald's sequential probability ratio test (1945) between two rates,
 the floor and a rate well above it: it ends as soon as the runs so far speak clearly for one.
 """
 
@@ -28,7 +28,7 @@ class Repeats:
     """When it is known whether something fails.
 
     Attributes:
-        most: with no floor: so many runs without a failure show that it does not fail.
+        most: with no floor: number of runs without a failure that show that it doesn't fail.
         floor: what fails more rarely than this counts as not failing; 0: one failure is enough.
     """
 
@@ -36,7 +36,7 @@ class Repeats:
     floor: float = 0.0
 
     def fails(self, failures: int, others: int) -> bool | None:
-        """Return whether it fails, after so many runs; None: it must run once more."""
+        """Return whether it fails, after these runs; None: it must run once more."""
         if self.floor <= 0:
             if failures:
                 return True

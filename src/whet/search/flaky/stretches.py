@@ -1,4 +1,4 @@
-"""The line of versions that is searched, in so few stretches that it can be shown."""
+"""The line of versions that is searched, in few enough stretches to show."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -121,7 +121,7 @@ class Bisection(Generic[VersionT]):
         return len(self._suspects)
 
     def steps_left(self, width: int = 1) -> int:
-        """Return how many more rounds of ``width`` tests a line of so many takes at the most."""
+        """Return the most rounds of ``width`` tests that the remaining versions take, if they are a line."""
         steps, reached = 0, 1
         while reached < len(self._suspects):
             steps, reached = steps + 1, reached * (width + 1)

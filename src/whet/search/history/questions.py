@@ -13,8 +13,10 @@ from math import log2
 
 from whet.search.history.skips import beside_skips
 
-_PLACES = 64  # that are tried for all questions of a round together
-_PLACES_IN_LARGE = 12  # where each place costs a walk over so many suspects
+_PLACES = 64  # tried for all questions of a round together
+_PLACES_IN_LARGE = (
+    12  # the same for more than `_LARGE` suspects: each place costs a walk over all of them
+)
 _LARGE = 20_000
 _SWEEPS = 3
 

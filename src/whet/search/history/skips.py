@@ -49,7 +49,7 @@ def beside_skips(
 def _sample(
     ordered: Sequence[int], reached: Mapping[int, int], unclear: Sequence[int]
 ) -> list[int]:
-    """Return so many places that comparing them is cheap: evenly, and each next to a skip."""
+    """Return few enough places to compare: evenly spread ones, and those next to skips."""
     if len(ordered) <= _TRIED:
         return list(ordered)
     step = len(ordered) / _TRIED

@@ -21,7 +21,7 @@ from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 
 FEW_AT_ONCE = 24
-"""So few elements are left out one by one where nobody needs a smallest part at once."""
+"""Up to this number of elements, try each one alone, unless the caller needs a smallest part at once."""
 
 BATCH_WIDTH = 64
 """Candidates in a batch: four for each of 16 cores, so that few cores idle at its end."""

@@ -59,10 +59,10 @@ _TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
 """An instrumented rerun can take this many times as long as a plain run, within bounds."""
 
 _MOST_WAITED = 6.0
-"""The least of them is so many times as much at most where processes wait for a processor."""
+"""On a busy machine, `_LEAST_SECONDS` grows with the wait for a processor, up to this factor."""
 
 _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
-"""So may a run with a change; one that runs on for ever is no repair."""
+"""The same for a run with a change: a change with which it runs forever isn't a repair."""
 
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3

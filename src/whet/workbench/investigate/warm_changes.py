@@ -20,7 +20,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.session import Session
 
 _COLD_FIRST = 3
-"""So many changes run from the start before a start is shared, which takes as long as two of them."""
+"""Changes that run from the start first: a shared start takes as long as two of them."""
 
 _MOST_ROOMS = 4
 

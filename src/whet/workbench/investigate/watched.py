@@ -27,14 +27,14 @@ def watched_clue(
     sources: Mapping[str, str],
     looks: int,
 ) -> Clue:
-    """Return why a failure may go away while it is looked at, by experiments without a look.
+    """Return why a failure may go away in an instrumented run, found by runs without instruments.
 
     Args:
         session: runs its trials.
         trial: what fails.
         baseline: how.
         sources: the user's files by path.
-        looks: in so many closer looks it passed, each time.
+        looks: number of instrumented runs; it passed in each.
     """
     seen = f"it passed in each of {looks} instrumented runs, which are slower"
     asks = _who_asks(sources)

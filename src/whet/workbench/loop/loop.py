@@ -46,7 +46,7 @@ class LoopOptions:
 
     Attributes:
         watch: patterns of files that count also while the program runs.
-        most_runs: end after so many runs; None: go on until Ctrl-C.
+        most_runs: number of runs after which it ends; None: it ends with Ctrl-C.
         most_snapshots: how many frozen copies are kept.
         verify: when warm runs are verified by cold ones.
         debugging: when each run opens a debugger.

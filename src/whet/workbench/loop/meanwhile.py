@@ -158,11 +158,11 @@ class Meanwhile:
         return found
 
     def is_echo(self, path: str, after_ns: int) -> bool:
-        """Whether a file is written because a run has ended: by who reads what whet says, for one.
+        """Whether a file is written because a run has ended, such as by a reader of whet's output.
 
         Args:
             path: a file that was saved between two runs.
-            after_ns: so long after the end of the run.
+            after_ns: time between the end of the run and the save.
         """
         if self.counts(path) or after_ns > _ECHO_NS:
             return False

@@ -28,7 +28,7 @@ from whet.workbench.trials.tested import result_of
 
 _SHARE = 0.1  # of the loop's time, for all verifications but the first
 _PATIENCE, _LEAST_SECONDS = 5.0, 20.0  # times the seconds of the cold run that was measured
-_RUNS = 3  # so many cold runs have to agree with each other before a warm one is called wrong
+_RUNS = 3  # cold runs that must agree with each other before whet calls a warm one wrong
 _LOOK_BYTES = 1 << 22
 _WIDEST = 120
 _ORACLE = "a cold run of the same trial"

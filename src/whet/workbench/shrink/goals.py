@@ -20,7 +20,7 @@ class Goals:
         objective: `bytes`, `lines`, `tokens`: fewer of them; `seconds` or the name of a number
             that is measured: not more of it; empty: what reads best.
         keep: regular expressions of what must still be there.
-        rate_at_least: a candidate must fail in so large a part of its runs; None: nobody asked.
+        rate_at_least: share of its runs in which a candidate must fail; None: no limit.
         pretty: write the result on several lines in the end if it still fails so.
         resume: go on from the best that an earlier search of the same found.
     """

@@ -69,7 +69,7 @@ def grown_words(outcome: Outcome) -> str:
 
 
 def is_quick(outcome: Outcome) -> bool:
-    """Whether it fails so soon that a limit would not help."""
+    """Whether it fails too soon for a limit to save time."""
     return outcome.wall_seconds < _ENOUGH_SECONDS
 
 

@@ -8,8 +8,8 @@ from whet.host.files.memory import memory_left
 from whet.workbench.starve.starve import RATIONED, FindOptions, Rationing
 from whet.workbench.trials.session import Session
 
-_MOST_TIMES = 16  # a program that needs more than so many times its limit probably grows for ever
-_MOST_SHARE = 2  # and the machine is not brought down to learn it
+_MOST_TIMES = 16  # a program that needs more times its limit than this probably grows forever
+_MOST_SHARE = 2  # the search may use this part of the machine's memory
 
 
 def enough_memory(

@@ -62,7 +62,7 @@ class Rationed:
     guess: Callable[[Outcome], int]
 
     def limits(self, limits: Limits, steps: int) -> Limits:
-        """Return ``limits`` with so much of it."""
+        """Return ``limits`` with this amount of it."""
         amount = self.amount(steps)
         if self.field == "disk_bytes":
             disk = Disk(path=temporary_folder(os.environ), size_bytes=int(amount))
@@ -74,7 +74,7 @@ class Rationed:
         return Limits.from_json({**limits.to_json(), self.field: whole})
 
     def amount(self, steps: int) -> float:
-        """Return how much so many steps are."""
+        """Return the amount that is this number of steps."""
         return round(steps * self.step, 6)
 
     def shown(self, steps: int) -> str:
@@ -301,7 +301,7 @@ class Rationing:
         return replace(self, trial=replace(self.trial, hang_seconds=silent, hangs_if_idle=True))
 
     def from_too_little(self, most_steps: int) -> LeastAmount:
-        """Search upwards from the trial's own limit, which is too little, to so much."""
+        """Search upwards from the trial's own limit, which is too little, to ``most_steps``."""
         amount: float = getattr(self.trial.limits, self.rationed.field)
         steps = round(amount / self.rationed.step)
         with self.session.executor() as executor:
@@ -314,7 +314,7 @@ class Rationing:
             return self.search_on(self._driver(executor), search)
 
     def least_up_to(self, most_steps: int) -> int | None:
-        """Search upwards from an eighth of so much, downwards if that is enough; None: nothing is."""
+        """Search from an eighth of ``most_steps``; None: no amount up to that is enough."""
         with self.session.executor() as executor:
             search = least_amount(
                 least=self.rationed.least,
@@ -329,7 +329,7 @@ class Rationing:
             return (ended.result or tried.threshold()).least_good
 
     def enough(self, steps: int) -> Outcome | None:
-        """Return what the trial does with so much; None: it is not enough."""
+        """Return the trial's outcome with this amount; None: it isn't enough."""
         with self.session.executor() as executor:
             driver = self._driver(executor)
             trial = replace(

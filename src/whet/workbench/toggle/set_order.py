@@ -24,10 +24,10 @@ class HeldOrder:
     """A seed with which it fails each time, and one with which it passes each time.
 
     Attributes:
-        failing: the seed with which it fails.
-        failing_runs: in so many runs, each time.
-        passing: the seed with which it passes.
-        passing_runs: in so many runs, each time.
+        failing: the seed with which it fails in each run.
+        failing_runs: number of runs with that seed.
+        passing: the seed with which it passes in each run.
+        passing_runs: number of runs with that seed.
     """
 
     failing: int

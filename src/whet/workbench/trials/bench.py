@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
 
 
 _MUCH_BYTES = 100_000_000
-"""Who has kept so much has a look at what all trials take."""
+"""After this much new output, whet checks the size of all trials."""
 
 
 def silent(_event: "Event") -> None:

@@ -314,7 +314,7 @@ class ShrunkPayload:
         nearest_passing: the payload that passes and differs least; None if none is known.
         passes: what each pass gained.
         sizes: how large the best payload was, and when.
-        rate_at_least: the result was seen to fail in so large a part of its runs; 0: always.
+        rate_at_least: share of its runs in which the result fails at least; 0: it fails always.
         is_refused: a parser of its format took the payload, and refuses the result.
         lost_header: the header of the table is gone, or other words stand in it.
         good_file: a file that passes, of which the result is no part; empty if there was none.

@@ -79,7 +79,7 @@ class Repetition:
         endings: the runs by how they ended, failures first, the most frequent first.
         failing: how long the failing ones took, or None.
         passing: how long the passing ones took, or None.
-        passes_to_be_sure: so many passes in a row would show that it is fixed; None if it
+        passes_to_be_sure: number of passes in a row that would show a fix; None if it
             never failed.
         passes_at_most: the same if it fails as rarely as the interval allows.
         stopped: why it ended.

@@ -100,7 +100,7 @@ def reproduce(
 
 
 def patience(wall_seconds: float) -> float:
-    """Return the limit of time for another run of something that takes so long.
+    """Return the time limit for another run of a command that takes ``wall_seconds``.
 
     It is a power of two: a slightly faster or slower run then gives the same limit, and a search
     that is resumed runs nothing again of what has met it.

@@ -52,7 +52,7 @@ class TrialRequest:
         timeout_seconds: limit of wall time.
         limits: what else the trial may use.
         limit_set: name of a set of limits; empty: none.
-        hang_seconds: after so long without output it is given up as hanging.
+        hang_seconds: time without output after which it counts as a hang.
         hangs_if_idle: only if it does nothing either.
         measures: name to pattern of a number that the program prints.
         judging: what BAD means.

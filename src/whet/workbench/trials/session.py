@@ -126,7 +126,7 @@ class Session:
         until: Callable[[Tested[None]], bool] = lambda _: False,
         place: Place | None = None,
     ) -> list[Tested[None]]:
-        """Run one trial again and again, at most so often, until a run settles what is asked."""
+        """Run one trial at most ``times`` times, until a run answers the question."""
         runs: list[Tested[None]] = []
         with self.executor(place=place) as executor:
             while len(runs) < times and not (runs and until(runs[-1])):

@@ -75,7 +75,7 @@ class MeasuredEnds:
         return Verdict.BAD in verdicts and Verdict.GOOD in verdicts
 
     def fails_sometimes(self, runs: int) -> bool:
-        """Run each end so often again: whether one that may fail does, after it passed."""
+        """Rerun each end this often; return whether one of them fails."""
         hunt, place = self.hunt, self.hunt.versions.place
         ends = [self.failing]
         if not self._are_words_given and hunt.versions.old is not None:
@@ -154,7 +154,7 @@ class MeasuredEnds:
         return oracle
 
     def confirm(self, executor: RecordedExecutor, oracle: Oracle) -> None:
-        """Measure the other end so often that it is not taken for good by chance.
+        """Measure the other end often enough that it doesn't count as good by chance.
 
         Raises:
             EndMisjudged: if it fails as often.

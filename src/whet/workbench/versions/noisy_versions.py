@@ -186,7 +186,7 @@ class _NoisyHunt:
         return FirstBad(search=search, oracle=oracle, last_good=None, first_bad=None)
 
     def _walk_back(self, executor: RecordedExecutor, oracle: Oracle) -> Ended[WalkBackResult]:
-        """Look for an old end; a version that never fails in so many runs is one."""
+        """Look for an old end: a version that never fails in as many runs as that takes."""
         runs = self.ends.counted(self.versions.new, oracle)
         line, landmarks = self.versions.line()
         driver = self._driver(executor, oracle)

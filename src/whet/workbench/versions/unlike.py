@@ -56,7 +56,7 @@ class Unlike:
 
     @property
     def is_in_vain(self) -> bool:
-        """Whether so much was skipped that going on tells nothing."""
+        """Whether the search skipped too many versions for an answer."""
         most = _TIMES_STEPS * max(1, (self.bisection.started_with - 1).bit_length())
         return len(self._skipped()) > most
 

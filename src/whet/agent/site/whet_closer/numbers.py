@@ -35,7 +35,7 @@ class Numbers:
     def __init__(self, told: ReportLines) -> None:
         self._told = told
         self._count = {NAN: 0, INFINITE: 0}
-        self._returned = 0  # so many calls of the user's functions have returned one
+        self._returned = 0  # calls of the user's functions that returned one
         self._names: dict[CodeType, dict[int, tuple[str, ...]]] = {}
         self._lines: dict[CodeType, int] = {}
         self._sources: dict[str, list[str]] = {}

@@ -33,7 +33,8 @@ but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 2.0
 """For looking at values; from then on only calls, errors and lines that have hardly run are followed."""
 _FEW_RUNS, _FEW_CALLS, _MOST_PASSED = 2, 20, 20_000
-"""Then each line is looked at so often, while its function was called and lines passed over no more often."""
+"""After that: the runs to record of each line, as long as its function has at most this number of
+calls and whet has skipped at most this number of lines."""
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _FUNCTION = 0x1
 _COROUTINE = 0x80

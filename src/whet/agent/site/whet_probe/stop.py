@@ -29,7 +29,7 @@ _lines: dict[int, Any] = {}
 
 
 def hold(seconds: float, head: str, report: Report) -> None:
-    """Wait so long, or until somebody presses Enter in the terminal."""
+    """Wait this long, or until the user presses Enter in the terminal."""
     pid = os.getpid()
     end = "" if not has_terminal() else "; press Enter to continue at once"
     words = "{0}: waits {1:g} s in process {2}{3}; watch it:  watch -n1 grep Vm /proc/{2}/status"

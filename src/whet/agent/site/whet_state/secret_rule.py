@@ -60,7 +60,7 @@ _PREFIX = "prefix:"
 _LEAST_RANDOM, _LEAST_UNNAMED = 20, 32
 _LONGEST_RANDOM = 200
 _LEAST_CHANGES = 0.33
-"""Of the places in a text: so often one kind of character follows another one in what is random."""
+"""The share of places in a random text at which the kind of character changes."""
 _RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_+/=.-]+\Z")
 _KINDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+")
 

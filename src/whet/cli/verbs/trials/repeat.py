@@ -243,7 +243,7 @@ def _advice(repetition: Repetition, request: TrialRequest) -> str:
 
 
 def _again(request: TrialRequest, runs: int) -> str:
-    """Return the line that repeats it so often, under the same limits."""
+    """Return the line that repeats it ``runs`` times, under the same limits."""
     limit_set = ["--limits", request.limit_set] if request.limit_set else []
     limits = [*limit_set, *request.limits.options]
     trial, _ = for_shell(Trial(command=request.command, cwd=""))

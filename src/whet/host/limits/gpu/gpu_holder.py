@@ -135,7 +135,7 @@ def _uuid_words(uuid: bytes) -> bytes:
 
 
 def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: int) -> int:
-    """Allocate until only so much is left by the driver's own bookkeeping; return how much."""
+    """Allocate until the driver reports only this much as free; return how much that took."""
     held, chunk = 0, _CHUNK_BYTES
     while chunk >= _LEAST_BYTES:
         size = min(chunk, _memory(nvml, handle)[1] - left)

@@ -22,7 +22,7 @@ _one_at_a_time = threading.Lock()
 
 
 def visible_gpus(count: int, environment: Mapping[str, str]) -> Plain:
-    """Return the variables by which a program sees so many GPUs only: the first of those it has."""
+    """Return the variables with which a program sees only the first ``count`` of its GPUs."""
     shown: dict[str, str] = {}
     for name in _VISIBLE:
         before = environment.get(name)

@@ -22,8 +22,8 @@ _SORTS = {"i": "int", "u": "int", "f": "float", "c": "float", "b": "bool"}
 """How the names of the types of a kind of numbers start."""
 
 COARSE_PARTS = 8
-"""First each axis is cut in so many parts at most, so that all of them are short before one is
-searched to its end: the candidates of that cost what the whole array costs to read."""
+"""At first, each axis is cut into at most this many parts, so that all axes are short before a search
+of one is complete: a candidate costs as much as reading the whole array."""
 
 
 def _delete_arrays(view: Arrays) -> PassSearch:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Array: TypeAlias = NDArray[Any]
 
 MOST_EXPANSION = 200
-"""An archive that holds more than so many times its own size, and more than `MOST_EXPANDED`
-bytes, is no payload of arrays: it would not fit into memory."""
+"""An archive that expands to more than this multiple of its size, and to more than `MOST_EXPANDED`
+bytes, doesn't count as arrays: it wouldn't fit into memory."""
 
 MOST_EXPANDED = 256 * 1024 * 1024
 
@@ -180,7 +180,7 @@ class Arrays:
         Args:
             size: how many there are.
             render: returns the arrays that are left if only these elements are kept.
-            grain: at least so many elements at once.
+            grain: fewest elements to remove at once.
         """
         return keep_least(
             size, lambda kept: self.written(render(kept)), start=self.payload, grain=grain

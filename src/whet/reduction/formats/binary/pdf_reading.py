@@ -50,7 +50,7 @@ class _Reader:
     payload: bytes
     at: int = 0
     left: int = MOST_BYTES
-    """So many bytes may come out of streams."""
+    """The most bytes to unpack from streams, in total."""
 
     objects: dict[int, object] = field(default_factory=dict[int, object])
     trailer: dict[str, object] = field(default_factory=dict[str, object])

@@ -29,7 +29,7 @@ NEAREST, MOST_PAIRS = 100, 120
 
 @value_class
 class _Move:
-    """A node that is put in the place of one that it stands in, so many levels up."""
+    """A node that replaces the one that it is in, ``levels`` levels up."""
 
     top: Node
     levels: int

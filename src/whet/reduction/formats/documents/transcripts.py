@@ -24,7 +24,7 @@ _NAMED_CALLS = ("function_call", "custom_tool_call")
 _NAMED_RESULTS = ("function_call_output", "custom_tool_call_output")
 _REFERENCES = ("tool_call_id", "tool_use_id")
 _LONGEST = 24
-"""So many messages are looked at for the fewest that can go together."""
+"""The most messages to examine for the fewest that can go together."""
 
 _DEEPEST = 4
 """Messages stand no deeper in a document; as deep as that a message tells of its role."""

@@ -42,7 +42,7 @@ class Blocks:
 
     @classmethod
     def of(cls, size: int) -> "Blocks":
-        """Return blocks for so many values."""
+        """Return the blocks that ``size`` values form."""
         length = -(-size // MOST_BLOCKS) if size else 1
         return cls(-(-size // length), length)
 

@@ -160,7 +160,7 @@ PYTHON = Language(
 )
 
 LOOKED_AT = 1 << 20
-"""In so many bytes a program shows a sign of its language; a log may be a thousand times as long."""
+"""A program shows a sign of its language in this many bytes; a log can be a thousand times as long."""
 
 SUFFIXES = {suffix: each for each in (PYTHON, *LANGUAGES) for suffix in each.suffixes}
 

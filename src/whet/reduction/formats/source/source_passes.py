@@ -27,8 +27,8 @@ DEEPEST = 200
 """No person writes a program with more levels than this."""
 
 LARGE_BYTES, MOST_LEFT = 12 * 1024, 0.9
-"""Of a program as large as this, of which a level of cuts leaves more than so much, definitions are
-cut together with all that uses them, before the levels below."""
+"""If a program is at least this large and a level of cuts leaves more than this share, whet cuts
+definitions together with all their uses before the next level."""
 
 _BODY_DEPTH = 3
 _HOIST_DEPTH = 2
@@ -85,9 +85,9 @@ def _deletions(tree: SourceTree, grammar: Grammar) -> list[Offer]:
 
 
 def _level(tree: SourceTree, offers: Sequence[Offer], level: int) -> tuple[list[Offer], bool]:
-    """Return the offers for nodes that stand in so many others with an offer, and if it is the last.
+    """Return the offers for nodes that are inside ``level`` others with an offer, and if it is the last.
 
-    All that lie deeper come with the last level; in a very deep tree that is the first one.
+    The last level includes all deeper ones; in a very deep tree it is the first one.
     """
     offered = {id(offer.node) for offer in offers}
     levels: dict[int, int] = {}

@@ -13,8 +13,8 @@ from whet.reduction.edit import Change
 from whet.reduction.formats.source.grammars import Parse, SyntaxNode
 
 MANY_ERRORS, BYTES_FOR_AN_ERROR = 64, 64
-"""A text with that many errors, one in every so many bytes, isn't this language: its parser would say
-no to nearly every candidate, at a tenth of a second each."""
+"""A text with that many errors, and one error for every that many bytes, isn't this language: its parser
+would reject nearly every candidate, at a tenth of a second each."""
 
 
 @dataclass(slots=True, eq=False)

@@ -14,8 +14,8 @@ from whet.reduction.reduction_pass import PassSearch, ReductionPass, Stage
 from whet.search.subsets.delta import Kept
 
 COARSE_PARTS = 8
-"""First rows and columns are cut in so many parts at most: the candidates of the fine search
-cost what the whole table costs to read."""
+"""At first, rows and columns are cut into at most this many parts: a candidate of the fine search
+costs as much as reading the whole table."""
 
 _OPENING = ("{", "[", "<")
 

@@ -151,7 +151,7 @@ class Tables:
         Args:
             size: how many there are.
             render: returns the sheets that are left if only these elements are kept.
-            grain: at least so many elements at once.
+            grain: fewest elements to remove at once.
         """
         return keep_least(
             size, lambda kept: self.written(lambda: render(kept)), start=self.payload, grain=grain

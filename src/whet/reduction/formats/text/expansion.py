@@ -1,4 +1,4 @@
-"""Unpacking what may be a bomb: so much and no more, and what is broken is refused."""
+"""Unpacking data that may be a bomb: up to a limit, and broken data is refused."""
 
 import bz2
 import gzip
@@ -19,10 +19,10 @@ _MOST_STREAMS = 10_000
 
 
 def most_expanded(size: int) -> int:
-    """Return how large what is packed in so many bytes may be; more is taken for a bomb.
+    """Return how large ``size`` packed bytes may be unpacked; more counts as a bomb.
 
-    Text and tables of zeros pack to a hundredth. A small file may expand a thousand times, as
-    it then is small still.
+    Text and tables of zeros pack to a hundredth. A small file may expand a thousand times, because
+    it is still small then.
     """
     return min(_NEVER_EXPANDED, max(_ALWAYS_EXPANDED, _MOST_TIMES * size))
 

@@ -82,7 +82,7 @@ def _parse_with(pattern: re.Pattern[bytes], payload: bytes) -> Pieces:
 
 
 def _spread(ends: Iterable[int], start: int, least: int) -> Iterator[int]:
-    """Yield those ends that are so many bytes behind the last one, and the end of all."""
+    """Yield the ends that are at least ``least`` bytes apart, and the last one."""
     end = start
     for end in ends:
         if end - start >= least:

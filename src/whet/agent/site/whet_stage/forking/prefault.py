@@ -30,9 +30,9 @@ _ALONE, _NOT = b"\1", b"\0"
 _WHICH = bytes(each == _OWN for each in range(256))
 _NEAR_BYTES = 1 << 20
 _PART_BYTES = 64 << 20  # looked through at once
-_MOST_BYTES = 2 << 30  # so much takes 6 ms
+_MOST_BYTES = 2 << 30  # takes 6 ms
 _POPULATE_WRITE, _SINCE = 23, (5, 14)  # MADV_POPULATE_WRITE, madvise(2)
-_STRETCHES = 64  # so many take a third of a millisecond
+_STRETCHES = 64  # take a third of a millisecond
 
 
 class Pages:

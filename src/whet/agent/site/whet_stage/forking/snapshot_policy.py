@@ -17,7 +17,7 @@ _MOST_SECONDS = 1.0  # a stretch that is as long is worth any snapshot
 _ROUND_SHARE = 1 / 4  # of the time until then is to lie between two in the rounds of a loop:
 # where a round has come to has been run before, so that few edits go on there
 _MARK_SECONDS = 0.01  # between two that the program has asked for, and
-_MARK_SHARE = 5  # so many times what the last one took
+_MARK_SHARE = 5  # this multiple of the last one's duration
 
 
 class SnapshotPolicy:
@@ -57,7 +57,7 @@ class SnapshotPolicy:
         return self._clock() - self._since >= min(least, self.worth_seconds)
 
     def note(self, seconds: float) -> None:
-        """Note a snapshot that has taken so long."""
+        """Note a snapshot and its duration."""
         self._since = self._clock()
         self._last_seconds = seconds
         self._spent_seconds += seconds

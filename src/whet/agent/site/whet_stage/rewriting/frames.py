@@ -81,7 +81,7 @@ class Frame:
             self.cells.update(cells_of(function))
 
     def line(self, back: int = 0) -> int:
-        """Return the number of the line at which it stands, or of so many statements before."""
+        """Return the number of its current line, or of the line ``back`` statements before."""
         body, statement = self.node.body, None
         path = self.path
         if back and path and isinstance(path[-1], int):
