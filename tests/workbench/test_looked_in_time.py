@@ -10,6 +10,7 @@ import pytest
 
 from whet.core.observations.clue import Sureness
 from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate import clues
 from whet.workbench.investigate.clues import Closer
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.reproduce import reproduce
@@ -47,4 +48,31 @@ def test_what_was_found_is_told_also_where_the_time_is_spent(
 
     assert closer.is_short
     assert "`Pairs.__init__` at main.py:7 overrides `Reader.__init__`" in clue.says
+    assert clue.sureness is Sureness.SEEN
+
+
+HANGS = """
+left = 3
+while left > 0:
+    left = max(left - 1, 1)
+"""
+
+
+def test_a_run_that_is_ended_by_its_limit_leaves_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(HANGS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clues, "_LEAST_SECONDS", 0.5)
+    monkeypatch.setattr(clues, "_TIMES_HANG", 0.5)
+    with open_workbench({**os.environ, "WHET_DIR": str(tmp_path / "w")}) as bench:
+        request = TrialRequest(command=(sys.executable, "main.py"), timeout_seconds=0.5)
+        trial = bench.build_trial(request)
+        tasks = AgentTasks(keeps_locals=True)
+        session = Session(bench=bench, verb="investigate", request=request, tasks=tasks)
+        baseline = reproduce(session, trial, attempts=1)
+        clue, *_ = Closer(session=session, trial=trial, baseline=baseline).look().clues
+
+    assert "the loop at main.py:3 did not end" in clue.says
+    assert "`left` was 1" in clue.says
     assert clue.sureness is Sureness.SEEN

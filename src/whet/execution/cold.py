@@ -216,7 +216,9 @@ class ColdExecutor:
                 seen = stacks_of_tree(
                     pid, agent_folder, looks_again=asked
                 )  # before anything else stops it
-                return replace(take_stacks(pid, agent_folder), evidence=(seen,))
+                taken = replace(take_stacks(pid, agent_folder), evidence=(seen,))
+                self._tasks.ask_before_end(pid, agent_folder)
+                return taken
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
                 from whet.host.inspect.stacks import first_report

@@ -196,9 +196,23 @@ class ObjectState:
     has_changed: bool
 
 
+@value_class
+class Standing:
+    """Where a thread stood when a limit was met."""
+
+    call: Call
+    line: int
+    moment: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recording:
-    """All that was written down of one process."""
+    """All that was written down of one process.
+
+    Attributes:
+        standing: where its threads stood when a limit was met, which ended the recording; None: it
+            is whole.
+    """
 
     values: Sequence[Value]
     calls: Sequence[Call]
@@ -207,6 +221,7 @@ class Recording:
     errors: Sequence[Raised]
     folder: str
     captures: Sequence[tuple[int, Value, Step | None, bool]]
+    standing: Sequence[Standing] | None = None
 
     def part(self, value: Value | None, key: str) -> Value | None:
         """Return what a value held under a key."""
@@ -352,7 +367,17 @@ def read_recording(data: bytes) -> Recording:
         values=values, calls=calls, steps=steps, captures=captures, folder=text(told, "folder"),
         events=[_event(each) for each in rows(told.get("events"), 5)],
         errors=[_raised(each, calls, values) for each in rows(told.get("errors"), 6)],
+        standing=_standing(told.get("standing"), calls),
     )  # fmt: skip
+
+
+def _standing(told: object, calls: Sequence[Call]) -> list[Standing] | None:
+    if told is None:
+        return None
+    return [
+        Standing(item_at(calls, call), whole(line), whole(moment))
+        for call, line, moment in rows(told, 3)
+    ]
 
 
 def _value(told: Sequence[object]) -> Value:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
 _CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
 _LEAST_BYTES = 1 << 20
+STEPS_ASKED = "steps:"
+"""So begins what asks the closer look for the steps up to an error."""
 TOGGLES_VARIABLE = "WHET_TOGGLES"
 """What is to be switched inside a program, by name; also empty, it lets the agent tell its signs."""
 
@@ -71,6 +73,13 @@ class AgentTasks:
         from whet.host.inspect.following import Following
 
         return Following(self.follows, agent_folder, is_filtered=not holds_calls)
+
+    def ask_before_end(self, pid: int, agent_folder: Path) -> None:
+        """Have a command that is about to be killed tell what it otherwise tells at its end."""
+        if self.closer is not None and self.closer.startswith(STEPS_ASKED):
+            from whet.host.inspect.recorder import ask_for_steps
+
+            ask_for_steps(pid, agent_folder)
 
     def check_room(self, agent_folder: Path) -> None:
         """Raise where nothing could be told: that would read as if nothing had been met.

@@ -13,7 +13,7 @@ from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
 from whet.core.room import Room
-from whet.core.text.quantity import shown_count
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.text.record import JsonObject
 from whet.core.text.shown_text import visible_line
 from whet.core.trial import Trial
@@ -42,7 +42,13 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 from whet.workbench.investigate.neighbours import Neighbours
-from whet.workbench.investigate.origins import Origins, Recorded, origins_of, recorded_failure
+from whet.workbench.investigate.origins import (
+    Origins,
+    Recorded,
+    origins_of,
+    recorded_failure,
+    unended_in,
+)
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
 from whet.workbench.investigate.warm_changes import TriedChanges
@@ -55,7 +61,7 @@ CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
 """The sandbox of experiments: a changed program or other data can't change the machine."""
 _ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
-_TIMES, _LEAST_SECONDS, _MOST_SECONDS = 8, 10.0, 120.0
+_TIMES, _TIMES_HANG, _LEAST_SECONDS, _MOST_SECONDS = 8, 3, 10.0, 120.0
 """An instrumented rerun can take this many times as long as a plain run, within bounds."""
 
 _MOST_WAITED = 6.0
@@ -100,6 +106,7 @@ class Closer:
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
         is_short: the time was spent before all was looked at.
+        _cut_after: the run whose steps were recorded was ended after so many seconds; 0: it was not.
     """
 
     session: Session
@@ -111,6 +118,7 @@ class Closer:
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
     is_short: bool = False
+    _cut_after: float = 0.0
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
     _turned: tuple[str, ...] = ()
@@ -137,6 +145,11 @@ class Closer:
         clues = [*numbers, *clues]
         clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)))
         (recorded,) = self._in_time(self._recorded) or [None]
+        if recorded is not None and recorded.recording.standing is not None:
+            frames = (each.frames for each in groups)
+            stood = [each for stack in (*outcome.stacks, *frames) for each in stack]
+            clues = [*unended_in(recorded, stood, at), *clues]
+            self._cut_after, recorded = recorded.seconds, None
         clues = [*self._in_time(lambda: self._of_repairs(clues, recorded)), *clues]
         origins = Origins() if recorded is None else origins_of(recorded, at)
         clues = [_on_the_way(each, origins) for each in clues]
@@ -156,11 +169,14 @@ class Closer:
         ]
         if self._passes_when_watched:
             found = [*found[: MOST_CLUES - 1], self._watched()]
-        if not found:
-            return Finding(clues=(), summary=why_unreached(self.trial, outcome))
-        first, *others = found
-        more = f"; {shown_count(len(others), 'more clue')}" if others else ""
-        return Finding(clues=tuple(found), summary=f"{first.says}{more}")
+        said = [found[0].says] if found else [why_unreached(self.trial, outcome)]
+        said += [shown_count(len(found) - 1, "more clue")] if found[1:] else []
+        if self._cut_after and not _is_hang(outcome):
+            said.append(
+                f"the recorded run had not failed when its time was up, after {shown_seconds(self._cut_after)}:"
+                " whet didn't see where its values came from"
+            )
+        return Finding(clues=tuple(found), summary="; ".join(filter(None, said)))
 
     def _in_time(self, look: Callable[[], list[FoundT]]) -> list[FoundT]:
         """Return what a look finds; nothing if there is no time left for it: the others keep theirs."""
@@ -220,8 +236,7 @@ class Closer:
 
     def _of_repairs(self, known: Sequence[Clue], recorded: Recorded | None) -> list[Clue]:
         """Return the change that ends the failure, where nothing else has named its cause."""
-        failure = self.baseline.outcome.failure
-        is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
+        is_hang = _is_hang(self.baseline.outcome)
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in known)
         if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
             return []
@@ -479,9 +494,15 @@ def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
         plain: a run without a look.
         usual_seconds: what such a run takes.
     """
+    if _is_hang(plain):  # it takes all that it gets
+        return min(max(_LEAST_SECONDS, _TIMES_HANG * usual_seconds), _MOST_SECONDS)
     waited = plain.wall_seconds / plain.cpu_seconds if plain.cpu_seconds else 1.0
     least = _LEAST_SECONDS * min(max(waited, 1.0), _MOST_WAITED)
     return min(max(least, _TIMES * usual_seconds), _MOST_SECONDS)
+
+
+def _is_hang(outcome: Outcome) -> bool:
+    return outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT
 
 
 def _with_time(trial: Trial, seconds: float) -> Trial:

@@ -26,7 +26,7 @@ from whet.evidence.printed.reported_tests import lines_of
 from whet.evidence.provenance.recording import Call, Raised, Recording
 from whet.evidence.provenance.source import Sources
 from whet.evidence.provenance.suspects import failing_in
-from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
+from whet.host.trial.agent_tasks import NO_TASKS, STEPS_ASKED, AgentTasks
 from whet.workbench.investigate.origins import Recorded, recording_in
 from whet.workbench.shrink.nearest import Near, near_arguments, near_payloads
 from whet.workbench.trials.bench import Workbench
@@ -214,7 +214,7 @@ class Neighbours:
     def _recorded(self, trial: Trial) -> tuple[Recording | None, int]:
         """Run what passes to its end with its steps written down."""
         wish = "|".join(["", "", "0", *self.recorded.packages])
-        verdict, number, outcome = self._judged(trial, AgentTasks(closer=f"steps:{wish}"))
+        verdict, number, outcome = self._judged(trial, AgentTasks(closer=f"{STEPS_ASKED}{wish}"))
         return (recording_in(outcome) if verdict is Verdict.GOOD else None), number
 
     # ---- what is told ----

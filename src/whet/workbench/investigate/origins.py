@@ -1,10 +1,11 @@
 """Where the bad value of a failure came from: one more run, in which each step is written down."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from whet.core.failure import FailureKind, Frame
 from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import STEPS
 from whet.core.outcome import Outcome
@@ -14,9 +15,10 @@ from whet.core.verdict import Verdict
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.unended import Unended
 from whet.evidence.provenance.way import Way
 from whet.evidence.variables.kept_failure import KeptError
-from whet.host.trial.agent_tasks import AgentTasks
+from whet.host.trial.agent_tasks import STEPS_ASKED, AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in
 from whet.workbench.trials.reproduce import Baseline
 
@@ -55,12 +57,14 @@ class Recorded:
         recording: its steps.
         position_of: where on a line a frame of the failure stood, if it is known.
         packages: the folders of the packages that were followed too.
+        seconds: how long it took.
     """
 
     number: int
     recording: Recording
     position_of: Callable[[str, int], _Position | None]
     packages: tuple[str, ...]
+    seconds: float
 
 
 def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorded | None:
@@ -74,19 +78,21 @@ def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorde
     wish = _wish(baseline.outcome, dead)
     if not wish:
         return None
-    number, outcome = run(AgentTasks(keeps_locals=True, closer="steps:" + "|".join(wish)))
-    if baseline.oracle.judge(outcome) is not Verdict.BAD:
+    number, outcome = run(AgentTasks(keeps_locals=True, closer=STEPS_ASKED + "|".join(wish)))
+    recording = recording_in(outcome)
+    is_cut = recording is not None and recording.standing is not None
+    if recording is None or not (is_cut or baseline.oracle.judge(outcome) is Verdict.BAD):
         return None
     positions: dict[tuple[str, int], _Position] = {}
     for each in (*(() if dead is None else (dead,)), *dead_in(outcome.evidence)):
         for frame in each.error.frames:
             if frame.position is not None:
                 positions[frame.frame.path, frame.frame.line] = frame.position
-    recording = recording_in(outcome)
-    if recording is None:
-        return None
     packages = tuple(wish[_PACKAGES_FROM:])
-    return Recorded(number, recording, lambda path, line: positions.get((path, line)), packages)
+    return Recorded(
+        number, recording, lambda path, line: positions.get((path, line)), packages,
+        outcome.wall_seconds,
+    )  # fmt: skip
 
 
 def recording_in(outcome: Outcome) -> Recording | None:
@@ -116,8 +122,23 @@ def origins_of(recorded: Recorded, at: Placing) -> Origins:
     )
 
 
+def unended_in(recorded: Recorded, stood: Iterable[Frame], at: Placing) -> list[Clue]:
+    """Return what is known of the loop in which a run was that was recorded until its time was up.
+
+    Args:
+        recorded: the run.
+        stood: where one hung that nobody looked into.
+        at: says where a line is.
+    """
+    unended = Unended(recorded.recording, Sources(), at)
+    lines = {(each.path, each.line) for each in stood}
+    return [replace(each, trials=(recorded.number,)) for each in unended.clues(lines)]
+
+
 def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
     """Return the error up to which the run is to be written down; nothing if there is none."""
+    if outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT:
+        return ["", "", "0"]
     place = None if dead is None else dead.error.place
     if dead is None:  # a program that tells of its error in its own words ends itself
         return ["SystemExit", "", "0"] if outcome.exit_code else []

@@ -19,7 +19,7 @@ from .report_file import as_json, is_own, open_high, user_place, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import CodeType, FrameType
     from typing import Any
 
@@ -48,6 +48,9 @@ _HEARD = {
     "os.truncate", "sqlite3.connect",
 }  # fmt: skip
 _LONGEST = 300
+_SIGNAL = 59  # a real-time signal that nothing sends by itself; see `whet.host.inspect.recorder`
+_UNDER_WAY = ".part"
+_EVER = 1 << 60
 
 
 class Steps:
@@ -72,7 +75,7 @@ class Steps:
         self._steps: deque[list[Any]] = deque(maxlen=_MOST_STEPS)
         self._events: list[list[Any]] = []
         self._errors: list[list[Any]] = []
-        self.is_over = self.is_brief = False
+        self.is_over = self.is_brief = self._is_asked = False
         self.most_runs = _MOST_RUNS
         self._is_inside = False
         self._spent = 0.0
@@ -88,6 +91,11 @@ class Steps:
         sys.addaudithook(self._hear)
         if not self._type:
             __import__("atexit").register(self._write)
+        try:
+            # Not restarted: a wait for a lock has to end for Python to get there.
+            __import__("_signal").signal(_SIGNAL, self._ask)
+        except (ValueError, OSError):
+            pass  # begun in another thread: what is cut off is lost
         sys.settrace(self._enter)
 
     def watch_threads(self, module: dict[str, Any]) -> None:
@@ -188,6 +196,8 @@ class Steps:
         """Count the time that looking took."""
         self._spent += seconds
         self.table.go_on()
+        if self._is_asked:
+            self._write_cut(_frames()[self._ident()])
         if self._spent > _MOST_SECONDS:
             self.is_brief, self.most_runs = True, _FEW_RUNS
 
@@ -228,8 +238,37 @@ class Steps:
                 caller = caller.f_back
             self._write()
 
-    def _write(self) -> None:
-        """Write all down, once."""
+    def _ask(self, _number: int, frame: FrameType) -> None:
+        """Write down what there is, before the end; a look that is under way does so when it is over."""
+        if self.is_over:
+            return
+        looks = {each.__code__ for each in (_Frame.follow, Steps._enter, Steps._hear)}
+        under_way = map(_stack, {**_frames(), self._ident(): frame}.values())
+        self._is_asked = any(each.f_code in looks for stack in under_way for each in stack)
+        if self._is_asked:
+            self.most_runs = _EVER  # the next line is looked at, however often it was
+        else:
+            self._write_cut(frame)
+
+    def _write_cut(self, frame: FrameType) -> None:
+        """Write down the steps so far and where each thread stands, this one first."""
+        self._is_asked, own = False, self._ident()
+        standing: list[list[int]] = []
+        for innermost in (frame, *(each for ident, each in _frames().items() if ident != own)):
+            known = [each for each in _stack(innermost) if id(each) in self._running]
+            for each in known:
+                self._running[id(each)].catch_up(each, is_cut=True)
+            for each in known[:1]:
+                state = self._running[id(each)].innermost(each)
+                standing.append([state.number, each.f_lineno or 0, self.time])
+        self._write(standing)
+
+    def _write(self, standing: list[list[int]] | None = None) -> None:
+        """Write all down, once; up to then there is no file, or none with all of it.
+
+        Args:
+            standing: where the threads stand, if this is not the end.
+        """
         self.is_over = self._is_inside = True
         codes = [
             [each.path, each.name, each.first_line, each.locals] for each in self._codes.values()
@@ -242,15 +281,17 @@ class Steps:
             "events": self._events,
             "errors": self._errors,
             "folder": os.getcwd(),
+            "standing": standing,
         }
         options = (":", ",", False, False, True)  # separators; no order, nothing left out, NaN
         encode = self._makes_json(None, _unknown, as_json, None, *options)
         text = "".join(encode(data, 0)).encode("ascii", "replace")
         path = os.path.join(self._folder, "{}.steps".format(os.getpid()))
-        descriptor = open_high(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        descriptor = open_high(path + _UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             while text:
                 text = text[os.write(descriptor, text) :]
+            os.rename(path + _UNDER_WAY, path)
         except OSError:
             os.ftruncate(descriptor, 0)
         finally:
@@ -422,19 +463,26 @@ class _Frame:
             known.append(self._steps.entered(frame, each, known[-1] if known else self))
         return known[-1] if known else self
 
-    def catch_up(self, frame: FrameType) -> None:
-        """Look at lines under way that were passed over, and at all variables of their function."""
+    def catch_up(self, frame: FrameType, *, is_cut: bool = False) -> None:
+        """Look at lines under way that were passed over, and at all variables of their function.
+
+        Args:
+            frame: its frame.
+            is_cut: the recording ends here: look at all that the function names, whatever was known.
+        """
         for inner in self._inside:
-            inner.catch_up(frame)
-        if self._step is None:
-            line = frame.f_lineno or 0
+            inner.catch_up(frame, is_cut=is_cut)
+        if self._step is None or is_cut:
+            line, names = frame.f_lineno or 0, self.code.names
             self._step = step = self._steps.step(self.number, line)
-            names = [
+            named = names.values() if is_cut else [names.get(line, [])]
+            every = [
                 *sorted(variables_of(frame))[:_MOST_LOCALS],
-                *self.code.names.get(line, ()),
+                *(n for each in named for n in each),
             ]
-            step[4] = self.looked_at(frame, dict.fromkeys(names))
-            self._end(frame)
+            step[4] = self.looked_at(frame, dict.fromkeys(every))
+            if not is_cut:
+                self._end(frame)
 
     def _end(self, frame: FrameType) -> None:
         step = self._step
@@ -471,6 +519,18 @@ class _Frame:
                 known[name] = row
                 found.append([name, row])
         return found
+
+
+def _frames() -> dict[int, FrameType]:
+    """Return the innermost frame of each thread."""
+    found: dict[int, FrameType] = vars(sys)["_current_frames"]()
+    return found
+
+
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def _lines(code: CodeType) -> Any:
