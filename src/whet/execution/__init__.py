@@ -1,1 +1,1 @@
-"""Executors: cold, and the wrappers that record and that remember."""
+"""Executors: cold, warm, and the wrappers that record trials and answer from the notebook."""

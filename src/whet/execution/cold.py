@@ -1,4 +1,4 @@
-"""An executor that starts each trial anew, in processes of its own."""
+"""An executor that starts each trial in new processes."""
 
 import os
 import re

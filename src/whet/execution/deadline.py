@@ -1,4 +1,4 @@
-"""An executor that starts nothing behind a moment, and lets nothing run on past it."""
+"""An executor that starts no trial after a deadline, and stops a trial that runs past it."""
 
 import time
 from concurrent.futures import Future

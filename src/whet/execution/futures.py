@@ -1,4 +1,4 @@
-"""Futures whose `cancel` reaches what already runs."""
+"""Futures whose `cancel` also stops a running trial."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

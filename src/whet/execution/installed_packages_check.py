@@ -1,4 +1,4 @@
-"""Looking at what is installed once for several runs, ahead of a save or from its moment on."""
+"""Checking the installed files once for several runs, ahead of a save or as soon as one is noticed."""
 
 import math
 import os

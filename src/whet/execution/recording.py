@@ -1,4 +1,4 @@
-"""An executor that writes each trial down before it starts and when it has ended."""
+"""An executor that records each trial before it starts and after it has ended."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

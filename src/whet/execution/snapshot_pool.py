@@ -1,4 +1,4 @@
-"""Which frozen copies of a program are kept, and what became of the others."""
+"""Which frozen copies of a program whet keeps, and why the others are gone."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping

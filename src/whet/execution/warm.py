@@ -1,4 +1,4 @@
-"""Running a program on from the deepest frozen copy that an edit cannot have touched."""
+"""Resuming a program from the latest frozen copy that an edit doesn't affect."""
 
 import math
 import os

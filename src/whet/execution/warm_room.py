@@ -1,7 +1,7 @@
-"""One program again and again in a room of its own, with other texts, from frozen copies of it.
+"""Running one program repeatedly in a sandbox of its own, with changed sources, from frozen copies.
 
-Nothing that any of these runs writes stays; what one has written, the next one would find. So a room
-in which a run has left something is of no more use.
+Nothing that a run writes survives, because the next run would find it. So a sandbox in which a run
+has left something is discarded.
 """
 
 import json

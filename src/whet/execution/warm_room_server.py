@@ -1,7 +1,7 @@
-"""The process in a room that `whet.execution.warm_room` starts: it runs one program again and again.
+"""The process in a sandbox that `whet.execution.warm_room` starts: it runs one program repeatedly.
 
-The first run is from the start and leaves frozen copies. Each later one has another text of one
-file and goes on from a copy that has not run what is changed; where there is none it is not made.
+The first run starts from the beginning and leaves frozen copies. Each later run has another text of
+one file and resumes from a copy that hasn't run the changed lines. Without such a copy, it doesn't run.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Running the trials of a search from a frozen copy that has not seen what the search varies."""
+"""Running the trials of a search from a frozen copy that hasn't read the payload yet."""
 
 import os
 import threading

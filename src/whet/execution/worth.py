@@ -1,4 +1,4 @@
-"""How long a stretch of a run from a frozen copy is worth another one."""
+"""How long a run from a frozen copy must be to be worth another copy."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""Bringing a working tree of whet's own to a commit, whatever was done in it before."""
+"""Resetting one of whet's own working trees to a commit, whatever ran in it before."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bringing back the files of a trial, byte for byte, in a folder of whet's own."""
+"""Restoring the files of a trial, byte for byte, in one of whet's own folders."""
 
 import os
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""The code that a trial ran on: the working tree, byte for byte, as a commit of whet's own.
+"""The code that a trial ran on: the working tree, byte for byte, as one of whet's own commits.
 
-The user's index, HEAD, stash, hooks, settings and files have no part in it and are not
-touched. A snapshot is kept outside of the repository (`object_store`): no `git push` or `git clone`
-takes it along, and no `git gc` collects it.
+It doesn't use or change the user's index, HEAD, stash, hooks, settings or files. The snapshot is
+outside the repository (`object_store`): `git push` and `git clone` don't copy it, and `git gc`
+doesn't delete it.
 """
 
 import hashlib

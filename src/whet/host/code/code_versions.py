@@ -1,4 +1,4 @@
-"""The files in which two recorded states of the code differ, and putting one version in place."""
+"""The files that differ between two recorded states of the code, and putting one version in place."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Installations that lead back into the user's working tree.
+"""Installations that import from the user's working tree.
 
-`pip install -e .` leaves a path in an environment, and so the code of today is imported
-whatever commit is checked out elsewhere, unless the checkout's own folder is searched before.
+`pip install -e .` leaves a path in an environment. Then Python imports today's code, whatever commit
+is checked out elsewhere, unless it searches the checkout's own folder first.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Is what has run what the user sees in the editor? Changes that are not saved, or were too late."""
+"""Whether the run used the code that the user sees in the editor: unsaved changes, and late saves."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,9 +1,8 @@
-"""Folders as bytes: an archive of tar that is the same for equal folders.
+"""Folders as bytes: a tar archive that is equal for equal folders.
 
-What a folder holds travels by digest as a file's content does. Names, contents, modes, symbolic
-links and empty folders count; owners and times do not. A folder that holds something stands in
-the archive only if its mode is not the usual one, so that a part of an archive, unpacked and
-packed again, is that part.
+A folder is stored by digest, like the content of a file. Names, contents, modes, symbolic links and
+empty folders count; owners and times don't. A folder that isn't empty is in the archive only if its
+mode isn't the usual one, so a part of an archive stays the same when it is unpacked and packed again.
 """
 
 import errno

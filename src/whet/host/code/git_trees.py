@@ -1,4 +1,4 @@
-"""The trees of commits as git has them, read many at once."""
+"""The trees of commits, read from git many at once."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

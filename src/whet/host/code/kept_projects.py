@@ -1,4 +1,4 @@
-"""The projects of which the user's state folder keeps something, those that are gone with them."""
+"""The projects in the user's state folder, including those that no longer exist."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
-"""A folder in no git repository, as far as it is kept with a trial: what is heavy stays out.
+"""What whet keeps with a trial of a folder outside git: everything but large and generated files.
 
-Nobody has said what belongs to the code there, and it may be a home folder or hold a data set. So
-it is looked through first, and for a moment only.
+Nothing there says what belongs to the code, and the folder may be a home folder or hold a data set.
+So whet looks through it first, for about a second at most.
 """
 
 import os

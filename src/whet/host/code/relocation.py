@@ -1,4 +1,4 @@
-"""What a command and its folder are called in another working tree of the same repository."""
+"""The paths of a command and its folder in another working tree of the same repository."""
 
 import itertools
 import os

@@ -1,9 +1,9 @@
-"""What a search's answers hang on beside the trial's own words, so that none outlives a change.
+"""A stamp of everything outside the trial that affects a search's answers, so that none outlives a change.
 
-A search does not run a trial twice, in this session or in the next one. That is right only
-if its key counts every file that may decide: the snapshot holds what git tracks or would add,
-and the stamp here all that it leaves out. What whet itself wrote there must not count, or a
-search that goes on would find none of its earlier trials.
+A search doesn't run a trial twice, in this session or in a later one. That is right only if the
+trial's key covers every file that may matter: the snapshot holds the files that git tracks or would
+add, and this stamp covers the others. It leaves out whet's own files, because a resumed search would
+find none of its earlier trials otherwise.
 """
 
 import hashlib

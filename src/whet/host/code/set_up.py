@@ -1,4 +1,4 @@
-"""What a setup left in a checkout: kept from commit to commit as long as nobody changes it."""
+"""The results of a setup in a checkout: kept from commit to commit as long as nothing changes them."""
 
 import os
 from collections.abc import Mapping

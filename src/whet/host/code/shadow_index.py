@@ -1,9 +1,9 @@
-"""An index of whet's own over a user's working tree, which holds every byte as it is.
+"""whet's own index over a user's working tree, which stores every byte as it is.
 
-It lives in a git directory of its own. So nothing of the user's index, HEAD, settings, hooks
-or filters is touched, or has a say: line ends, `ident`, `clean` filters, `assume-unchanged`,
-sparse checkouts and file system monitors all make git call a file clean that is not what is
-committed, byte for byte. Objects go into whet's own store (`object_store`).
+It is in its own git directory, so it doesn't touch or use the user's index, HEAD, settings, hooks or
+filters. Line endings, `ident`, `clean` filters, `assume-unchanged`, sparse checkouts and file system
+monitors can all make git call a file unchanged that differs from the commit. The objects go into
+whet's own store (`object_store`).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the last snapshot of a working tree found, so that the next one can be quick."""
+"""Facts from the last snapshot of a working tree, which make the next one fast."""
 
 import json
 import os

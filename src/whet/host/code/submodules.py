@@ -1,4 +1,4 @@
-"""Submodules in a working tree of whet's own, from the copies that the user has."""
+"""Submodules in whet's own working trees, from the copies that the user has."""
 
 import os
 from collections.abc import Iterator

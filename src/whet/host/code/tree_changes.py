@@ -1,4 +1,4 @@
-"""How two trees of a git repository differ, path by path, and commits that lie in between."""
+"""How two trees of a git repository differ, path by path, and commits with some of these changes."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Working trees of whet's own, in which other revisions run beside the user's checkout."""
+"""whet's own working trees, in which other revisions run next to the user's checkout."""
 
 import errno
 import os

@@ -1,1 +1,1 @@
-"""Files, folders and where whet keeps its own: written whole or not at all."""
+"""Files and folders: atomic writes, watching, claims, and whet's own state folder."""

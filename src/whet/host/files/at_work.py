@@ -1,4 +1,4 @@
-"""Who is at work with a project's state, so that nothing is removed from under somebody's hands."""
+"""Which whets use a project's state, so that none removes files that another one needs."""
 
 import fcntl
 import os

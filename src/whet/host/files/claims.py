@@ -1,4 +1,4 @@
-"""Who writes to a place: one whet at a time, of those that share a project."""
+"""Which whet may write to a place: one at a time, among those that share a project."""
 
 import hashlib
 import os

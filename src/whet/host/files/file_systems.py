@@ -1,4 +1,4 @@
-"""The file system that a path lies on: where it is mounted, what it is, and what is left of it."""
+"""The file system of a path: its mount point, its type, and its free space."""
 
 import os
 

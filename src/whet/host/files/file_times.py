@@ -1,7 +1,7 @@
-"""When a file that is changed once more is sure to be given another time.
+"""When another change of a file is certain to get another timestamp.
 
-Imports next to nothing: the processes beside whet need it too. Sources: the documentation of the
-kernel, `filesystems/multigrain-ts`; `CLOCK_REALTIME_COARSE` in clock_gettime(2).
+Imports next to nothing, because the processes next to whet need it too. Sources: the documentation of
+the kernel, `filesystems/multigrain-ts`; `CLOCK_REALTIME_COARSE` in clock_gettime(2).
 """
 
 import _thread

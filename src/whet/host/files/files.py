@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all, and removing a folder whatever is in it."""
+"""Writing a file atomically, and removing a folder with any content."""
 
 import errno
 import fcntl

@@ -1,7 +1,7 @@
-"""Hearing at once that something is written in a folder, before it is settled what.
+"""Low-latency change notification: something in a folder changed, not yet what.
 
-`whet.host.code.saves` says what was saved, once no more comes; that takes some 15 ms. This only says
-that something stirs, and may be deaf: where it is, nothing is lost but time. Source: inotify(7).
+`whet.host.code.saves` says which file was saved, once the changes stop, about 15 ms later. This module
+reports only that something changed, and may miss it: then whet loses only time. Source: inotify(7).
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""What tells one state of a file, a link or a folder from another; imports next to nothing."""
+"""A mark for each state of a file, link or folder; equal marks mean no change. Imports next to nothing."""
 
 import os
 

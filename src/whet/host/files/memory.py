@@ -1,4 +1,4 @@
-"""How much memory there is, and how much of it is left: of the machine, or of the control group."""
+"""The total and available memory of the machine, or of the control group."""
 
 import os
 from collections.abc import Iterator

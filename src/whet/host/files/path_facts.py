@@ -1,4 +1,4 @@
-"""What is true of a path at the moment when a call of another process failed on it."""
+"""Facts about a path at the moment when a system call of another process failed on it."""
 
 import difflib
 import grp

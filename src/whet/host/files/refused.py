@@ -1,4 +1,4 @@
-"""The error that says which limit of the system keeps whet itself from its work."""
+"""The error that names the system limit that stops whet itself."""
 
 import errno
 import os

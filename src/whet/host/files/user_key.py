@@ -1,7 +1,7 @@
-"""A secret of the user's own, by which whet knows again what it wrote into a project.
+"""The user's own key, with which whet recognizes its own records in a project's state.
 
-A project's folder may come from anybody: a clone, an archive, a shared `/tmp`. What stands in
-it is believed only as far as it can do no harm; a record of what to remove is sealed.
+A project's folder can come from anyone: a clone, an archive, a shared `/tmp`. whet trusts a record of
+things to remove only if it is sealed with this key.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Where whet keeps what it knows: a folder of the user's own, outside of every project.
+"""The user's own folder for whet's state, outside every project.
 
-A project's folder may come from anybody: a clone, an archive, a shared `/tmp`. What lies in it is
-data to work on and never whet's own state.
+A project's folder can come from anyone: a clone, an archive, a shared `/tmp`. Files there are data to
+work on, never whet's own state.
 """
 
 import os

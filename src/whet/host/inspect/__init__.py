@@ -1,1 +1,1 @@
-"""Looks into other processes: stacks, system calls, frames that were kept, core files."""
+"""Inspects other processes: stacks, system calls, recorded frames, core files."""

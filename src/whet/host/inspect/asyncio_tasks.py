@@ -1,4 +1,4 @@
-"""The tasks of asyncio in a process, as the agent in it tells them (`whet_tasks`)."""
+"""The asyncio tasks of a process, as its agent reports them (`whet_tasks`)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Following a process that runs already, for a while; it goes on when that is over."""
+"""Following a running process for a while, and leaving it running."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What a follower has seen, gathered: calls that fail alike are one, with how often they did."""
+"""The calls that a follower saw, in groups: equal failures count as one, with their number."""
 
 import os
 import time

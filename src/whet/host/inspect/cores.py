@@ -1,6 +1,6 @@
-"""Core files: which program one is of, and where the kernel would have put one.
+"""Core files: the program of a core file, and where the kernel would write one.
 
-A core is an ELF file; its note ``NT_FILE`` lists the files that were mapped, core(5), elf(5).
+A core is an ELF file; its note ``NT_FILE`` lists the mapped files: core(5), elf(5).
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The line to a debugger that waits in a process of a trial."""
+"""The connection to a debugger that waits in a process of a trial."""
 
 import os
 import select

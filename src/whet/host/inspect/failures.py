@@ -1,4 +1,4 @@
-"""What the agent has kept of a program's failures, with the sources as they are now."""
+"""The failures of a program that the agent recorded, with today's sources."""
 
 import json
 import os

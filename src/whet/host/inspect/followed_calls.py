@@ -1,8 +1,8 @@
-"""The system calls at which a followed program is stopped, and where their arguments stand; a table.
+"""A table of the system calls at which whet stops a followed program, and of their arguments.
 
-Left out is what a program does all the time and what fails for no reason that a file, a limit or
-an address explains: where in a file it is, what it maps, its locks. Calls that take a path or a
-descriptor stand in `whet.host.kernel.syscalls` and `whet.host.kernel.fault_calls` already.
+It leaves out calls that a program makes all the time, and calls whose failure no file, limit or
+address explains: positions in a file, mappings, locks. Calls with a path or a descriptor are in
+`whet.host.kernel.syscalls` and `whet.host.kernel.fault_calls`.
 """
 
 from whet.host.kernel.fault_calls import faultable

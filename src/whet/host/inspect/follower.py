@@ -1,7 +1,8 @@
-"""Follows processes from system call to system call, and gathers what fails, waits and is used.
+"""Follows processes from system call to system call, and collects failures, waits and uses.
 
-A failing call is looked at while its caller is held at the end of it: what its descriptors stand
-for, how full its file system is and which Python line made it are then what they were.
+It examines a failing call while the caller is stopped at the end of the call. So it sees the files
+behind its descriptors, the free space of its file system, and the Python line that made the call, as
+they were.
 """
 
 import errno

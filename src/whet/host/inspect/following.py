@@ -1,7 +1,7 @@
-"""A trial whose system calls are followed, by a thread of whet's own.
+"""A trial whose system calls one of whet's threads follows.
 
-The process that becomes the program waits until that thread has seized it. From then on the kernel
-stops it where the filter of `whet.host.inspect.followed_calls` says; whatever comes of it is followed too.
+The process that becomes the program waits until that thread has attached to it. From then on, the
+kernel stops it at the calls in `whet.host.inspect.followed_calls`, and its children too.
 """
 
 import errno

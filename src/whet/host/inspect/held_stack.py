@@ -1,9 +1,9 @@
-"""The Python stack of a thread that its tracer holds at the end of a system call.
+"""The Python stack of a thread that its tracer has stopped at the end of a system call.
 
-The agent in a Python process (`whet_agent`) has `faulthandler` write the stack of a thread that
-gets its signal. A tracer sends that signal to the thread that it holds: its handler runs before the
-next instruction of the program, so that the stack is that of the call. Where there is no agent,
-py-spy reads the memory of the process while it stands still; that takes a hundred times as long.
+The agent in a Python process (`whet_agent`) lets `faulthandler` write the stack of a thread that
+gets its signal. A tracer sends that signal to the stopped thread. The handler runs before the
+program's next instruction, so the stack is the one of the call. Without an agent, py-spy reads the
+memory of the stopped process, which takes a hundred times as long.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Which threads of a process wait for which locks, as the agent in it tells (`whet_locks`)."""
+"""Which threads of a process wait for which locks, as its agent reports them (`whet_locks`)."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""pdb on frames that were kept: the sources as the trial ran them, on whatever standard input is."""
+"""pdb on recorded frames: the sources as the trial ran them, with any standard input."""
 
 import linecache
 import sys

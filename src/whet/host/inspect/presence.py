@@ -1,4 +1,4 @@
-"""Which Pythons took up whet's agent in a trial, as they told from inside, behind whatever wrapper."""
+"""Which Pythons of a trial loaded whet's agent, as they report themselves, behind any wrapper."""
 
 import os
 from collections.abc import Iterator, Sequence

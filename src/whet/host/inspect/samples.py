@@ -1,4 +1,4 @@
-"""Python stacks that were taken of a process before it was killed."""
+"""Python stacks of a process, sampled before whet killed it."""
 
 from whet.core.failure import Frame
 from whet.core.observations.evidence import Evidence

@@ -1,7 +1,7 @@
-"""The stacks of every thread of many processes at once, by whatever is allowed to look.
+"""The stacks of all threads of many processes, from the first tool that may read them.
 
-py-spy reads the memory of a Python process. Where the system forbids that, the agent inside answers
-a signal, if whet has started the process. gdb tells of native code, of what is not Python, and of
+py-spy reads the memory of a Python process. If the system forbids that, the agent in the process
+answers a signal, if whet started the process. gdb reads native code, programs that aren't Python, and
 core files.
 """
 

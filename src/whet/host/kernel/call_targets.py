@@ -1,4 +1,4 @@
-"""What a system call of another process is about: its strings, its files, its addresses."""
+"""The strings, files and addresses of a system call of another process."""
 
 import os
 import socket

@@ -1,7 +1,7 @@
-"""Control groups: where this process stands in them, and how one is made and removed.
+"""Control groups: those of this process, and how to create and remove one.
 
-cgroups(7). In version 1 each controller (memory, pids, cpu) has a tree of its own, in version 2
-there is one tree for all.
+cgroups(7). In version 1, each controller (memory, pids, cpu) has its own tree; in version 2, all of
+them share one tree.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""A thread of whet's own that either begins or says that it can't."""
+"""A thread of whet's own that starts, or reports that it can't."""
 
 import mmap
 import resource

@@ -1,7 +1,7 @@
-"""The system calls that can be made to fail, and where their arguments name a file; a table.
+"""A table of the system calls that whet can make fail, and of the arguments that name a file.
 
-Calls that take a path stand in `whet.host.kernel.syscalls` already. Numbers are those of the kernel's
-own tables (`syscall_64.tbl`, `asm-generic/unistd.h`).
+Calls with a path are in `whet.host.kernel.syscalls`. The numbers are those of the kernel's tables
+(`syscall_64.tbl`, `asm-generic/unistd.h`).
 """
 
 from whet.host.kernel.syscalls import calls, machine

@@ -1,7 +1,7 @@
-"""Namespaces and mounts of this process's own: unshare(2), mount(2), mount_setattr(2).
+"""Namespaces and mounts of this process: unshare(2), mount(2), mount_setattr(2).
 
-Used between fork and exec, and imports as little as it can. Every function raises `OSError` with
-what it was about when the kernel refuses.
+It runs between fork and exec and imports as little as it can. If the kernel refuses a call, the
+function raises `OSError` with the path or the call in it.
 """
 
 import _socket

@@ -1,6 +1,6 @@
-"""Following other processes from call to call: ptrace(2), seized, never stopped for longer than asked.
+"""Following other processes from call to call with ptrace(2): attached, and stopped only briefly.
 
-All of it is done by one thread: the kernel knows no other tracer than the thread that seized.
+One thread makes all of these calls, because the kernel accepts only the thread that attached.
 """
 
 import ctypes

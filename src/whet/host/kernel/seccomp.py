@@ -1,8 +1,8 @@
-"""Has the kernel ask before each system call by which a program looks or acts: seccomp(2).
+"""Lets the kernel ask before each system call with which a program reads or changes files: seccomp(2).
 
-The filter is a short program that the kernel runs at every system call. It lets most of them
-pass and holds the others until whoever has the *listener* has answered. It stays with the
-process that installs it and all that comes of it.
+The filter is a short program that the kernel runs at every system call. It lets most calls pass and
+holds the others until the owner of the *listener* answers. It applies to the process that installs it
+and to all of its children.
 """
 
 import ctypes

@@ -1,6 +1,6 @@
-"""The system calls by which a program looks at the file system or changes the world; a table.
+"""A table of the system calls with which a program reads the file system or has effects outside itself.
 
-Numbers are those of the kernel's own tables (`syscall_64.tbl`, `asm-generic/unistd.h`).
+The numbers are those of the kernel's tables (`syscall_64.tbl`, `asm-generic/unistd.h`).
 """
 
 import os

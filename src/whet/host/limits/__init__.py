@@ -1,1 +1,1 @@
-"""Limits around a trial, each enforced by the first way that works here, and rooms of its own."""
+"""The limits and the sandbox of a trial, each enforced by the first mechanism that works here."""

@@ -1,4 +1,4 @@
-"""All limits of one trial, each by the first way that works here."""
+"""All limits of one trial, each enforced by the first mechanism that works here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

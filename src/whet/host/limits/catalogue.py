@@ -1,4 +1,4 @@
-"""Which limits there are, and the ways to enforce each, the best one first."""
+"""The limits, and the mechanisms that can enforce each of them, best first."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Another time of day around a trial: libfaketime."""
+"""Another time of day for a trial: libfaketime."""
 
 import os
 import platform

@@ -1,6 +1,6 @@
-"""How fast a trial may read and write disks: which disks there are, and what went through them.
+"""The disk speed of a trial: which disks there are, and how much a trial read and wrote.
 
-A control group has a limit for each whole disk, by its number, in bytes a second and for each
+A control group has a limit for each whole disk, by its number, in bytes per second and for each
 direction: `blkio.throttle` in version 1, `io.max` in version 2.
 """
 

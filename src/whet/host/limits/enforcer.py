@@ -1,13 +1,13 @@
-"""The interface of a limit that is put around a trial, and what it gives to whom.
+"""The interface of a mechanism that enforces a limit on a trial, and the data that it prepares.
 
-A `Enforcer` is one way to enforce one limit, such as memory by control groups. Whet asks each
-way in turn whether it works here (`blocker`); the first one that does is prepared for one
-trial (`prepare`). What it prepares is plain data for two processes:
+An `Enforcer` is one way to enforce one limit, such as memory with control groups. whet asks each
+one in turn whether it works here (`blocker`), and prepares the first one that does for one trial
+(`prepare`). It prepares plain data for two processes:
 
-- the spawner runs the `probes`: a process that meets the limit before the program starts, and
-  then keeps the `watches` while it runs;
-- the forked child takes the `steps` (join a group, set a limit, make a namespace) and becomes
-  the program.
+- the spawner runs the `probes`: a process that exceeds the limit before the program starts. Then it
+  checks the `watches` while the program runs;
+- the forked child takes the `steps` (join a group, set a limit, make a namespace) and becomes the
+  program.
 
 Steps, probes and watches are tuples whose first word is a name in `whet.host.spawner.steps`,
 `.probes` and `.watches`. They travel by `marshal`: bytes, text, numbers and tuples of them.

@@ -1,4 +1,4 @@
-"""System calls that fail on purpose, around a trial."""
+"""Failing system calls on purpose, as a limit of a trial."""
 
 import os
 from collections.abc import Mapping

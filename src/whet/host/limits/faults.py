@@ -1,9 +1,9 @@
-"""System calls that fail on purpose: who answers for them, in a thread of whet's own.
+"""Answers the system calls that should fail on purpose, in one of whet's threads.
 
-The kernel holds each call of the kinds in question until it is answered (seccomp_unotify(2)): it
-goes on, or it fails with the error that was asked for and is never made. So nothing stands between
-the program and its parent, its output and its signals, and a call is known by the file that it is
-about also where that file is not there yet, which `strace -P` cannot do.
+The kernel holds each call of these kinds until the thread answers (seccomp_unotify(2)): the call
+continues, or it fails with the requested error and never happens. So nothing is between the program
+and its parent, its output or its signals. whet recognizes a call by its file even if that file doesn't
+exist yet, which `strace -P` can't do.
 """
 
 import errno

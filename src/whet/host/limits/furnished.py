@@ -1,4 +1,4 @@
-"""All that a room has around one trial, each prepared only once the one before is."""
+"""All parts of a trial's sandbox, each prepared after the one before."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Processes that keep processors busy beside a trial, so that it is interrupted more often."""
+"""Processes that keep processors busy during a trial, so that the kernel interrupts it more often."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Memory of a whole process tree where there are no control groups: whet looks, and kills."""
+"""A memory limit for a whole process tree without control groups: whet samples and kills."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""Tells the user, while a shell lives on, which program in it has met the memory limit."""
+"""Tells the user of a limited shell which program in it reached the memory limit."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Which processors a program runs on: all it may use at once, and no others."""
+"""The processors that a program runs on: as many as it may use, and no others."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""A trial made ready to start: what its limits and its room are put around."""
+"""A trial that is ready to start, with its limits and its sandbox."""
 
 import os
 from collections.abc import Mapping

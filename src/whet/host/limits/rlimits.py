@@ -1,4 +1,4 @@
-"""Limits of each process that the kernel keeps by itself: setrlimit(2)."""
+"""Limits of each process that the kernel enforces on its own: setrlimit(2)."""
 
 import resource
 import signal

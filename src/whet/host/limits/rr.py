@@ -1,7 +1,8 @@
-"""`rr`, which records a program on one processor and, in chaos mode, takes turns at random.
+"""`rr`, which records a program on one processor and, in chaos mode, switches threads at random.
 
-It needs the performance counters of the processor, which most virtual machines do not have, and knows its
-processors by name: whether it works here is tried. Source: `rr help record`, https://github.com/rr-debugger/rr.
+It needs the processor's performance counters, which most virtual machines don't have, and supports only
+processors that it knows, so whet tests whether it works here. Source: `rr help record`,
+https://github.com/rr-debugger/rr.
 """
 
 import subprocess

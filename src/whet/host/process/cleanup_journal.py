@@ -1,10 +1,11 @@
-"""What whet makes on the machine, written down before it is made, so that it is removed again.
+"""A journal of the resources that whet makes on the machine, written before it makes them.
 
-One small file for each thing, named after the process that owns it. What a whet that was
-killed by SIGKILL could not remove, the next one removes (`CleanupJournal.sweep`).
+It has one small file for each resource, named after the process that owns it. If whet was killed by
+SIGKILL, the next one removes its resources (`CleanupJournal.sweep`).
 
-The files lie in the project's state folder. `WHET_DIR` may name one that came from anybody: each is sealed with a key of
-the user's own, and one that is not is left alone. A sweep removes what whet made, nothing else.
+The files are in the project's state folder. `WHET_DIR` can name a folder that came from anyone, so each
+file is sealed with the user's own key, and whet ignores a file without a valid seal. A sweep removes
+only resources that whet made.
 """
 
 import errno

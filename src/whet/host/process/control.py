@@ -1,4 +1,4 @@
-"""Telling a running trial to stop, from any thread and from signal handlers."""
+"""Stopping a running trial from any thread and from signal handlers."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""How whet itself ends when it is told to: what it made is removed first, without a disturbance."""
+"""How whet itself ends on a signal: it removes its resources first, undisturbed."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A git repository, spoken to through the `git` command line."""
+"""A git repository, used through the `git` command line."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Writing to whet's own output without ever waiting for whoever reads it."""
+"""Writing whet's own output without waiting for the reader."""
 
 import os
 import re

@@ -1,8 +1,8 @@
-"""Where whet's own git objects are: in a folder of the user's, not in their repository.
+"""whet's own git objects: in the user's state folder, not in the repository.
 
-They hold what was not committed, such as a file of passwords that nobody has told git to ignore.
-Objects in the repository, and references to them, go where the repository goes: `git push
---mirror`, `git clone`, a copy. These stay, and git reads them as those of an alternate.
+They contain uncommitted files, such as a file of passwords that git doesn't ignore. Objects and
+references in the repository go wherever the repository goes: `git push --mirror`, `git clone`, a copy.
+These don't, and git reads them as objects of an alternate.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The files to which whet's own output goes, by itself or through a pipeline of the shell's."""
+"""The files that receive whet's own output, directly or through a shell pipeline."""
 
 import math
 import os

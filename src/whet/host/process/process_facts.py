@@ -1,4 +1,4 @@
-"""What the kernel tells of any process: state, command, rank, CPU time; Linux's `/proc`."""
+"""Facts about any process from Linux's `/proc`: state, command, rank, CPU time."""
 
 import os
 import re

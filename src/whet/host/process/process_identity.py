@@ -1,4 +1,4 @@
-"""Which process a number stands for: a pid is used again, a pid with its start is not."""
+"""Which process a pid stands for: pids are reused, a pid with its start time isn't."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The processes below a process, as Linux shows them in `/proc`; imports next to nothing."""
+"""The descendants of a process, from Linux's `/proc`; imports next to nothing."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Knowing that nobody reads any more what whet writes."""
+"""Noticing that no process reads whet's output any more."""
 
 import os
 import select

@@ -1,4 +1,4 @@
-"""A thread of whet's own that serves the one process of a trial that will report to it."""
+"""A thread of whet's own that serves the one process of a trial that reports to it."""
 
 import socket
 from collections.abc import Callable

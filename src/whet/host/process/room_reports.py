@@ -1,4 +1,4 @@
-"""Descriptors from a process that is about to become a program to whoever has planned its room."""
+"""Passing descriptors from a process that becomes the program to the planner of its sandbox."""
 
 import _socket
 import os

@@ -1,4 +1,4 @@
-"""Pseudo-terminals for the program, and the user's own terminal while one is in use."""
+"""Pseudo-terminals for the program, and the user's own terminal while a program uses one."""
 
 import atexit
 import fcntl

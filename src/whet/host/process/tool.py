@@ -1,4 +1,4 @@
-"""Calling the tools that whet itself needs (git, uv), never the user's command."""
+"""Running the tools that whet itself needs (git, uv), never the user's command."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Where a working tree and its git directory are, and what HEAD is, without starting git."""
+"""The paths of a working tree and its git directory, and HEAD, without starting git."""
 
 import os
 from collections.abc import Mapping

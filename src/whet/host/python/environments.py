@@ -1,17 +1,17 @@
-"""Python environments in which a package stands at one release.
+"""Python environments with a package at one release.
 
-An environment is fresh: the pinned packages, their dependencies as they resolve on the day it
-is made, and what the caller asks for beside them. With ``as_of`` dependencies are those of the
-release's own day instead, where the index tells upload times.
+An environment is new: the pinned packages, their dependencies as they resolve on the day that it is
+made, and the packages that the caller adds. With ``as_of``, the dependencies are those of the
+release's own day, if the index gives upload times.
 
-Made ``beside`` an interpreter it holds the pinned release alone and sees all else that is
-installed there: a failure is then searched with the user's own packages, and one of them changes.
-Only what the release requires and does not find there is installed with it.
+An environment ``beside`` an interpreter contains only the pinned release and sees all packages of that
+interpreter. So a search changes one package and keeps the user's others. whet installs only what the
+release requires and that interpreter doesn't have.
 
-Each environment is made in a new folder below the digest of what was asked for, and counts
-only once the file `ready` names it, which is written last. So a whet that is killed leaves
-nothing half used, nor can the installer that it leaves behind write into the next attempt;
-whets at work side by side wait for each other.
+Each environment is in a new folder below the digest of the request, and counts only when the file
+`ready`, which is written last, names it. So a killed whet leaves nothing half done, and an installer
+that it leaves behind can't write into the next attempt. Whets that run at the same time wait for each
+other.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a package index answers about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
+"""The answers of a package index about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
 
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit

@@ -1,8 +1,7 @@
-"""Which package index the user's uv and pip are set to use.
+"""The package index in the settings of the user's uv and pip.
 
-Both tools are asked for in the order: environment, then files; uv before pip, as uv is what
-installs. What is found is given to the installing tool as well, so that the releases listed
-are those that it can install.
+Environment variables come before files, and uv before pip, because uv installs. whet passes the index
+on to the installing tool, so it lists only releases that the tool can install.
 """
 
 import configparser

@@ -1,4 +1,4 @@
-"""A Python's version and the packages it sees, read from its folders where that is possible."""
+"""A Python's version and its packages, read from its folders if possible."""
 
 import json
 import os

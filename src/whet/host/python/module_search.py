@@ -1,4 +1,4 @@
-"""Which file a command's own Python would load for a name: the Python itself is asked."""
+"""The file that a command's Python would load for a name, from that Python itself."""
 
 import json
 import os

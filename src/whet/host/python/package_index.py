@@ -1,4 +1,4 @@
-"""Asking a package index which files it has of a package."""
+"""Asking a package index for the files of a package."""
 
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the Python is that a command runs."""
+"""The Python that a command runs: its path and its version."""
 
 import os
 import sys

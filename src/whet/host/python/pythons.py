@@ -1,4 +1,4 @@
-"""The Pythons of a machine: those on `PATH`, of pyenv and of uv, and those that uv can fetch."""
+"""The Pythons of a machine: on `PATH`, from pyenv and uv, and those that uv can download."""
 
 import json
 import os

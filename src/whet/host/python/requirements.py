@@ -1,4 +1,4 @@
-"""What installed packages require and do not find."""
+"""Requirements of the installed packages that aren't met."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Which releases a set of packages had on a day, as an installer would have resolved them then."""
+"""The releases of a set of packages as an installer would have resolved them on a given day."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

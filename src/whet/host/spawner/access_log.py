@@ -1,9 +1,8 @@
-"""What the programs of one run have seen of the file system, each with its mark of that moment.
+"""The file system accesses of the programs of one run, each with the mark of that moment.
 
-Looked-up paths are marked before the call that looks them up goes on: whatever changes them
-later shows. What the kernel makes up when it is asked (`/proc`, `/sys`, devices) is not marked,
-and neither is byte code beside its source, which Python itself checks against the source, nor
-what the run has made itself (`whet.host.spawner.file_effects`).
+The observer marks a path before the call that looks it up continues, so every later change shows. It
+doesn't mark files that the kernel generates (`/proc`, `/sys`, devices), byte code next to its source,
+which Python checks itself, or files that the run created (`whet.host.spawner.file_effects`).
 """
 
 import errno

@@ -1,9 +1,9 @@
-"""Files and folders that a program makes before a snapshot, made again before it runs on from there.
+"""Files and folders that a program makes before a snapshot, and how to make them again before a resume.
 
-Only what a cold run would do whatever is there: a file that is opened anew (`O_TRUNC`), a folder or
-file where there was none, one's own file that takes the place of another or goes. For the rest the
-caller ends the ladder. What was looked for and was not there is marked: a snapshot whose folder is
-there by now does not fit.
+It covers only effects that a cold run would repeat in any case: a file opened with `O_TRUNC`, a new
+folder or file, or a file of the program's own that replaces another or is removed. For any other
+effect, the caller takes no more snapshots. Paths that didn't exist are marked: a snapshot isn't
+usable if its folder exists now.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""Asks a program where it is when it first sees what a search varies; imports next to nothing.
+"""Asks a program for its stack when it first reads what a search varies; imports next to nothing.
 
-Native code tells Python nothing of what it opens. The kernel does (`whet.host.spawner.syscall_decoder`), while the
-program is in the very call: the agent in it then writes down the main thread's stack, as it does
-before a timeout's kill (`whet.host.inspect.stacks`).
+Python doesn't notice which files native code opens. The kernel does (`whet.host.spawner.syscall_decoder`),
+during the call itself. The agent then writes the main thread's stack, as it does before a timeout's
+kill (`whet.host.inspect.stacks`).
 """
 
 import os

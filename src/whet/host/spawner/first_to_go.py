@@ -1,7 +1,7 @@
-"""Has the kernel end a frozen copy, and not the program, where memory is out; proc(5), `oom_score_adj`.
+"""Lets the kernel kill a frozen copy, not the program, if memory runs out; proc(5), `oom_score_adj`.
 
-It would choose the largest process, which may well be the program: with copies beside it, and for no
-other reason. A copy that is gone costs a start from an earlier one. Imports next to nothing.
+By default the kernel kills the largest process, which may be the program, and memory may run out only
+because of the copies. Without a copy, a run resumes from an earlier one. Imports next to nothing.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""The frozen copies of a program that a spawner keeps, to run on from them; imports next to nothing.
+"""The frozen copies of a program that a spawner keeps and resumes; imports next to nothing.
 
-The other end of each line is `whet.agent.site.whet_stage`, in the copy itself.
+The other end of each connection is `whet.agent.site.whet_stage`, in the copy itself.
 """
 
 import _socket

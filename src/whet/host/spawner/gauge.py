@@ -1,8 +1,8 @@
-"""Records what the processes of a trial use while it runs; imports next to nothing.
+"""Records the resource usage of a trial's processes while it runs; imports next to nothing.
 
-A look costs some tens of microseconds for each process, and is taken so rarely that all of them
-together need less than a hundredth of one processor. A long trial keeps as many samples as a
-short one: when there are too many, every second one goes, and looks become rarer.
+A sample costs tens of microseconds for each process. whet samples rarely enough that all samples
+together need less than a hundredth of one processor. A long trial keeps as many samples as a short
+one: when there are too many, whet drops every second one and samples less often.
 """
 
 import os

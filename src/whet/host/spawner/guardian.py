@@ -1,14 +1,15 @@
-"""The parent of the spawner: whichever of the two is killed, the other one ends the programs.
+"""The parent of the spawner: if either of the two is killed, the other one ends the programs.
 
-The kernel ends the command itself when the spawner dies, also by SIGKILL, but not what the command
-has started. So there are two *subreapers*, one below the other (prctl(2), PR_SET_CHILD_SUBREAPER):
+When the spawner dies, even by SIGKILL, the kernel ends the command itself, but not the command's
+children. So there are two *subreapers*, one below the other (prctl(2), PR_SET_CHILD_SUBREAPER):
 
-- when the spawner is killed, its whole tree falls to the guardian, which kills it;
+- when the spawner is killed, the guardian inherits its whole tree and kills it;
 - when the guardian is killed, the spawner gets a signal and ends its tree as if whet were gone;
 - when whet is killed, the spawner sees the end of its socket.
 
-When all three are killed at one moment, the kernel kills the process groups that the spawner knows of
-(`whet.host.spawner.tethers`). The next whet kills what has left them in the last tenth of a second.
+When all three are killed at one moment, the kernel kills the process groups that the spawner knows
+(`whet.host.spawner.tethers`). The next whet kills the processes that left these groups in the last
+tenth of a second.
 """
 
 import ctypes

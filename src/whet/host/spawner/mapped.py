@@ -1,7 +1,7 @@
-"""Files that a program has made and mapped into its memory, and what may become of them.
+"""Files that a program has created and mapped into its memory, and later changes of them.
 
-A private mapping that is written to holds the program's own pages, and the kernel drops those when
-somebody shortens the file. A file of another number is none that the program has mapped.
+A written private mapping holds the program's own pages, and the kernel drops them when anyone shortens
+the file. A file with another inode number isn't one that the program has mapped.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Reads what held system calls are about: paths and numbers in the memory of another process."""
+"""Reads the arguments of held system calls, paths and numbers, from another process's memory."""
 
 import os
 import re

@@ -1,7 +1,7 @@
-"""The way of a forked process into its room, as the spawner sees it and as the process does.
+"""How a forked process enters its sandbox, on the spawner's side and in the process.
 
-Orders of `whet.host.limits` whose work is more than a step: a room, which may need another fork,
-and calls that are held or followed, which begins as the last thing before the program.
+It handles the orders of `whet.host.limits` that are more than a step: a sandbox, which may need another
+fork, and holding or following system calls, which starts right before the program.
 """
 
 import errno

@@ -1,14 +1,14 @@
-"""A process that answers for each system call by which a trial's program looks or acts.
+"""A process that answers each system call with which a trial's program reads or changes files.
 
-The kernel holds such a call until its *listener* has answered (seccomp_unotify(2)); the answer
-is always that the call may go on. What it is about is noted first (`whet.host.spawner.syscall_decoder`).
+The kernel holds such a call until the *listener* answers (seccomp_unotify(2)). The observer first
+records the call (`whet.host.spawner.syscall_decoder`) and then always lets it continue.
 
-One thing shows: a signal that arrives in the microseconds before the observer has taken a call in,
-and whose reaction does not restart system calls (`SA_RESTART`), fails that call with `EINTR`.
+The program can notice one thing: if a signal arrives in the microseconds before the observer has
+received a call, and its handler doesn't restart system calls (`SA_RESTART`), the call fails with `EINTR`.
 
-It is the parent of the spawner, so that it may read the memory of all programs also where only
-ancestors may (Yama's `ptrace_scope`): the process that whet has started divides itself. If
-either ends, so does the other, and whatever is held then goes on or dies.
+The observer is the parent of the spawner. So it can read the memory of all programs even if only
+ancestors may (Yama's `ptrace_scope`). The process that whet starts forks into both. If either ends, so
+does the other, and held calls then continue or die.
 """
 
 import _thread

@@ -1,9 +1,8 @@
-"""Ends one process where memory is out, and leaves the command: a shell is to live on.
+"""Kills one process when memory runs out, and never the command: a shell should survive.
 
-The largest process other than the command goes, as it would if the kernel chose, and the next one
-only when that one has given its memory back. The kernel's own choice is not steered
-(`oom_score_adj`): a shell that it must not choose would hand that on to all that it starts, and then
-there is nothing left to choose.
+It kills the largest process other than the command, as the kernel would, and kills another one only
+after the memory of the first is free. It doesn't set `oom_score_adj`: all processes that a protected
+shell starts would inherit the protection, and then the kernel could choose none of them.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""Processes that meet a limit on purpose, before the program starts under it.
+"""Processes that exceed a limit on purpose, before the program starts under it.
 
-Each probe is a fork of the spawner that takes the same steps as the program will, and then goes
-beyond the limit. One that gets away with it has proved that the limit does not hold.
+Each probe is a fork of the spawner that takes the same steps as the program and then exceeds the limit.
+If it succeeds, the limit doesn't work.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""A forked process moves into its room: namespaces and mounts of its own, each proved to hold.
+"""A forked process enters its sandbox: its own namespaces and mounts, each one checked.
 
-It happens between fork and exec. Nothing is mounted in the machine's own namespace, so that the
-room is gone with its last process, however that ends. Whatever the parent may want to look at
-afterwards (what a disk held, what was written) is sent to it as descriptors, over a socket.
+It happens between fork and exec. Nothing is mounted in the machine's own namespace, so the sandbox
+disappears with its last process, however that ends. The process sends the descriptors that its parent
+may need later (what a disk held, what was written) over a socket.
 """
 
 import _socket

@@ -1,9 +1,9 @@
-"""Process numbers of a trial's own: a first process that keeps them, and the program beside it.
+"""A process namespace for a trial: a first process that keeps it, and the program next to it.
 
-The kernel ends all processes of such a namespace when its first one ends (pid_namespaces(7)). The
-first one does nothing but collect those whom nobody waits for, and it ends as soon as the spawner
-does, by whatever way: it waits at a pipe that only the spawner holds open. The program is not the
-first process: that one would not die of most signals, and not every program collects orphans.
+The kernel ends all processes of such a namespace when the first one ends (pid_namespaces(7)). The
+first process only collects orphans, and it ends as soon as the spawner does, in any way: it waits at a
+pipe that only the spawner holds open. The program isn't the first process, because most signals don't
+kill that one, and not every program collects orphans.
 """
 
 import os

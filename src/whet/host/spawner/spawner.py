@@ -1,23 +1,22 @@
-"""A small process beside whet that runs the trials of one slot and answers for all they start.
+"""A small process next to whet that runs the trials of one slot and owns all processes that they start.
 
-It is the *subreaper* of what it starts (prctl(2), PR_SET_CHILD_SUBREAPER): a daemon that forks
-twice and makes a session of its own comes back to it, so that each process belongs to exactly
-one trial and none is left when the trial ends. It has one thread and little memory, so that a
-fork costs 1 ms. When its socket closes, whet is gone, by whatever way: it kills its tree and
-exits. It imports as little as it can: it is started early, beside whet's own start.
+It is the *subreaper* of these processes (prctl(2), PR_SET_CHILD_SUBREAPER): a daemon that forks twice and
+creates its own session becomes its child. So each process belongs to exactly one trial, and none is left
+when the trial ends. It has one thread and little memory, so a fork costs 1 ms. When its socket closes,
+whet is gone: it kills its tree and exits. It imports as little as it can, because it starts while whet
+itself starts.
 
-It also keeps the frozen copies of a program that a later trial runs on from
-(`whet.host.spawner.frozen`): they are the only processes that outlive a trial.
+It also keeps the frozen copies of a program from which a later trial resumes
+(`whet.host.spawner.frozen`): only they outlive a trial.
 
-Nine kinds of message come in (`run`, with descriptors; `signal`; `kill`; `fell`, to kill one process
-alone; `on`, to let the program
-run on that a copy was taken of; `go` or `stop`, whether a copy still fits after the reset steps;
-`drop`, to end a copy; `ahead`, to make one ready before anybody asks), sixteen go out (`starting`, `started`,
-`reset`, when those steps are done and have left no process, `settled`, after them, `resuming`,
-`over`, that a limit was met, `full`, that one process dies of one,
-`snapshot`, `hindered`, why there was none at a place, `halted`, why none can be taken at all,
-`did`, what keeps a run from being repeated, `looked`, `ended`, `failed`, `refused`, `fault`); their shapes
-stand in `whet.host.process.channel`.
+Nine kinds of message come in: `run`, with descriptors; `signal`; `kill`; `fell`, to kill only one
+process; `on`, to let a program continue after its copy; `go` or `stop`, whether a copy is still usable
+after the reset steps; `drop`, to end a copy; `ahead`, to prepare one in advance.
+Sixteen go out: `starting`; `started`; `reset`, when the reset steps are done and have left no process;
+`settled`, after them; `resuming`; `over`, for a reached limit; `full`, when one process dies of one;
+`snapshot`; `hindered`, why there was none at a place; `halted`, why there can be none at all;
+`did`, an effect that prevents a repetition; `looked`; `ended`; `failed`; `refused`; `fault`.
+`whet.host.process.channel` defines their fields.
 """
 
 import os

@@ -1,7 +1,7 @@
 """What a forked child does to itself before it becomes the program: one function for each step.
 
-It runs between fork and exec, and imports as little as it can. A step that fails raises
-`OSError`, and the program does not start.
+It runs between fork and exec, and imports as little as it can. A step that fails raises `OSError`,
+and the program doesn't start.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""What held system calls mean: what is seen (`whet.host.spawner.access_log`) and what is made (`whet.host.spawner.file_effects`).
+"""Decodes held system calls into accesses and effects.
 
-What else is done to the world ends the ladder of snapshots, by its name.
+Those are in `whet.host.spawner.access_log` and `whet.host.spawner.file_effects`. After any other effect, whet takes no more snapshots, and names that effect.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Process groups that the kernel kills when this process ends, by whatever way.
+"""Process groups that the kernel kills when this process ends, in any way.
 
-A pipe whose both ends this process alone holds reports to a process group (fcntl(2): `O_ASYNC`,
-`F_SETOWN`), and the signal it reports with is SIGKILL (`F_SETSIG`). When this process dies, the kernel
-closes one end before the other, and the end that is still open reports that.
-Unlike `PR_SET_PDEATHSIG` this reaches what the program has started, and no process of whet's needs to live.
+Only this process holds the two ends of a pipe, and the pipe signals a process group (fcntl(2): `O_ASYNC`,
+`F_SETOWN`) with SIGKILL (`F_SETSIG`). When this process dies, the kernel closes one end first, and the
+end that is still open sends the signal.
+Unlike `PR_SET_PDEATHSIG`, this reaches the program's children too, and no process of whet must be alive.
 """
 
 import fcntl

@@ -1,11 +1,11 @@
-"""Which paths below one folder the programs of a run name to the kernel, found or not.
+"""The paths below one folder that the programs of a run pass to the kernel, whether they exist or not.
 
-That is more than what they see, and never less: each path of each held system call, by its real
-place, with the links on the way to it. What names of nothing there cannot tell is a *gap*: a
-mount, another process that reads for them, a system call that is not understood.
+That is at least what the programs see: each path of each held system call, by its real path, with the
+links on the way. An effect that paths don't show is a *gap*: a mount, another process that reads for the
+program, an unknown system call.
 
-Each path is followed before its call goes on. So what the run itself has moved or linked by then
-is followed as the kernel will follow it.
+whet follows each path before its call continues, so it resolves files that the run has moved or linked
+as the kernel will.
 """
 
 import os

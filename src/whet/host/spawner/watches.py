@@ -1,7 +1,7 @@
-"""What a spawner looks at while a program runs under a limit.
+"""The watches that a spawner checks while a program runs under a limit.
 
-A watch has a descriptor that becomes readable when the kernel has something to say (-1: none),
-and is asked at each look at the processes of the trial. What it finds is a `Noted`.
+A watch has a descriptor that becomes readable when the kernel reports something (-1: it has none), and
+the spawner checks it each time it samples the processes of the trial. It returns a `Noted`.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The spawner's side of the observer: who is watched, and what was noticed."""
+"""The spawner's side of the observer: which processes it watches, and the observer's reports."""
 
 import _socket
 import os

@@ -1,1 +1,1 @@
-"""whet's side of one trial: starts it, passes its output on, and reads what its agent reports."""
+"""whet's side of one trial: starts it, passes its output on, and reads its agent's reports."""

@@ -1,4 +1,4 @@
-"""What the agent is to observe in a trial, and what it has left when the trial has ended."""
+"""The agent's tasks in a trial, and the files that it leaves when the trial ends."""
 
 import os
 from pathlib import Path

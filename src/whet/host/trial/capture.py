@@ -1,4 +1,4 @@
-"""Keeping what a program writes: all of it, in little memory, while it goes by."""
+"""Keeping all of a program's output in little memory while it streams."""
 
 import hashlib
 import mmap

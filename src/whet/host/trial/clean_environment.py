@@ -1,4 +1,4 @@
-"""What a program finds in its environment right after a login, before any shell has set more."""
+"""The environment of a program right after a login, before a shell adds to it."""
 
 import os
 import pwd

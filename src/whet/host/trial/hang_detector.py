@@ -1,4 +1,4 @@
-"""Does a program that says nothing still do something, or does it wait for what never comes?"""
+"""Tells a busy silent process from a blocked one."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""The files that a command starts from, and which of them it has written to."""
+"""The input files of a command, and those of them that it has written to."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence

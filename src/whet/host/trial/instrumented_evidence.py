@@ -1,4 +1,4 @@
-"""What a closer look at a trial's programs has told, and their last calls of C functions."""
+"""The evidence of an instrumented rerun, and the last C calls of its programs."""
 
 import json
 from contextlib import suppress

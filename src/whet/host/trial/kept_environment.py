@@ -1,4 +1,4 @@
-"""What is kept of an environment: no secrets, and nothing that changes by itself."""
+"""What whet keeps of an environment: no secrets, and nothing that changes on its own."""
 
 import hashlib
 import os

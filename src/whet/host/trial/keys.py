@@ -1,4 +1,4 @@
-"""What the user types while nothing runs, line by line."""
+"""Lines that the user types while no program runs."""
 
 import os
 import select

@@ -1,8 +1,8 @@
-"""The secrets that this whet has come to know: nothing that it shows or keeps in clear holds one.
+"""The secrets that this whet knows: it never shows them or keeps them in clear text.
 
-A value is known once whet builds, reads or starts a trial that has it. One that is shorter than eight
-characters, or a plain word such as `postgres`, is masked in its place and not looked for elsewhere:
-other sentences hold such words, and `KeyError: '<secret>'` helps nobody.
+A value is known once whet builds, reads or starts a trial that has it. whet masks one of fewer than
+eight characters, or a plain word such as `postgres`, only in its place and not elsewhere: other
+sentences contain such words, and `KeyError: '<secret>'` doesn't help.
 """
 
 import json

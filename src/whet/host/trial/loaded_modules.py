@@ -1,4 +1,4 @@
-"""What the agent has told of what a trial's programs have loaded."""
+"""The agent's report on the modules that a trial's programs loaded."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a program had seen of the file system, and whether it would see the same now."""
+"""The file system accesses of a program, and whether it would see the same now."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""What the agents of a trial have left of the places that were looked out for."""
+"""The reports that a trial's agents leave about probed places."""
 
 import json
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The frozen copies of a program, as whet knows them: where each was taken and what it had seen."""
+"""The frozen copies of a program on whet's side: where each was taken, and what it had read."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""The streams between one program and whet: pipes or pseudo-terminals, kept and shown."""
+"""The streams between one program and whet: pipes or pseudo-terminals, recorded and shown."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""Watching over one running trial: its output, its time, the user's keys and signals."""
+"""Supervising one running trial: its output, its time, the user's keys and signals."""
 
 import os
 import select

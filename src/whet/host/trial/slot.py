@@ -1,4 +1,4 @@
-"""One place in which trials run, one after the other: a spawner and the thread's side of it."""
+"""A place that runs trials one after the other: a spawner and the thread that uses it."""
 
 import os
 import signal

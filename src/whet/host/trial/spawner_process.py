@@ -1,4 +1,4 @@
-"""A running `whet.host.spawner.spawner`, as its owner sees it."""
+"""A running `whet.host.spawner.spawner`, as its owner uses it."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The error that says why a program could not be started, and what to do about it."""
+"""The error that says why a program couldn't start, and the next step."""
 
 import errno
 import os

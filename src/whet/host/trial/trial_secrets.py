@@ -1,4 +1,4 @@
-"""The secrets of a trial: where they stand, and what is shown, kept or run in their place."""
+"""The secrets of a trial: where they are, and what replaces them when it is shown, kept or run."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A folder of a slot's own, in which each trial finds its payloads and leaves its agents' reports."""
+"""A slot's folder, in which each trial finds its payloads and its agents leave their reports."""
 
 import os
 from collections.abc import Generator, Mapping

@@ -1,1 +1,1 @@
-"""Which GPUs a trial sees, and how much of their memory."""
+"""Which GPUs a trial sees, and how much of their memory it gets."""

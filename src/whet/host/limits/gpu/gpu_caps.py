@@ -1,9 +1,9 @@
-"""The most that a program may take of a GPU: what torch and JAX are told, and whether they heard it.
+"""The GPU memory that torch and JAX may use, and whether they applied that limit.
 
-Neither the driver nor NVML can bound one process. What can be bound is the allocator of a framework:
+Neither the driver nor NVML can limit one process. whet limits the allocator of a framework instead:
 torch by a share that the agent sets (`torch.cuda.set_per_process_memory_fraction`), JAX by a variable
-(JAX documentation, "GPU memory allocation"). No probe can prove that before the program starts: whether
-it took is found out in the program's own process, and the outcome says which.
+(JAX documentation, "GPU memory allocation"). No probe can check that before the program starts, so the
+agent checks it inside the program, and the outcome says what it found.
 """
 
 import json

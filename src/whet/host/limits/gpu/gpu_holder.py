@@ -1,8 +1,8 @@
-"""A process that holds the memory of GPUs until its standard input ends. Linux, NVIDIA.
+"""A process that holds GPU memory until its standard input closes. Linux, NVIDIA.
 
-It asks the driver itself (libcuda, by ctypes), so that it needs no torch, and has the driver's own
-bookkeeping (NVML) say whether as much is left as was asked for. What it holds the driver takes back
-when it ends, by whatever way. It answers with one line of JSON.
+It calls the driver itself (libcuda, with ctypes), so it doesn't need torch. NVML, the driver's own
+bookkeeping, then says whether the requested amount is left. The driver frees the memory when the
+process ends, however that happens. It answers with one line of JSON.
 """
 
 import ctypes

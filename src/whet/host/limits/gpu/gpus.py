@@ -1,4 +1,4 @@
-"""GPUs around a trial: which it sees, and how much of their memory is left."""
+"""The GPUs of a trial: which ones it sees, and how much of their memory is left."""
 
 import json
 import os

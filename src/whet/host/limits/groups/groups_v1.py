@@ -1,9 +1,9 @@
-"""Memory, processes, processors and disks of a whole process tree, by control groups of version 1.
+"""Memory, processes, processors and disks of a whole process tree, with control groups of version 1.
 
-A group is made below the one that whet itself is in, so that no limit around whet is escaped,
-and several whets nest. When memory runs out the kernel holds the program instead of killing a
-process of its choice (`memory.oom_control`): whet sees who was largest, takes its stack, and
-ends the whole trial. See Documentation/admin-guide/cgroup-v1/memory.rst of the kernel.
+whet creates a group below its own, so the trial can't escape limits on whet, and whets can nest.
+When memory runs out, the kernel pauses the program instead of killing a process of its choice
+(`memory.oom_control`). whet sees which process was largest, records its stack, and ends the whole
+trial. See Documentation/admin-guide/cgroup-v1/memory.rst of the kernel.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""Memory, processes, processors and disks of a whole process tree, by one control group of version 2.
+"""Memory, processes, processors and disks of a whole process tree, with one control group of version 2.
 
-The group is made beside the one that whet itself is in: a group of version 2 with processes in
-it cannot have limited ones below it. So that no limit around whet is escaped, that is done only
-where whet's own group has none of memory; one of processes, which systemd gives to every service and
-scope, the trial's group gets too. A trial's group holds its program in a group below it, so that
-a whet inside the trial finds a place under the same limits.
+whet creates the group next to its own, because a group of version 2 with processes in it can't have
+limited groups below it. So that a trial can't escape a limit on whet, whet does this only if its own
+group has no memory limit. It copies a limit on processes, which systemd sets for every service and
+scope, to the trial's group. The program is in a group below the trial's, so a whet inside the
+trial can create groups under the same limits.
 
 See Documentation/admin-guide/cgroup-v2.rst of the kernel.
 """

@@ -1,9 +1,9 @@
-"""A control group of version 2 for an ordinary user, asked of their own systemd.
+"""A control group of version 2 for an ordinary user, from their own systemd.
 
-Someone who has come in by ssh may not make control groups where their shell runs. Their systemd may,
-and gives a part of the tree to whoever asks (`systemd-run --user --scope --property=Delegate=yes`;
-systemd.resource-control(5)). Nobody may move a process there from outside, so it is the spawner that is
-started inside: what it forks can then go from group to group.
+A user who logged in with ssh can't create control groups where their shell runs. Their systemd can, and
+delegates a part of the tree on request (`systemd-run --user --scope --property=Delegate=yes`;
+systemd.resource-control(5)). No one can move a process there from outside, so whet starts the spawner
+inside, and its children can then move from group to group.
 """
 
 import os
