@@ -47,10 +47,10 @@ def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
             hint="`whet log` lists the trials; `whet bisect [GOOD] BAD` searches commits",
         )
     oldest = states[0].outcome
-    passed = oldest is not None and oracle_of(judging).judge(oldest) is Verdict.GOOD
+    old_passes = oldest is not None and oracle_of(judging).judge(oldest) is Verdict.GOOD
     return _Attempts(
         subject=repository.top.name,
-        old=states[0].name if passed else None,
+        old=states[0].name if old_passes else None,
         new=states[-1].name,
         place=checkouts_of(bench, repository),
         states={state.name: state for state in states},
@@ -69,12 +69,12 @@ class _Attempts(Versions):
     states: Mapping[str, Attempt]
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
-        known = (each for each in versions if self.states[each].outcome is not None)
-        return {each: self.states[each].started_at[:16] for each in known}
+        with_outcome = (each for each in versions if self.states[each].outcome is not None)
+        return {each: self.states[each].started_at[:16] for each in with_outcome}
 
     def details(self, version: str) -> str:
-        said = self._said(version)
-        return f"{version}: {said}" if said else version
+        words = self._said(version)
+        return f"{version}: {words}" if words else version
 
     def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
         return {each: f"{each} {self._said(each)}" for each in versions}
@@ -105,7 +105,7 @@ class _Attempts(Versions):
 
 def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
     """Yield the trials of the command with everything else equal, oldest first, then now."""
-    found: list[Attempt] = []
+    recorded: list[Attempt] = []
     for entry in bench.notebook.attempts_at(trial):
         code = entry.trial.code
         if code is None or not (code.snapshot or code.commit):
@@ -113,7 +113,7 @@ def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
         if not is_same_but_for_code(entry.trial, trial):
             continue
         given_up = entry.outcome is not None and entry.outcome.interrupted
-        found.append(
+        recorded.append(
             Attempt(
                 number=entry.number,
                 code=code,
@@ -122,6 +122,6 @@ def _recorded(bench: Workbench, trial: Trial) -> Iterator[Attempt]:
                 note=entry.note,
             )
         )
-    yield from reversed(found)
+    yield from reversed(recorded)
     if trial.code is not None:
         yield Attempt(number=0, code=trial.code)

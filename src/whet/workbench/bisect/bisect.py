@@ -117,13 +117,13 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
             own_files.check()
             raise _pointing_to_edits(error, hunt) from error
         own_files.check_answer(session, versions, first)
-        found = first.search
+        search = first.search
         if options.hunks and first.first_bad is not None:
             repository = _repository(trial, options)
             part = part_of_first_bad(hunt, first, repository, is_attempt=options.attempts)
-            found = replace(found, part=part)
-        session.conclude(found.stopped, found.facts)
-    return found
+            search = replace(search, part=part)
+        session.conclude(search.stopped, search.facts)
+    return search
 
 
 def _pointing_to_edits(error: EndMisjudged, hunt: VersionHunt) -> EndMisjudged:
@@ -166,10 +166,10 @@ def bisect_working_tree(
     """
     trial = bench.for_search(bench.build_trial(request))
     with open_session(bench, "bisect", request, trial) as session:
-        chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
-        found = part_of_working_tree(session, trial, chosen)
-        session.conclude(found.stopped, {"commit": found.commit, "places": list(found.places)})
-    return found
+        limits = CommandOptions(budget=options.budget, jobs=options.jobs)
+        part = part_of_working_tree(session, trial, limits)
+        session.conclude(part.stopped, {"commit": part.commit, "places": list(part.places)})
+    return part
 
 
 def versions_of(
@@ -257,22 +257,22 @@ def _dated_and_in_order(
     somebody gave stay, and with them the order.
     """
     repository = _repository(trial, options)
-    named = resolve_or_date(repository, options.bad)
-    if named.remark:
-        bench.emit(Notice(text=named.remark))
-        options = replace(options, bad=named.commit)
+    date = resolve_or_date(repository, options.bad)
+    if date.remark:
+        bench.emit(Notice(text=date.remark))
+        options = replace(options, bad=date.commit)
     if not options.good:
         return options, terms
-    older = resolve_or_date(repository, options.good, tip=named.commit)
-    if older.commit == named.commit and options.good != options.bad == "HEAD":
+    older = resolve_or_date(repository, options.good, tip=date.commit)
+    if older.commit == date.commit and options.good != options.bad == "HEAD":
         text = f"`{options.good}` is HEAD: whet looks for a good commit further back"
         bench.emit(Notice(text=text))
         return replace(options, good="", bad=options.good), terms
     if older.remark:
         bench.emit(Notice(text=older.remark))
         options = replace(options, good=older.commit)
-    is_reversed = terms == Terms() and is_ancestor(repository, named.commit, older.commit)
-    if not is_reversed or named.commit == older.commit:
+    is_reversed = terms == Terms() and is_ancestor(repository, date.commit, older.commit)
+    if not is_reversed or date.commit == older.commit:
         return options, terms
     text = f"`{options.bad}` (bad) is older than `{options.good}` (good): whet searches for the fix"
     bench.emit(Notice(text=text))

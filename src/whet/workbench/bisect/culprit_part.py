@@ -40,19 +40,19 @@ def part_of_first_bad(
         # A part of an attempt is named by its commit alone.
         return replace(trial, revision=commit) if is_attempt else hunt.versions.on(trial, commit)
 
-    changed = hunt.versions.on(trial, first.first_bad).revision or ""
+    first_bad = hunt.versions.on(trial, first.first_bad).revision or ""
     good = first.last_good and hunt.versions.on(trial, first.last_good).revision
     try:
-        base = good if is_attempt and good else commit_before(repository, changed, good)
+        base = good if is_attempt and good else commit_before(repository, first_bad, good)
         search = PartSearch(
             session=hunt.session,
             repository=repository,
             on=on,
             base=base,
-            changed=changed,
+            changed=first_bad,
             labels=(first.search.good, first.search.first_bad or "")
             if is_attempt
-            else (base[:_SHORT], changed[:_SHORT]),
+            else (base[:_SHORT], first_bad[:_SHORT]),
             oracle=first.oracle,
             reference_seconds=_seconds_of(bench, first.search),
             place=hunt.versions.place,
@@ -87,11 +87,11 @@ def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
 def part_sentence(part: SmallestPart) -> str:
     """Return which part it is, in a sentence."""
     count = f"{part.after} of {part.before} hunks" if part.after < part.before else "all of it"
-    shown = ", ".join(part.places[:_MOST_PLACES])
+    places = ", ".join(part.places[:_MOST_PLACES])
     more = len(part.places) - _MOST_PLACES
     also = f" and {more} more places" if more > 0 else ""
     early = "" if part.stopped.is_complete else f"; {part.stopped.value}"
-    return f"of {part.base} → {part.changed} {count} causes it: {shown}{also}{early}"
+    return f"of {part.base} → {part.changed} {count} causes it: {places}{also}{early}"
 
 
 def next_of_part(part: SmallestPart) -> str:

@@ -44,21 +44,21 @@ class OwnFiles:
             trial: the command.
             has_places: each version has a folder of its own, in which the command runs.
         """
-        named = {os.path.realpath(path) for path in named_files(trial, bench.environment)}
+        paths = {os.path.realpath(path) for path in named_files(trial, bench.environment)}
         top = "" if trial.code is None else trial.code.repository
         in_git = tracked(top) if top else set[str]()
         versioned = set[str]()
         fixed = set(_programs(trial))
         if has_places:
-            versioned, inside = named & in_git, f"{os.path.realpath(top)}{os.sep}"
-            fixed |= {path for path in named if path.startswith(inside)}
+            versioned, inside = paths & in_git, f"{os.path.realpath(top)}{os.sep}"
+            fixed |= {path for path in paths if path.startswith(inside)}
         else:
-            named |= in_git
+            paths |= in_git
         own = (bench.project.state,)
         return cls(
             trial=trial,
             fixed=Inputs.at(fixed - versioned, own),
-            others=Inputs.at(named - fixed - versioned, own),
+            others=Inputs.at(paths - fixed - versioned, own),
             versioned=Inputs.at(versioned, own),
         )
 
@@ -68,10 +68,10 @@ class OwnFiles:
         Raises:
             InputChanged: if it is so.
         """
-        if written := self.fixed.written():
-            raise self._changed(written)
+        if paths := self.fixed.written():
+            raise self._changed(paths)
 
-    def check_answer(self, session: Session, versions: Versions, found: FirstBad) -> None:
+    def check_answer(self, session: Session, versions: Versions, answer: FirstBad) -> None:
         """Refuse an answer for which a file has changed that no run of the command writes.
 
         Raises:
@@ -83,21 +83,21 @@ class OwnFiles:
             text = f"{names} was saved while the search ran: it ran each version's own, so the answer stands"
             session.emit(Notice(text=text))
         room = self.trial.limits.room
-        written = [] if room is not None and room.is_clean else self.others.written()
-        if not written:
+        paths = [] if room is not None and room.is_clean else self.others.written()
+        if not paths:
             return
-        before = Inputs.at(written)
-        for version in (found.last_good, found.first_bad):
+        before = Inputs.at(paths)
+        for version in (answer.last_good, answer.first_bad):
             if version is not None:
                 trial, label = versions.on(self.trial, version), versions.label(version)
-                session.run(trial, found.oracle, label, place=versions.place)
+                session.run(trial, answer.oracle, label, place=versions.place)
         if not before.written():
-            raise self._changed(written)
-        session.emit(Notice(text=written_by_command(written, self.trial)))
+            raise self._changed(paths)
+        session.emit(Notice(text=written_by_command(paths, self.trial)))
 
-    def _changed(self, written: list[str]) -> InputChanged:
+    def _changed(self, paths: list[str]) -> InputChanged:
         return InputChanged(
-            f"{shown_paths(written, self.trial)} has changed since the search began: versions ran"
+            f"{shown_paths(paths, self.trial)} has changed since the search began: versions ran"
             " with different files, so none is named",
             hint="type the same line again and leave the file as it is; earlier runs don't count",
         )

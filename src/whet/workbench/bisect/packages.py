@@ -97,29 +97,29 @@ def bisect_packages(
         ReleaseNotInstallable: if one of the two cannot be installed.
     """
     cases = cases_of_packages(bench, request, options.good, options.bad)
-    chosen = CommandOptions(budget=options.budget, jobs=options.jobs)
-    found = delta(bench, request, cases, chosen, within=within)
-    if not found.stopped.is_complete:
-        return CulpritPackages(delta=found)
-    left = options.budget.less(found.wall_seconds, 0)
+    limits = CommandOptions(budget=options.budget, jobs=options.jobs)
+    culprits = delta(bench, request, cases, limits, within=within)
+    if not culprits.stopped.is_complete:
+        return CulpritPackages(delta=culprits)
+    left = options.budget.less(culprits.wall_seconds, 0)
     searches = [
         search
-        for change in found.fails.changes[:_MOST_GUILTY]
-        if len(found.fails.changes) <= _MOST_GUILTY
+        for change in culprits.fails.changes[:_MOST_GUILTY]
+        if len(culprits.fails.changes) <= _MOST_GUILTY
         if (
             search := _first_bad(
-                bench, request, replace(options, budget=left), found, change, within
+                bench, request, replace(options, budget=left), culprits, change, within
             )
         )
     ]
-    return CulpritPackages(delta=found, releases=tuple(searches))
+    return CulpritPackages(delta=culprits, releases=tuple(searches))
 
 
 def _first_bad(
     bench: Workbench,
     request: TrialRequest,
     options: PackageOptions,
-    found: Delta,
+    result: Delta,
     change: Change,
     within: Session | None,
 ) -> VersionSearch | None:
@@ -131,7 +131,7 @@ def _first_bad(
     old, new, terms = change.before, change.after, Terms()
     if Version(old) > Version(new):  # it went back: the release that ended the failure is searched
         old, new, terms = new, old, Terms.parse("bad,good")
-    trial = found.fails.trial
+    trial = result.fails.trial
     try:
         versions = releases(
             bench, trial, change.name, old, new,
@@ -246,11 +246,11 @@ class _Reader:
         """Return the set that a word names: a file of pins, or ``now``."""
         path = self._path(word)
         if word == NOW and not path.exists():
-            found = packages_of(
+            packages = packages_of(
                 self.trial.command, Path(self.trial.cwd), self.inherited,
                 state=self.bench.project.state,
             )  # fmt: skip
-            versions = {name: each for name, each in found.items() if _RELEASED.fullmatch(each)}
+            versions = {name: each for name, each in packages.items() if _RELEASED.fullmatch(each)}
             return _Set(shown=word, versions=versions, path=path.with_name("now.txt"))
         try:
             content = read_payload(path, word, may_be_empty=True)
@@ -267,19 +267,19 @@ class _Reader:
             settings=IndexSettings.configured(self.inherited), environment=self.inherited,
         )  # fmt: skip
         pins = self._pins(content, day).versions
-        named = {name: each for name, each in pins.items() if name in other.versions}
-        return _Set(shown=day, versions=named, path=self._path(f"{day}.txt"))
+        common = {name: each for name, each in pins.items() if name in other.versions}
+        return _Set(shown=day, versions=common, path=self._path(f"{day}.txt"))
 
-    def _pins(self, content: bytes, shown: str) -> Pins:
+    def _pins(self, content: bytes, name: str) -> Pins:
         try:
             pins = read_pins(content, self.python)
         except NoPinsError as error:
             raise SettingsUnreadable(
-                f"`{shown}` pins no packages: {error}",
-                hint=f"write it with `pip freeze > {shown}`, or name a lock file",
+                f"`{name}` pins no packages: {error}",
+                hint=f"write it with `pip freeze > {name}`, or name a lock file",
             ) from error
         for why in pins.left_out:
-            self.bench.emit(Notice(text=f"{shown}: skipped: {why}"))
+            self.bench.emit(Notice(text=f"{name}: skipped: {why}"))
         return pins
 
 
@@ -313,5 +313,5 @@ def _result(bench: Workbench, bad: _Set, trial: Trial, word: str) -> Result:
         bench.payload_store.keep(pins.encode())
         write_atomically(path, pins.encode())
 
-    shown = os.path.relpath(path, trial.cwd)
-    return Result(path=path, shown=shown, write=write, trial=trial)
+    shown_path = os.path.relpath(path, trial.cwd)
+    return Result(path=path, shown=shown_path, write=write, trial=trial)

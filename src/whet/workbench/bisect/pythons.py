@@ -22,7 +22,7 @@ _ENDS = 2
 _RANGE = re.compile(r"(?P<major>\d)\.(?P<first>\d+)\.\.(?:(?P=major)\.)?(?P<last>\d+)")
 
 
-def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> Versions:
+def pythons(bench: Workbench, trial: Trial, range_text: str, packages: str = "") -> Versions:
     """Return the Pythons of a range as versions to search.
 
     Each gets an environment of its own, with the packages that are named. A Python that is not
@@ -31,7 +31,7 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
     Args:
         bench: the workbench.
         trial: the command.
-        wanted: such as ``3.10..3.13``.
+        range_text: such as ``3.10..3.13``.
         packages: a file of pins, or ``now``; empty: no packages.
 
     Raises:
@@ -39,24 +39,24 @@ def pythons(bench: Workbench, trial: Trial, wanted: str, packages: str = "") -> 
         UnknownRelease: if there are not two Pythons in it.
         PayloadMissing, SettingsUnreadable: if the packages cannot be read.
     """
-    first, last = _range(wanted)
+    first, last = _range(range_text)
     inherited = {**bench.environment, **trial.environment}
-    found = pythons_between(first, last, inherited)
+    versions = pythons_between(first, last, inherited)
     missing = [(first[0], minor) for minor in range(first[1], last[1] + 1)
-               if (first[0], minor) not in found]  # fmt: skip
+               if (first[0], minor) not in versions]  # fmt: skip
     for minor in missing:
         fetched = fetched_python(minor, inherited)
         if fetched is None:
             bench.emit(Notice(text=f"Python {_shown(minor)} isn't on this machine; skipped"))
         else:
-            found[minor] = fetched
-    if len(found) < _ENDS:
+            versions[minor] = fetched
+    if len(versions) < _ENDS:
         raise UnknownRelease(
-            f"this machine has {len(found)} of the Pythons {wanted}",
+            f"this machine has {len(versions)} of the Pythons {range_text}",
             hint="`uv python list` lists them; `uv python install 3.12` installs one",
         )
     pins = dict(pins_named(bench, trial, packages)) if packages else dict[str, str]()
-    facts = [found[minor] for minor in sorted(found)]
+    facts = [versions[minor] for minor in sorted(versions)]
     environments = replace(
         environments_for(bench, inherited, facts[-1]),
         pythons={each.version: each.path for each in facts},
@@ -101,15 +101,15 @@ class _Pythons(Versions):
         return list(self.pythons)[::-1], frozenset()
 
 
-def _range(wanted: str) -> tuple[Minor, Minor]:
-    told = _RANGE.fullmatch(wanted)
-    if told is None or int(told["first"]) >= int(told["last"]):
+def _range(text: str) -> tuple[Minor, Minor]:
+    match = _RANGE.fullmatch(text)
+    if match is None or int(match["first"]) >= int(match["last"]):
         raise BadUsage(
-            f"`--python {wanted}` isn't a range of Pythons",
+            f"`--python {text}` isn't a range of Pythons",
             hint="write the oldest and the newest: `--python 3.10..3.13`",
         )
-    major = int(told["major"])
-    return (major, int(told["first"])), (major, int(told["last"]))
+    major = int(match["major"])
+    return (major, int(match["first"])), (major, int(match["last"]))
 
 
 def _shown(minor: Minor) -> str:

@@ -59,8 +59,8 @@ class Cases:
 
     def without(self, numbers: Numbers) -> Numbers:
         """Return all differences but these."""
-        gone = frozenset(numbers)
-        return tuple(number for number in self.everything if number not in gone)
+        removed_numbers = frozenset(numbers)
+        return tuple(number for number in self.everything if number not in removed_numbers)
 
 
 @value_class(kw_only=True)

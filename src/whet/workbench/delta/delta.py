@@ -106,9 +106,9 @@ def delta(
     with open_session(
         bench, "delta", request, cases.trial(cases.everything), within=within
     ) as session:
-        found = DeltaHunt(session, options).run(cases)
-        session.conclude(found.stopped, _facts(found))
-    return found
+        result = DeltaHunt(session, options).run(cases)
+        session.conclude(result.stopped, _facts(result))
+    return result
 
 
 class DeltaHunt:
@@ -128,17 +128,17 @@ class DeltaHunt:
         ends = settled(self._session, cases)
         cases = ends.cases
         oracle = held_to_site(ends.baseline, ends.trial(cases.everything))
-        found, stopped = self._search(
+        differences, stopped = self._search(
             ends, oracle, lambda _: few_to_add(cases.paths), cases.everything, ends.trial, _as_said
         )
-        fails = self._side(cases, found, found, FAILS, stopped)
+        fails = self._side(cases, differences, differences, FAILS, stopped)
         passes = None
         if stopped.is_complete:
-            gone, stopped = self._search(
-                ends, oracle, lambda _: few_to_take_back(cases.paths, found), cases.everything,
+            undone, stopped = self._search(
+                ends, oracle, lambda _: few_to_take_back(cases.paths, differences), cases.everything,
                 lambda numbers: ends.trial(cases.without(numbers)), _turned_over,
             )  # fmt: skip
-            passes = self._side(cases, gone, cases.without(gone), PASSES, stopped)
+            passes = self._side(cases, undone, cases.without(undone), PASSES, stopped)
         failure = ends.baseline.outcome.failure
         return Delta(
             what=cases.what, good=cases.good, bad=cases.bad,
@@ -155,7 +155,7 @@ class DeltaHunt:
         begin: Callable[[Numbers], Search[Numbers, Numbers]],
         best: Numbers,
         as_trial: Callable[[Numbers], Trial],
-        told: Callable[[Verdict], Verdict],
+        search_verdict: Callable[[Verdict], Verdict],
     ) -> tuple[Numbers, StopReason]:
         seconds = ends.baseline.reproduction.wall_seconds
         what = ends.cases.what
@@ -163,7 +163,7 @@ class DeltaHunt:
             session=self._session, oracle=oracle, repeats=ends.baseline.repeats,
             options=replace(self._options, budget=self._left()), begin=begin,
             as_trial=lambda numbers: with_patience(as_trial(numbers), seconds),
-            label=lambda numbers: f"{len(numbers)} {what}", best=best, told=told,
+            label=lambda numbers: f"{len(numbers)} {what}", best=best, told=search_verdict,
             place=ends.cases.place,
         )  # fmt: skip
         stopped = search.run()
@@ -175,14 +175,19 @@ class DeltaHunt:
         return self._options.budget.less(self._wall_seconds, 0)
 
     def _side(
-        self, cases: Cases, found: Numbers, taken: Numbers, word: str, stopped: StopReason
+        self,
+        cases: Cases,
+        numbers: Numbers,
+        removed_numbers: Numbers,
+        word: str,
+        stopped: StopReason,
     ) -> Side:
-        trial = cases.trial(taken)
-        result = None if cases.result is None else cases.result(taken, word)
+        trial = cases.trial(removed_numbers)
+        result = None if cases.result is None else cases.result(removed_numbers, word)
         if result is not None:
             result.write()
         return Side(
-            changes=tuple(cases.changes[number] for number in found), numbers=found, trial=trial,
+            changes=tuple(cases.changes[number] for number in numbers), numbers=numbers, trial=trial,
             file="" if result is None else result.shown, line=self._line(trial, result),
             stopped=stopped,
         )  # fmt: skip

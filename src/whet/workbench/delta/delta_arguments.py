@@ -69,8 +69,8 @@ def _cases(base: Trial, command: Words, good: tuple[str, Words], bad: tuple[str,
     is_named = isinstance(between.made(()), dict)
 
     def words(numbers: tuple[int, ...]) -> Words:
-        made = between.made(numbers)
-        return as_words(made if is_named else {"": made})
+        arguments = between.made(numbers)
+        return as_words(arguments if is_named else {"": arguments})
 
     return Cases(
         what="arguments", good=good_shown or "no arguments", bad=bad_shown or "no arguments",

@@ -61,7 +61,7 @@ def settled(session: Session, cases: Cases) -> Settled:
         raise refused
     plain = cases.plain()
     try:
-        found = ends.of(plain)
+        ends_settled = ends.of(plain)
     except _GoodEndFailsError as error:
         raise error.told from None
     session.emit(
@@ -69,15 +69,15 @@ def settled(session: Session, cases: Cases) -> Settled:
             text=f"rewritten in plain form, `{cases.bad}` behaves differently, so whet compares by {plain.what}"
         )
     )
-    return found
+    return ends_settled
 
 
 class _GoodEndFailsError(Exception):
     """The good case fails as it was made; as it is written it may pass."""
 
-    def __init__(self, told: EndMisjudged) -> None:
-        super().__init__(str(told))
-        self.told = told
+    def __init__(self, error: EndMisjudged) -> None:
+        super().__init__(str(error))
+        self.told = error
 
 
 @value_class
@@ -100,9 +100,9 @@ class _Ends:
                 Notice(text=f"`{cases.good}` fails and `{cases.bad}` passes: whet swaps them")
             )
             cases = turned
-        found = Settled(cases=cases, baseline=copied.baseline, payloads=copied.trial.payloads)
-        self._check_good(found)
-        return found
+        ends = Settled(cases=cases, baseline=copied.baseline, payloads=copied.trial.payloads)
+        self._check_good(ends)
+        return ends
 
     def _failing(self, cases: Cases) -> Copied | None:
         """Reproduce the failure of the bad case; None: it passes."""
@@ -115,10 +115,10 @@ class _Ends:
             return None
         return Copied(trial=trial, baseline=baseline)
 
-    def _check_good(self, found: Settled) -> None:
+    def _check_good(self, ends: Settled) -> None:
         """Run the good case, as often as a failure that comes now and then needs."""
-        baseline, cases = found.baseline, found.cases
-        trial = with_patience(found.trial(()), baseline.reproduction.wall_seconds)
+        baseline, cases = ends.baseline, ends.cases
+        trial = with_patience(ends.trial(()), baseline.reproduction.wall_seconds)
         *_, last = self.session.repeat(
             trial, baseline.oracle, cases.good,
             times=baseline.repeats, until=_is_not_good, place=cases.place,

@@ -68,19 +68,23 @@ def cases_of_environments(bench: Workbench, request: TrialRequest, good: str, ba
     return _cases(bench, trial, old, new)
 
 
-def _read(bench: Workbench, folder: Path, shown: str) -> Environment:
-    path = Path(os.path.abspath(folder / shown))
-    content = read_payload(path, shown, may_be_empty=True)
+def _read(bench: Workbench, folder: Path, shown_path: str) -> Environment:
+    path = Path(os.path.abspath(folder / shown_path))
+    content = read_payload(path, shown_path, may_be_empty=True)
     try:
-        found = read_environment(content)
+        parsed_variables = read_environment(content)
     except UnreadableError as error:
         raise SettingsUnreadable(
-            f"`{shown}` isn't an environment: {error}",
-            hint=f"write it with `env -0 > {shown}`, or one `NAME=value` a line",
+            f"`{shown_path}` isn't an environment: {error}",
+            hint=f"write it with `env -0 > {shown_path}`, or one `NAME=value` a line",
         ) from error
-    variables = {name: found[name] for name in sorted(found) if not changes_by_itself(name)}
+    variables = {
+        name: parsed_variables[name]
+        for name in sorted(parsed_variables)
+        if not changes_by_itself(name)
+    }
     marks = environment_to_keep(variables, state=bench.project.state)
-    return Environment(shown=shown, variables=variables, marks=marks, path=path)
+    return Environment(shown=shown_path, variables=variables, marks=marks, path=path)
 
 
 def _cases(bench: Workbench, trial: Trial, good: Environment, bad: Environment) -> Cases:
@@ -129,12 +133,14 @@ def in_environment(
         inherited: what trials inherit.
         is_whole: it gets no others, but those that change by themselves.
     """
-    gone = {name for name in inherited if name not in variables and not changes_by_itself(name)}
+    dropped_names = {
+        name for name in inherited if name not in variables and not changes_by_itself(name)
+    }
     own = {name: value for name, value in variables.items() if inherited.get(name) != value}
     return replace(
         trial,
         environment={**own, **trial.environment},
-        unset=tuple(sorted(gone - {*trial.environment})) if is_whole else trial.unset,
+        unset=tuple(sorted(dropped_names - {*trial.environment})) if is_whole else trial.unset,
     )
 
 
@@ -148,14 +154,14 @@ def _result(
     is_whole: bool,
 ) -> Result:
     path = place_beside(bench, bad.path, word)
-    known = {name: value for name, value in variables.items() if is_environment_name(name)}
-    content = write_env_file(known).encode("utf-8", "surrogateescape")
-    shown = os.path.relpath(path, trial.cwd)
-    shown = str(path) if shown.startswith("..") else shown
+    valid = {name: value for name, value in variables.items() if is_environment_name(name)}
+    content = write_env_file(valid).encode("utf-8", "surrogateescape")
+    shown_path = os.path.relpath(path, trial.cwd)
+    shown_path = str(path) if shown_path.startswith("..") else shown_path
     own = ("env", *(f"{name}={value}" for name, value in trial.environment.items()))
     start = ("env", "-i") if is_whole else ()
     command = (
-        *start, "sh", "-c", _SOURCED, f"./{shown}" if not shown.startswith("/") else shown,
+        *start, "sh", "-c", _SOURCED, f"./{shown_path}" if not shown_path.startswith("/") else shown_path,
         *(own if trial.environment else ()), *trial.command,
     )  # fmt: skip
 
@@ -164,5 +170,8 @@ def _result(
         write_atomically(path, content, mode=_PRIVATE)
 
     return Result(
-        path=path, shown=shown, write=write, trial=replace(trial, command=command, environment={})
+        path=path,
+        shown=shown_path,
+        write=write,
+        trial=replace(trial, command=command, environment={}),
     )

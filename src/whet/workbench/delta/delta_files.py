@@ -60,17 +60,17 @@ def cases_of_files(
     return pair.cases(old, new)
 
 
-def _read(folder: Path, shown: str) -> _File:
-    path = Path(os.path.abspath(folder / shown))
-    content = read_payload(path, shown, may_be_empty=True)
+def _read(folder: Path, name: str) -> _File:
+    path = Path(os.path.abspath(folder / name))
+    content = read_payload(path, name, may_be_empty=True)
     try:
         kind, data = document_in(path.name, content)
     except UnreadableError as error:
         raise SettingsUnreadable(
-            f"`{shown}` doesn't match the format of its name: {error}",
+            f"`{name}` doesn't match the format of its name: {error}",
             hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",
         ) from error
-    return _File(shown=shown, path=path, content=content, kind=kind, data=data)
+    return _File(shown=name, path=path, content=content, kind=kind, data=data)
 
 
 def _marked(command: tuple[str, ...], good: _File, bad: _File) -> tuple[str, ...]:
@@ -111,12 +111,12 @@ class _Pair:
         def made(numbers: Numbers) -> bytes:
             return kind.write(between.made(numbers)).encode("utf-8", "surrogatepass")
 
-        found = _Differences(
+        differences = _Differences(
             what="settings", made=made, paths=between.paths,
             changes=tuple(leaf.as_change() for leaf in between.leaves),
         )  # fmt: skip
         plain = (lambda: self._by_lines(good, bad)) if _is_alike(good, bad) else None
-        return self._cases(good, bad, found, plain)
+        return self._cases(good, bad, differences, plain)
 
     def _by_lines(self, good: _File, bad: _File) -> Cases:
         between = text_between(good.content, bad.content)
@@ -136,28 +136,28 @@ class _Pair:
             for hunk in between.hunks
         )  # fmt: skip
         paths = tuple((number,) for number in range(len(changes)))
-        found = _Differences(what="lines", made=between.made, paths=paths, changes=changes)
-        return self._cases(good, bad, found, None)
+        differences = _Differences(what="lines", made=between.made, paths=paths, changes=changes)
+        return self._cases(good, bad, differences, None)
 
     def _cases(
         self,
         good: _File,
         bad: _File,
-        found: _Differences,
+        differences: _Differences,
         plain: Callable[[], Cases] | None,
     ) -> Cases:
-        made = found.made
+        render = differences.made
         base = self._bound(bad)
 
         def trial(numbers: Numbers) -> Trial:
-            return base.with_payload(self.bench.payload_store.hold(made(numbers)))
+            return base.with_payload(self.bench.payload_store.hold(render(numbers)))
 
         def result(numbers: Numbers, word: str) -> Result:
-            return self._result(bad, base, made(numbers), word)
+            return self._result(bad, base, render(numbers), word)
 
         return Cases(
-            what=found.what, good=good.shown, bad=bad.shown, changes=found.changes,
-            paths=found.paths, trial=trial, turned=lambda: self.cases(bad, good), plain=plain,
+            what=differences.what, good=good.shown, bad=bad.shown, changes=differences.changes,
+            paths=differences.paths, trial=trial, turned=lambda: self.cases(bad, good), plain=plain,
             originals=(bad.path,), result=result,
         )  # fmt: skip
 
@@ -173,7 +173,7 @@ class _Pair:
 
     def _result(self, bad: _File, base: Trial, content: bytes, word: str) -> Result:
         path = place_beside(self.bench, bad.path, word, self.output)
-        shown, trial = on_path(base, path)
+        name, trial = on_path(base, path)
         if base.payloads[0].argument is None:
             trial = replace(trial, stdin=self.bench.payload_store.keep(content))
 
@@ -181,17 +181,17 @@ class _Pair:
             self.bench.payload_store.keep(content)
             write_atomically(path, content)
 
-        return Result(path=path, shown=shown, write=write, trial=trial)
+        return Result(path=path, shown=name, write=write, trial=trial)
 
 
 def on_path(base: Trial, path: Path) -> tuple[str, Trial]:
     """Return the name of a file that lies there, and the command on it as a user would type it."""
-    shown = os.path.relpath(path, base.cwd)
-    shown = str(path) if shown.startswith("..") else shown
+    name = os.path.relpath(path, base.cwd)
+    name = str(path) if name.startswith("..") else name
     words = list(base.command)
     for binding in base.payloads:
-        binding.put(shown, words)
-    return shown, replace(base, command=tuple(words), payloads=())
+        binding.put(name, words)
+    return name, replace(base, command=tuple(words), payloads=())
 
 
 def _is_alike(good: _File, bad: _File) -> bool:

@@ -61,12 +61,12 @@ def cases_of_folders(
     return _cases(bench, trial, old, new, output)
 
 
-def _read(where: Path, shown: str) -> _Folder:
-    path = Path(os.path.abspath(where / shown))
-    archive = parse_tar(read_folder(path, shown))
+def _read(where: Path, name: str) -> _Folder:
+    path = Path(os.path.abspath(where / name))
+    archive = parse_tar(read_folder(path, name))
     assert archive is not None, "a folder travels as an archive"
     members = {os.fsdecode(member.path).rstrip("/"): member for member in archive.members}
-    return _Folder(shown=shown.rstrip("/"), path=path, members=members)
+    return _Folder(shown=name.rstrip("/"), path=path, members=members)
 
 
 def _moved(word: str, good: str, bad: str) -> str:
@@ -107,8 +107,8 @@ def _cases(bench: Workbench, trial: Trial, good: _Folder, bad: _Folder, output: 
             bench.payload_store.keep(content)
             replace_folder(path, content, bench.cleanup_journal)
 
-        shown, on_result = on_path(base, path)
-        return Result(path=path, shown=shown, write=write, trial=on_result)
+        name, on_result = on_path(base, path)
+        return Result(path=path, shown=name, write=write, trial=on_result)
 
     return Cases(
         what="differences", good=good.shown, bad=bad.shown, changes=between.changes,
@@ -123,23 +123,23 @@ def _turned(trial: Trial, good: _Folder, bad: _Folder) -> Trial:
     return replace(trial, command=tuple(words))
 
 
-def _packed(good: _Folder, bad: _Folder, made: dict[str, FileVersion | None]) -> bytes:
+def _packed(good: _Folder, bad: _Folder, versions: dict[str, FileVersion | None]) -> bytes:
     """Return the good folder with files as they were made, packed."""
     members: list[bytes] = []
     for path in sorted({*good.members, *bad.members}, key=lambda each: each.split("/")):
-        if path not in made:
+        if path not in versions:
             members.append(good.members[path].raw)
             continue
-        version = made[path]
+        version = versions[path]
         if version is not None:
             members.append(_member(good, bad, path, version).raw)
     return b"".join((*members, TAR_CODEC.plain_tail))
 
 
 def _member(good: _Folder, bad: _Folder, path: str, version: FileVersion) -> Member:
-    found = [folder.members[path] for folder in (good, bad) if path in folder.members]
-    for member in found:
+    versions = [folder.members[path] for folder in (good, bad) if path in folder.members]
+    for member in versions:
         if _version(member) == version:
             return member
     assert version.content is not None, "only a text lies between two"
-    return TAR_CODEC.with_content(found[0], version.content)
+    return TAR_CODEC.with_content(versions[0], version.content)

@@ -92,8 +92,8 @@ def cases_of_trials(bench: Workbench, request: TrialRequest, good: int, bad: int
     return _cases(bench, request, compare_trials(bench, good, bad))
 
 
-def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> Cases:
-    before, after = found.before, found.after
+def _cases(bench: Workbench, request: TrialRequest, difference: TrialDifference) -> Cases:
+    before, after = difference.before, difference.after
     names = (f"trial {before.number}", f"trial {after.number}")
     today = bench.build_trial(replace(request, command=before.trial.command, cwd=before.trial.cwd))
     base = replace(before.trial, surroundings=today.surroundings)
@@ -101,7 +101,7 @@ def _cases(bench: Workbench, request: TrialRequest, found: TrialDifference) -> C
         base = replace(base, stdin=STDIN_EMPTY)  # many trials cannot read one terminal
     variables, unknown = _variables(bench, before, after)
     parts = [variables, _arguments(before.trial, after.trial), *_fields(before.trial, after.trial)]
-    left_out = [*unknown, *_left_out(found)]
+    left_out = [*unknown, *_left_out(difference)]
     releases = _releases(bench, before.trial, after.trial)
     code, why = _code(bench, before.trial, after.trial, today)
     if releases.place is not None:
@@ -143,10 +143,10 @@ def _with(base: Trial, parts: list[_Part], numbers: Numbers) -> Trial:
 def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, list[str]]:
     """Return the variables that differ, and those whose values are not known."""
     marks = environment_to_keep(bench.environment, state=bench.project.state)
-    kept = [dict(inherited_by(bench, entry).environment) for entry in (before, after)]
-    is_whole = all(kept)
+    environments = [dict(inherited_by(bench, entry).environment) for entry in (before, after)]
+    is_whole = all(environments)
     own: list[dict[str, str]] = []
-    for entry, inherited in zip((before, after), kept, strict=True):
+    for entry, inherited in zip((before, after), environments, strict=True):
         left = {k: v for k, v in inherited.items() if k not in entry.trial.unset}
         own.append({**(left if is_whole else {}), **entry.trial.environment})
     hidden = sorted(
@@ -170,8 +170,8 @@ def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, li
 
     differ = [name for name in hidden if own[0].get(name) != own[1].get(name)]
     unknown = [f"variable {name}: a secret, whose value whet doesn't keep" for name in differ]
-    shown = [environment_to_keep(each, state=bench.project.state) for each in values]
-    changes = changed_variables(between, *shown)
+    visible = [environment_to_keep(each, state=bench.project.state) for each in values]
+    changes = changed_variables(between, *visible)
     return _Part(
         changes=changes, paths=tuple(leaf.path for leaf in between.leaves), put=put
     ), unknown
@@ -216,8 +216,8 @@ def _named(words: tuple[str, ...]) -> dict[str, object]:
     return {_WORDS + name: values for name, values in as_options(words).items()}
 
 
-def _unnamed(made: Mapping[str, object]) -> dict[str, object]:
-    return {name.removeprefix(_WORDS): values for name, values in made.items()}
+def _unnamed(settings: Mapping[str, object]) -> dict[str, object]:
+    return {name.removeprefix(_WORDS): values for name, values in settings.items()}
 
 
 def _argument_change(leaf: Leaf) -> Change:
@@ -310,9 +310,9 @@ def _code(bench: Workbench, before: Trial, after: Trial, today: Trial) -> tuple[
     return _Part(changes=between.changes, paths=between.paths, put=put, place=place), ""
 
 
-def _left_out(found: TrialDifference) -> list[str]:
+def _left_out(difference: TrialDifference) -> list[str]:
     return [
         f"{change}; {_ELSEWHERE[change.what]}"
-        for change in found.difference.changes
+        for change in difference.difference.changes
         if change.what in _ELSEWHERE
     ]

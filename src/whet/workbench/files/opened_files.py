@@ -57,16 +57,16 @@ def opened_files(
         if each
     )
     names = (name for name in looks.paths if not f"{top}/{name}".startswith(own))
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name in _known(top, _plain(top, names)):
         status = Path(top, name).stat()
         if status.st_mtime_ns >= began.ns:
             continue
         if status.st_size > _MOST_BYTES_EACH:
             return {}
-        found[name] = Path(top, name).read_bytes()
-    is_small = len(found) <= _MOST_FILES and sum(map(len, found.values())) <= _MOST_BYTES
-    return found if is_small else {}
+        contents[name] = Path(top, name).read_bytes()
+    is_small = len(contents) <= _MOST_FILES and sum(map(len, contents.values())) <= _MOST_BYTES
+    return contents if is_small else {}
 
 
 def _plain(top: str, names: Iterable[str]) -> Iterator[str]:
@@ -82,14 +82,14 @@ def _plain(top: str, names: Iterable[str]) -> Iterator[str]:
 
 def _known(top: str, names: Iterable[str]) -> list[str]:
     """Return the files that git does not ignore; all where there is no repository."""
-    chosen = list(names)[:_MOST_LOOKED_AT]
+    candidates = list(names)[:_MOST_LOOKED_AT]
     try:
         Repository.containing(Path(top))
         listing = Repository(Path(top)).get(
             "--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard",
-            "--", *chosen,
-        ) if chosen else ""  # fmt: skip
+            "--", *candidates,
+        ) if candidates else ""  # fmt: skip
     except (NotARepository, GitFailedError):
-        return chosen
-    known = set(listing.split("\0"))
-    return [name for name in chosen if name in known]
+        return candidates
+    tracked = set(listing.split("\0"))
+    return [name for name in candidates if name in tracked]

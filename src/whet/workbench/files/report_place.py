@@ -22,7 +22,7 @@ class ReportFolder:
         path: the folder.
     """
 
-    def __init__(self, bench: Workbench, named: str) -> None:
+    def __init__(self, bench: Workbench, folder_name: str) -> None:
         """Find it and make it.
 
         A folder that the user named and that holds other things gets one of its own in it. Where
@@ -30,7 +30,7 @@ class ReportFolder:
 
         Args:
             bench: the workbench.
-            named: what the user named; empty: `whet-report`.
+            folder_name: what the user named; empty: `whet-report`.
 
         Raises:
             CannotWrite: if it may not be made.
@@ -38,7 +38,7 @@ class ReportFolder:
         """
         self._known = bench.project.state / _FOLDERS
         self.path = self._free(
-            bench, Path(os.path.abspath(named or REPORT_FOLDER)), is_named=bool(named)
+            bench, Path(os.path.abspath(folder_name or REPORT_FOLDER)), is_named=bool(folder_name)
         )
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -57,40 +57,42 @@ class ReportFolder:
             DiskFull: if there is no space left.
             CannotWrite: if the folder may not be written to.
         """
-        written = self._written(self.path)
+        digests = self._written(self.path)
         for name, data in files.items():
             # Both, as whet may be killed on the way.
-            written[name] = (*written.get(name, ())[-1:], digest_of(data))
+            digests[name] = (*digests.get(name, ())[-1:], digest_of(data))
         try:
             self._known.mkdir(mode=0o700, exist_ok=True)
-            write_atomically(self._record(self.path), json.dumps(written).encode(), mode=0o600)
+            write_atomically(self._record(self.path), json.dumps(digests).encode(), mode=0o600)
         except OSError as error:
             raise storage_error(error, self._known) from error
         for name, data in files.items():
             write_atomically(self.path / name, data)
 
-    def _free(self, bench: Workbench, wanted: Path, *, is_named: bool) -> Path:
-        if is_named and not self._may_be_written_to(wanted):
-            wanted /= REPORT_FOLDER
-        number, path = 1, wanted
+    def _free(self, bench: Workbench, first_choice: Path, *, is_named: bool) -> Path:
+        if is_named and not self._may_be_written_to(first_choice):
+            first_choice /= REPORT_FOLDER
+        number, path = 1, first_choice
         while not (self._may_be_written_to(path) and bench.claims.take(path)):
             number += 1
-            path = wanted.with_name(f"{wanted.name}-{number}")
+            path = first_choice.with_name(f"{first_choice.name}-{number}")
         return path
 
     def _may_be_written_to(self, folder: Path) -> bool:
         """Whether nothing stands there, or a folder of which each file that may be replaced is whet's."""
         if not os.path.lexists(folder):
             return True
-        written = self._written(folder)
+        recorded_digests = self._written(folder)
         try:
             names = {path.name for path in folder.iterdir()}
         except OSError:
             return False
-        if names and not written:
+        if names and not recorded_digests:
             return False
         return all(
-            _holds(folder / name, digests) for name, digests in written.items() if name in names
+            _holds(folder / name, digests)
+            for name, digests in recorded_digests.items()
+            if name in names
         )
 
     def _record(self, folder: Path) -> Path:

@@ -120,14 +120,14 @@ def make_reproducer(
         line = line_of(recipe, with_folder=not names_only)
         script = script_of(recipe, headline, with_folder=not names_only)
         try:
-            tried, times = _try(session, trial, recipe, baseline, with_folder=not names_only)
+            outcome, times = _try(session, trial, recipe, baseline, with_folder=not names_only)
         finally:
             report.write({SCRIPT: script.encode("utf-8", "surrogateescape")})
             make_runnable(folder / SCRIPT)
             if not names_only:
                 for file in recipe.files.values():
                     Path(file.path).unlink(missing_ok=True)
-        if baseline.oracle.judge(tried) is Verdict.BAD:
+        if baseline.oracle.judge(outcome) is Verdict.BAD:
             files = shown_count(len(recipe.files), "file") if brought else ""
             where = (
                 f"in an empty folder{f' with {files} of yours' if files else ''}"
@@ -135,9 +135,9 @@ def make_reproducer(
                 if names_only
                 else f"in `{trial.cwd}`, whose files it needs,"
             )
-            return _reproducer(line, folder, where, tried, times)
+            return _reproducer(line, folder, where, outcome, times)
         failure = baseline.outcome.failure
-        did = "it passed" if tried.failure is None else told_apart(tried.failure, failure)
+        did = "it passed" if outcome.failure is None else told_apart(outcome.failure, failure)
     return Reproducer(
         line=_shown(line, folder),
         script=str(folder / SCRIPT),
@@ -150,17 +150,17 @@ def make_reproducer(
 def _sets_to_name(bench: Workbench, trial: Trial) -> list[Mapping[str, str]]:
     """Return which packages to name elsewhere: those that were changed, then what was beside them."""
     digest = trial.surroundings.packages_digest
-    known = (bench.notebook.environment(digest) if digest else None) or {}
+    recorded = (bench.notebook.environment(digest) if digest else None) or {}
     is_beside = bool(trial.packages) and {_normalised(each) for each in trial.packages} <= set(
-        known
+        recorded
     )
     if not is_beside:
         return [trial.packages]
-    named = {_normalised(each) for each in trial.packages}
+    names = {_normalised(each) for each in trial.packages}
     others = {
         name: version
-        for name, version in known.items()
-        if name not in named and _RELEASED.fullmatch(version) and "/" not in name
+        for name, version in recorded.items()
+        if name not in names and _RELEASED.fullmatch(version) and "/" not in name
     }
     return [trial.packages, {**trial.packages, **others}]
 
@@ -182,10 +182,10 @@ def index_to_name(environment: Mapping[str, str]) -> dict[str, str]:
 
     Nothing with a password in it: a line is made to be passed on.
     """
-    wanted = IndexSettings.configured(environment).for_uv()
+    index = IndexSettings.configured(environment).for_uv()
     return {
         name: value
-        for name, value in wanted.items()
+        for name, value in index.items()
         if value
         and value != environment.get(name)
         and not (name == "UV_DEFAULT_INDEX" and value == PYPI)
@@ -197,13 +197,13 @@ def _run(times: int) -> str:
     return "it ran once more" if times == 1 else f"it ran up to {times} times"
 
 
-def _reproducer(line: str, folder: Path, where: str, tried: Outcome, times: int) -> Reproducer:
+def _reproducer(line: str, folder: Path, where: str, outcome: Outcome, times: int) -> Reproducer:
     return Reproducer(
         line=_shown(line, folder),
         script=str(folder / SCRIPT),
         is_verified=True,
         remark=f"{_run(times)} {where} and failed the same way.",
-        wall_seconds=tried.wall_seconds,
+        wall_seconds=outcome.wall_seconds,
     )
 
 
@@ -254,8 +254,8 @@ def recipe_for(
 
 
 def _content(bench: Workbench, digest: str) -> bytes:
-    found = bench.payload_store.payload_of(digest)
-    return found if isinstance(found, bytes) else found.read_bytes()
+    payload = bench.payload_store.payload_of(digest)
+    return payload if isinstance(payload, bytes) else payload.read_bytes()
 
 
 def _bring_along(trial: Trial, files: dict[str, PlacedFile]) -> Trial:
@@ -367,8 +367,8 @@ def _bound(trial: Trial) -> set[str]:
 def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> str:
     """Return a script for any POSIX shell that holds all it needs."""
     start = f"cd {quote_word(recipe.trial.cwd)}" if with_folder else _FOLDER_OF_ITS_OWN
-    said = [f"# {visible_line(text)}" for text in veiled(headline).split("\n") if text]
-    lines = ["#!/bin/sh", *said, "set -eu", start]
+    comments = [f"# {visible_line(text)}" for text in veiled(headline).split("\n") if text]
+    lines = ["#!/bin/sh", *comments, "set -eu", start]
     secrets = _secrets_of(recipe)
     lines += map(ask_for, secrets)
     lines += recipe.setup
@@ -382,9 +382,9 @@ def script_of(recipe: Recipe, headline: str, *, with_folder: bool = False) -> st
 
 
 def _write_in_script(path: str, content: bytes, secrets: Mapping[str, str]) -> str:
-    written = write_file(path, content, secrets)
-    if written != write_file(path, content):
-        return written
+    command = write_file(path, content, secrets)
+    if command != write_file(path, content):
+        return command
     if _is_plain(content):
         mark = "END_OF_FILE"
         while mark.encode() in content:
@@ -438,7 +438,7 @@ def _try(
         commands = [("sh", str(script)), ("sh", "-c", line)]
         if line == f"sh {SCRIPT}":
             del commands[1]  # too long for a line: it is the script
-        tried, most = Outcome(), 1
+        outcome, most = Outcome(), 1
         # Its files are named as they are in the original, wherever it runs now.
         roots = (trial.cwd,) if trial.code is None else (trial.code.repository,)
         secrets = _secrets_of(recipe)
@@ -450,13 +450,13 @@ def _try(
                     measures=trial.measures,
                 )  # fmt: skip
                 for times in range(1, baseline.repeats + 1):
-                    tried = _run_elsewhere(elsewhere, executor, again, oracle)
+                    outcome = _run_elsewhere(elsewhere, executor, again, oracle)
                     most = max(most, times)
-                    if oracle.judge(tried) is Verdict.BAD:
+                    if oracle.judge(outcome) is Verdict.BAD:
                         break
-                if oracle.judge(tried) is not Verdict.BAD:
+                if oracle.judge(outcome) is not Verdict.BAD:
                     break
-        return tried, most
+        return outcome, most
     finally:
         bench.cleanup_journal.discard(place)
 

@@ -12,7 +12,12 @@ from whet.workbench.trials.payload import is_same_file, path_called, shrunk_path
 
 
 def result_path(
-    bench: Workbench, original: Path, output: str, *, taken: Collection[Path], is_alone: bool
+    bench: Workbench,
+    original: Path,
+    output: str,
+    *,
+    other_results: Collection[Path],
+    is_alone: bool,
 ) -> Path:
     """Return where the smaller version of ``original`` goes.
 
@@ -20,7 +25,7 @@ def result_path(
         bench: the workbench: a file that it holds may be written over, as nothing is lost.
         original: the payload.
         output: the file or folder that the user named; empty: beside the original.
-        taken: results of other payloads.
+        other_results: results of other payloads.
         is_alone: it is the only payload.
 
     Raises:
@@ -28,36 +33,36 @@ def result_path(
         CannotWrite: if its folder is not there, or may not be written to.
         ResultInUse: if another whet is writing the file that the user named.
     """
-    named = Path(os.path.abspath(output)) if output else original.parent
-    if original.is_dir() and named.resolve().is_relative_to(original.resolve()):
+    place = Path(os.path.abspath(output)) if output else original.parent
+    if original.is_dir() and place.resolve().is_relative_to(original.resolve()):
         raise BadUsage(
             f"`-o {output}` is in the folder that whet shrinks, which it never changes",
             hint="name another place, or leave it out: the result goes next to the original",
         )
-    if output and not named.is_dir():
+    if output and not place.is_dir():
         if not is_alone:
             raise BadUsage(
                 f"`-o {output}` is one file, for more than one result",
                 hint="name an existing folder: each result goes into it",
             )
-        if is_same_file(named, original):
+        if is_same_file(place, original):
             raise BadUsage(
                 f"`-o {output}` is the file itself, which whet never changes",
                 hint="name another file, or leave it out: the result goes next to the original",
             )
-        if named.exists() and not named.is_file():
+        if place.exists() and not place.is_file():
             raise BadUsage(
                 f"`-o {output}` is a pipe, a socket or a device, not a file",
                 hint="name a file, or leave it out: the result goes next to the original",
             )
-        path = _writable(named.resolve())  # a link stays one: `/dev/stdout` is a link too
+        path = _writable(place.resolve())  # a link stays one: `/dev/stdout` is a link too
         if not bench.claims.take(path):
             raise ResultInUse(
                 f"another whet is writing to `{output}` at this moment",
                 hint="wait until it ends, or name another file with `-o`",
             )
         return path
-    return _writable(free_path(bench, named / shrunk_path(original).name, original, taken))
+    return _writable(free_path(bench, place / shrunk_path(original).name, original, other_results))
 
 
 def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:
@@ -72,25 +77,27 @@ def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") 
     Raises:
         CannotWrite: if its folder is not there, or may not be written to.
     """
-    named = Path(os.path.abspath(folder)) if folder else original.parent
-    wanted = named / path_called(original, word).name
-    return _writable(free_path(bench, wanted, original, ()))
+    place = Path(os.path.abspath(folder)) if folder else original.parent
+    first_choice = place / path_called(original, word).name
+    return _writable(free_path(bench, first_choice, original, ()))
 
 
-def free_path(bench: Workbench, wanted: Path, original: Path, taken: Collection[Path]) -> Path:
-    """Return ``wanted``, or with a number in its name if it is not free.
+def free_path(
+    bench: Workbench, first_choice: Path, original: Path, other_results: Collection[Path]
+) -> Path:
+    """Return ``first_choice``, or with a number in its name if it is not free.
 
     A file of the user's may stand there, or another whet may be writing to it now.
     """
-    number, path = 1, wanted
+    number, path = 1, first_choice
     while (
-        path in taken
+        path in other_results
         or is_same_file(path, original)
         or not _may_go(bench, path)
         or not bench.claims.take(path)
     ):
         number += 1
-        path = wanted.with_name(f"{wanted.stem}-{number}{wanted.suffix}")
+        path = first_choice.with_name(f"{first_choice.stem}-{number}{first_choice.suffix}")
     return path
 
 

@@ -54,31 +54,31 @@ class Definition:
     needs_import: bool = False
 
 
-def definition_of(told: JsonObject, pattern: str) -> Definition:
+def definition_of(facts: JsonObject, pattern: str) -> Definition:
     """Return where something in a module is written.
 
     Args:
-        told: what the command's own Python has answered of it.
+        facts: what the command's own Python has answered of it.
         pattern: what in the module is meant.
     """
-    kind, file = text(told, "kind"), optional_text(told, "file") or ""
-    is_new = _version(told) >= _TELLS_BY_ITSELF
+    kind, file = text(facts, "kind"), optional_text(facts, "file") or ""
+    is_new = _version(facts) >= _TELLS_BY_ITSELF
     reason = _KINDS.get(kind, "" if is_new else _OLD_KINDS.get(kind, ""))
     if kind == "frozen":
-        file = optional_text(told, "frozen_from") or ""
+        file = optional_text(facts, "frozen_from") or ""
         reason = reason or ("" if file else "it is part of the interpreter itself, without a file")
     if reason:
         return Definition(reason=reason)
-    module = text(told, "module")
+    module = text(facts, "module")
     if pattern == "*":
         return Definition(path=file, module=module, name=pattern)
-    found = _in_file(file, pattern)
-    if found is not None:
+    place = _in_file(file, pattern)
+    if place is not None:
         return Definition(
-            path=file, module=module, name=found[0], line=found[1],
-            note=_inherits(told, pattern) if found[0] != pattern else _shared(file, found[1]),
+            path=file, module=module, name=place[0], line=place[1],
+            note=_inherits(facts, pattern) if place[0] != pattern else _shared(file, place[1]),
         )  # fmt: skip
-    return _elsewhere(told, f"{module}:{pattern}")
+    return _elsewhere(facts, f"{module}:{pattern}")
 
 
 def pattern_in(source: bytes, name: str) -> str:
@@ -98,64 +98,64 @@ def _in_file(file: str, name: str) -> tuple[str, int] | None:
         return None
     try:
         source = Path(file).read_bytes()
-        found = pattern_in(source, name)
-        line = 0 if found else lambdas_in(source).get(name, 0)
+        pattern_place = pattern_in(source, name)
+        line = 0 if pattern_place else lambdas_in(source).get(name, 0)
     except (OSError, SyntaxError, ValueError):
         return None
     if line:
         return LAMBDA, line
-    return (found, 0) if found else None
+    return (pattern_place, 0) if pattern_place else None
 
 
-def _elsewhere(told: JsonObject, title: str) -> Definition:
+def _elsewhere(facts: JsonObject, title: str) -> Definition:
     """Return where something is written that its module has, but does not define by that name."""
-    if not told.keys() & {"import_error", "value", "defined_in", "qualified_name"}:
+    if not facts.keys() & {"import_error", "value", "defined_in", "qualified_name"}:
         reason = "whet can't find its source without importing its module"
         return Definition(reason=reason, needs_import=True)
-    reason = _unreadable(told)
+    reason = _unreadable(facts)
     if reason:
         return Definition(reason=reason)
-    path = text(told, "defined_in")
-    name = text(told, "qualified_name").replace(".<locals>", "")
+    path = text(facts, "defined_in")
+    name = text(facts, "qualified_name").replace(".<locals>", "")
     if name.rpartition(".")[2] == LAMBDA:
-        line = integer(told, "line")
+        line = integer(facts, "line")
         note = f"`{title}` is the lambda of `{path}:{line}`"
         return Definition(path=path, name=LAMBDA, line=line, note=_shared(path, line) or note)
-    found = _in_file(path, name)
-    if found is None:
-        return Definition(reason=_without_functions(told, path, name))
-    how = "is a partial of" if told.get("is_partial") else "is"
+    place = _in_file(path, name)
+    if place is None:
+        return Definition(reason=_without_functions(facts, path, name))
+    how = "is a partial of" if facts.get("is_partial") else "is"
     note = f"`{title}` {how} `{name}` of `{path}`: whet counts all calls of `{name}`"
-    return Definition(path=path, name=found[0], line=found[1], note=note)
+    return Definition(path=path, name=place[0], line=place[1], note=note)
 
 
-def _unreadable(told: JsonObject) -> str:
+def _unreadable(facts: JsonObject) -> str:
     """Return why what is meant stands in no file of Python; empty: it does."""
-    if "import_error" in told:
-        return f"its module doesn't define that name, and can't be imported: {text(told, 'import_error')}"
-    kind = text(told, "value") if "value" in told else ""
+    if "import_error" in facts:
+        return f"its module doesn't define that name, and can't be imported: {text(facts, 'import_error')}"
+    kind = text(facts, "value") if "value" in facts else ""
     if kind:
         in_c = kind.startswith(_KINDS_IN_C)
         return _NOT_PYTHON if in_c else f"it is a value of type `{kind}`, not a function"
-    path = optional_text(told, "defined_in") if "defined_in" in told else None
+    path = optional_text(facts, "defined_in") if "defined_in" in facts else None
     if path is None:
         return _NOT_PYTHON
     return "" if path.endswith(".py") else f"it is generated while the program runs (`{path}`)"
 
 
-def _without_functions(told: JsonObject, path: str, name: str) -> str:
-    if not told.get("is_class"):
+def _without_functions(facts: JsonObject, path: str, name: str) -> str:
+    if not facts.get("is_class"):
         return f"`{path}` has no function `{name}`: it was created while the module ran"
-    bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
+    bases = [f"`{text(each, 'class')}`" for each in records(facts, "classes")[1:]]
     what = f"; its methods come from {', '.join(bases)}: name these" if bases else ""
     return f"the class has no method of its own in a file{what}"
 
 
-def _inherits(told: JsonObject, name: str) -> str:
+def _inherits(facts: JsonObject, name: str) -> str:
     """Return what of a class is left out, in a sentence; empty: nothing."""
-    if not told.get("is_class"):
+    if not facts.get("is_class"):
         return ""
-    bases = [f"`{text(each, 'class')}`" for each in records(told, "classes")[1:]]
+    bases = [f"`{text(each, 'class')}`" for each in records(facts, "classes")[1:]]
     return (
         f"whet doesn't count the methods that `{name}` inherits from {', '.join(bases)}"
         if bases
@@ -175,5 +175,7 @@ def _shared(path: str, line: int) -> str:
     return f"{what}: whet counts all of them" if count > 1 else ""
 
 
-def _version(told: JsonObject) -> tuple[int, ...]:
-    return tuple(bounded(each) for each in text(told, "version").split(".")[:2] if each.isdecimal())
+def _version(facts: JsonObject) -> tuple[int, ...]:
+    return tuple(
+        bounded(each) for each in text(facts, "version").split(".")[:2] if each.isdecimal()
+    )

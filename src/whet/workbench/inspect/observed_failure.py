@@ -25,9 +25,9 @@ def seen_lines(outcome: Outcome) -> list[str]:
 
 def stack_sentences(evidence: Sequence[Evidence]) -> list[str]:
     """Return who waits where, the largest group of main threads first, tasks of asyncio last."""
-    seen = [stacks_in(each) for each in evidence if each.kind == STACKS]
-    groups = [group for each in seen for group in groups_of(each)]
-    tasks = [group for each in seen for group in task_groups(each)]
+    stacks = [stacks_in(each) for each in evidence if each.kind == STACKS]
+    groups = [group for each in stacks for group in groups_of(each)]
+    tasks = [group for each in stacks for group in task_groups(each)]
     return [
         *(sentence(group) for group in groups[:_MOST_GROUPS]),
         *(task_sentence(group) for group in tasks[:_MOST_GROUPS]),
@@ -38,6 +38,6 @@ def _variables(outcome: Outcome) -> list[str]:
     dead = dead_in(outcome.evidence)
     if not dead:
         return []
-    chosen = dead[likeliest(outcome, dead)].failure
-    _, *lines = failure_lines(chosen, frames=_MOST_FRAMES)
+    failure = dead[likeliest(outcome, dead)].failure
+    _, *lines = failure_lines(failure, frames=_MOST_FRAMES)
     return lines

@@ -32,14 +32,14 @@ def dead_of(bench: Workbench, entry: Entry) -> tuple[Dead, ...]:
     Raises:
         NoFailureKept: if there are none.
     """
-    found = dead_in(bench.notebook.evidence_of(entry.number, FAILURES))
-    if not found:
+    dead = dead_in(bench.notebook.evidence_of(entry.number, FAILURES))
+    if not dead:
         command = joined(masked_words(entry.trial.command))
         raise NoFailureKept(
             f"trial {entry.number} has no saved frames",
             hint=f"run it again to save them: `whet run --locals -- {command[:100]}`",
         )
-    return found
+    return dead
 
 
 def dead_in(evidence: Sequence[Evidence]) -> tuple[Dead, ...]:

@@ -100,14 +100,16 @@ def probe(
     tasks = AgentTasks(probes=wish_of(looking))
     session = Session(bench=bench, verb=looking.verb, request=request, tasks=tasks)
     result = run_trial(session, trial, oracle, console)
-    seen = next(each for each in result.evidence if each.kind == PROBES)
-    return Probed(result=result, report=probe_report(seen.data))
+    evidence = next(each for each in result.evidence if each.kind == PROBES)
+    return Probed(result=result, report=probe_report(evidence.data))
 
 
 def wish_of(looking: Looking) -> str:
     """Return what is looked out for, as the agents read it."""
-    told = [_as_record(number, place, wish) for number, (place, wish) in enumerate(looking.places)]
-    wish = {"probes": told, "ranks": list(looking.ranks), "most_calls": looking.most_calls}
+    records = [
+        _as_record(number, place, wish) for number, (place, wish) in enumerate(looking.places)
+    ]
+    wish = {"probes": records, "ranks": list(looking.ranks), "most_calls": looking.most_calls}
     return json.dumps({**wish, "words": list(looking.words)})
 
 
@@ -125,15 +127,15 @@ def settle(
 
 def notes_on(places: Sequence[tuple[Place, Wish]]) -> list[str]:
     """Return what is to be known before the command runs, in sentences."""
-    found = [place.note for place, _ in places if place.note]
+    notes = [place.note for place, _ in places if place.note]
     for _, wish in places:
         texts = [each for action in wish.actions if action.name == "print" for each in action.words]
-        found += [
+        notes += [
             f"`{each}` runs each time, and its side effects stay"
             for each in (*texts, wish.condition)
             if each and changes_something(each)
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(notes))
 
 
 def _as_record(number: int, place: Place, wish: Wish) -> dict[str, object]:
@@ -191,11 +193,13 @@ class _Settling:
         path = self._cwd / target.file
         if path.is_file():
             return path, ""
-        found = list(files_named(target.file, [self._cwd]))
-        if len(found) == 1:
-            return Path(found[0]), f"`{target.file}` is `{os.path.relpath(found[0], self._cwd)}`"
-        if found:
-            names = ", ".join(f"`{os.path.relpath(each, self._cwd)}`" for each in found[:5])
+        matches = list(files_named(target.file, [self._cwd]))
+        if len(matches) == 1:
+            return Path(
+                matches[0]
+            ), f"`{target.file}` is `{os.path.relpath(matches[0], self._cwd)}`"
+        if matches:
+            names = ", ".join(f"`{os.path.relpath(each, self._cwd)}`" for each in matches[:5])
             raise UnknownTarget(
                 f"`{target.file}` matches {names}", hint="write the full path of one"
             )
@@ -205,57 +209,57 @@ class _Settling:
         )
 
     def _sources(self) -> list[str]:
-        found: list[str] = []
+        paths: list[str] = []
         for folder, below, files in os.walk(self._cwd):
             below[:] = sorted(each for each in below if each[:1] != "." and each != "__pycache__")
             inside = os.path.relpath(folder, self._cwd)
-            found += [os.path.normpath(f"{inside}/{each}") for each in files if each[-3:] == ".py"]
-            if len(found) > _MOST_NAMES:
+            paths += [os.path.normpath(f"{inside}/{each}") for each in files if each[-3:] == ".py"]
+            if len(paths) > _MOST_NAMES:
                 break
-        return found
+        return paths
 
     def _line(self, target: Target, path: Path, source: bytes, note: str) -> Place:
         try:
-            found = statement_at(source, target.line)
+            statement = statement_at(source, target.line)
         except (SyntaxError, ValueError) as error:
             raise UnknownTarget(
                 f"`{path}` isn't valid Python: {error}", hint="fix that first"
             ) from error
-        if found is None:
+        if statement is None:
             raise UnknownTarget(f"`{path}` has no code", hint="check the path")
-        if found.function:
-            said = f"line {target.line} defines `{found.function}`: whet follows its calls"
+        if statement.function:
+            remark = f"line {target.line} defines `{statement.function}`: whet follows its calls"
             return Place(
-                target=target, title=_title(path, found.function), path=str(path),
-                name=found.function, note=note or said,
+                target=target, title=_title(path, statement.function), path=str(path),
+                name=statement.function, note=note or remark,
             )  # fmt: skip
-        if not found.first <= target.line <= found.last:
-            note = f"line {target.line} has no code: whet uses line {found.first}"
-        elif found.first != target.line:
-            note = f"the statement on line {target.line} starts on line {found.first}"
+        if not statement.first <= target.line <= statement.last:
+            note = f"line {target.line} has no code: whet uses line {statement.first}"
+        elif statement.first != target.line:
+            note = f"the statement on line {target.line} starts on line {statement.first}"
         return Place(
-            target=target, title=_title(path, str(found.first)), path=str(path),
-            line=found.first, last=found.last, note=note,
+            target=target, title=_title(path, str(statement.first)), path=str(path),
+            line=statement.first, last=statement.last, note=note,
         )  # fmt: skip
 
     def _in_module(self, target: Target) -> Place:
         title = f"{target.module}:{target.name}"
-        told = self._where(f"{target.module}:", imports=False)
-        found = definition_of(told, target.name)
-        if found.needs_import:
+        facts = self._where(f"{target.module}:", imports=False)
+        definition = definition_of(facts, target.name)
+        if definition.needs_import:
             if not all(part.isidentifier() for part in target.name.split(".")):
-                _pattern(target, _source(Path(text(told, "file"))), title)
-            found = definition_of(self._where(title, imports=True), target.name)
-        if found.line and target.kind is TargetKind.TRACE:
-            found = replace(found, reason="whet can't follow the calls of a lambda")
-        if found.reason:
+                _pattern(target, _source(Path(text(facts, "file"))), title)
+            definition = definition_of(self._where(title, imports=True), target.name)
+        if definition.line and target.kind is TargetKind.TRACE:
+            definition = replace(definition, reason="whet can't follow the calls of a lambda")
+        if definition.reason:
             raise UnknownTarget(
-                f"`{title}` cannot be looked into: {found.reason}",
+                f"`{title}` cannot be looked into: {definition.reason}",
                 hint="probe the line in your code that calls it",
             )
         return Place(
-            target=target, title=title, path=found.path, module=found.module, line=found.line,
-            name=found.name, note=found.note,
+            target=target, title=title, path=definition.path, module=definition.module, line=definition.line,
+            name=definition.name, note=definition.note,
         )  # fmt: skip
 
     def _where(self, target: str, *, imports: bool) -> JsonObject:
@@ -296,9 +300,9 @@ def _pattern(target: Target, source: bytes, within: str) -> str:
     )
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    near += [each for each in known if each.rpartition(".")[2] == name and each not in near][:3]
+def _near(name: str, names: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    near += [each for each in names if each.rpartition(".")[2] == name and each not in near][:3]
     return f"did you mean {' or '.join(f'`{each}`' for each in near)}?" if near else ""
 
 

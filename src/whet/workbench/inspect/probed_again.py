@@ -62,8 +62,8 @@ def probes_again(
 
 def probed_in(result: RunResult) -> Probed | None:
     """Return what the probes of a trial have seen; None: it had none."""
-    seen = next((each for each in result.evidence if each.kind == PROBES), None)
-    return None if seen is None else Probed(result=result, report=probe_report(seen.data))
+    evidence = next((each for each in result.evidence if each.kind == PROBES), None)
+    return None if evidence is None else Probed(result=result, report=probe_report(evidence.data))
 
 
 def _asked(bench: Workbench, entry: Entry) -> JsonObject | None:

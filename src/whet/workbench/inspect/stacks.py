@@ -134,9 +134,9 @@ def _matching(pattern: str) -> list[int]:
         compiled = re.compile(pattern)
     except re.error:
         compiled = re.compile(re.escape(pattern))
-    found = matching(compiled)
-    if found:
-        return found
+    pids = matching(compiled)
+    if pids:
+        return pids
     words = {Path(word).name for pid in matching(re.compile("")) for word in _words_of(pid)}
     near = difflib.get_close_matches(pattern, sorted(words), n=3, cutoff=0.6)
     hint = (
@@ -160,10 +160,10 @@ def _words_of(pid: int) -> list[str]:
 
 def _tree(roots: Sequence[int]) -> list[int]:
     """Return processes and all that is below them, each once, parents first."""
-    found: dict[int, None] = {}
+    pids: dict[int, None] = {}
     for root in roots:
-        found |= dict.fromkeys([root, *descendants_of(root)])
-    return list(found)
+        pids |= dict.fromkeys([root, *descendants_of(root)])
+    return list(pids)
 
 
 def _audit_listener(target: str, pids: Sequence[int], look: Look) -> ObservedStacks:

@@ -69,9 +69,9 @@ def follow_command(
         BadUsage: if what is to be learnt from does not pass.
     """
     trial = bench.build_trial(request, live=console is not None)
-    known, source = _learnt(bench, request, trial, learning)
+    usual_calls, source = _learnt(bench, request, trial, learning)
     result = run(bench, request, console, verb="syscalls", tasks=FOLLOWED)
-    return _report(result, known, source)
+    return _report(result, usual_calls, source)
 
 
 def follow_again(
@@ -89,14 +89,14 @@ def follow_again(
         command=then.command, cwd=then.cwd, environment=then.environment, reset=then.reset,
         timeout_seconds=then.limits.wall_seconds, limits=then.limits,
     )  # fmt: skip
-    known, source = _learnt(bench, request, entry.trial, learning)
+    usual_calls, source = _learnt(bench, request, entry.trial, learning)
     result = run_again(
         bench, entry.number, console, code_then=False, environment={}, tasks=FOLLOWED
     )
-    return _report(result, known, source)
+    return _report(result, usual_calls, source)
 
 
-def follow_process(pid: int, seconds: float | None, begun: Callable[[], None]) -> CallReport:
+def follow_process(pid: int, seconds: float | None, on_start: Callable[[], None]) -> CallReport:
     """Follow a process that runs, and all that it starts, until it ends or the time is up.
 
     Ctrl-C ends it too; the process goes on.
@@ -107,7 +107,7 @@ def follow_process(pid: int, seconds: float | None, begun: Callable[[], None]) -
     """
     from whet.host.inspect.attaching import follow_running
 
-    calls = follow_running(pid, is_usual, seconds=seconds, begun=begun)
+    calls = follow_running(pid, is_usual, seconds=seconds, begun=on_start)
     return CallReport(calls=calls, telling=ranked(telling(calls.failures), None))
 
 
@@ -120,11 +120,11 @@ def calls_in(evidence: Sequence[Evidence]) -> SystemCalls | None:
 
 
 def report_of(
-    calls: SystemCalls, outcome: Outcome | None, known: frozenset[CallKey] = frozenset()
+    calls: SystemCalls, outcome: Outcome | None, usual_calls: frozenset[CallKey] = frozenset()
 ) -> CallReport:
     """Return what of the calls of a trial tells something."""
     failure: Failure | None = None if outcome is None else outcome.failure
-    left = telling(calls.failures, known)
+    left = telling(calls.failures, usual_calls)
     return CallReport(
         calls=calls,
         telling=ranked(left, failure, "" if outcome is None else last_words(outcome)),
@@ -137,10 +137,10 @@ def last_words(outcome: Outcome) -> str:
     return outcome.stderr.tail(_TOLD_BYTES).decode("utf-8", "surrogateescape")
 
 
-def _report(result: RunResult, known: frozenset[CallKey], source: str) -> CallReport:
+def _report(result: RunResult, usual_calls: frozenset[CallKey], source: str) -> CallReport:
     calls = calls_in(result.evidence)
     assert calls is not None, "they were followed"
-    report = report_of(calls, result.entry.outcome, known)
+    report = report_of(calls, result.entry.outcome, usual_calls)
     return replace(report, learnt_from=source, result=result)
 
 
@@ -157,12 +157,12 @@ def _learnt(
         entry = bench.notebook.find(learning.trial)
         calls = calls_in(bench.notebook.evidence_of(entry.number, SYSTEM_CALLS))
         if calls is None:
-            asked = replace(
+            good_request = replace(
                 request,
                 command=entry.trial.command, cwd=entry.trial.cwd,
                 environment=entry.trial.environment,
             )  # fmt: skip
-            return _of_passing(bench, asked, f"trial {entry.number}, run again")
+            return _of_passing(bench, good_request, f"trial {entry.number}, run again")
         _must_pass(entry.outcome, f"trial {entry.number}")
         return learnt(telling(calls.failures)), f"trial {entry.number}"
     number = passed_before(bench, request, trial)

@@ -161,19 +161,19 @@ def whereabouts(
     cwd = Path(os.path.abspath(request.cwd or project.folder))
     whole = {**environment, **request.environment}
     start = start_of(request.command, whole, cwd)
-    named, colon, attribute = target.partition(":")
-    path = cwd / named
-    if named.endswith(".py") or os.sep in named:
+    name, colon, attribute = target.partition(":")
+    path = cwd / name
+    if name.endswith(".py") or os.sep in name:
         if not path.is_file():
-            raise UnknownTarget(f"there is no file `{named}`", hint="check the path and `--cwd`")
+            raise UnknownTarget(f"there is no file `{name}`", hint="check the path and `--cwd`")
         module = module_of(path)
         if "." in path.stem:
             raise BadUsage(
-                f"`{named}` has a dot in its name, so it can't be a module",
+                f"`{name}` has a dot in its name, so it can't be a module",
                 hint="`whet probe FILE:FUNCTION -- CMD` probes a script of any name",
             )
     else:
-        module = named
+        module = name
     # Python imports a file of any name, though no `import` statement can write it.
     if not path.is_file() and not all(part.isidentifier() for part in module.split(".")):
         raise BadUsage(
@@ -183,30 +183,34 @@ def whereabouts(
     if attribute and not all(part.isidentifier() for part in attribute.split(".")):
         raise BadUsage(
             f"`{attribute}` in `{target}` is not the name of a function or class",
-            hint=f"write `{named}:function` or `{named}:Class.method`",
+            hint=f"write `{name}:function` or `{name}:Class.method`",
         )
-    asked = {
+    question = {
         "module": module,
         "attributes": attribute.split(".") if attribute else [],
         "split": not colon and "." in module and not path.is_file(),
         "imports": imports and bool(attribute or "." in module) and module != _script(start.script),
     }
-    told = ask_where(start, whole, cwd, asked)
-    meant = next((each for each in _meant(path, module, cwd) if each), start.script)
-    if "missing" in told and meant and module_of(Path(meant)) == module:
+    facts = ask_where(start, whole, cwd, question)
+    target_file = next((each for each in _meant(path, module, cwd) if each), start.script)
+    if "missing" in facts and target_file and module_of(Path(target_file)) == module:
         # Nothing imports it by that name, but it is a file that the command may run all the same.
-        above = str(Path(os.path.realpath(meant)).parents[module.count(".") + _is_package(meant)])
-        told = ask_where(replace(start, first=above), whole, cwd, {**asked, "imports": False})
-    _refuse_unknown(told, target)
-    module = text(told, "module")
-    file = optional_text(told, "file") or ""
+        above = str(
+            Path(os.path.realpath(target_file)).parents[
+                module.count(".") + _is_package(target_file)
+            ]
+        )
+        facts = ask_where(replace(start, first=above), whole, cwd, {**question, "imports": False})
+    _refuse_unknown(facts, target)
+    module = text(facts, "module")
+    file = optional_text(facts, "file") or ""
     asked_for = str(path) if path.is_file() else ""
-    copies = _copies(project, module, file, texts(told, "copies"), asked_for)
+    copies = _copies(project, module, file, texts(facts, "copies"), asked_for)
     return Whereabouts(
         module=module,
-        attributes=texts(told, "attributes"),
+        attributes=texts(facts, "attributes"),
         file=file,
-        told=told,
+        told=facts,
         copies=copies,
     )
 
@@ -271,29 +275,29 @@ def run_counted(
             load = Load(pid=integer(line, "pid"), file=text(line, "file"), by=_by(line))
             loads.append((at, load))
             continue
-        made = Calls(
+        counted_calls = Calls(
             pid=integer(line, "pid"),
             function=text(line, "function"),
             file=text(line, "file"),
             count=integer(line, "count") if "count" in line else 1,
             by=_by(line),
         )
-        calls.append((at, made))
+        calls.append((at, counted_calls))
     return Ran(
         result=result,
         definition=definition,
         reason=reason,
         loads=tuple(load for _, load in sorted(loads, key=lambda each: each[0])),
-        calls=tuple(made for _, made in sorted(calls, key=lambda each: each[0])),
+        calls=tuple(counted_calls for _, counted_calls in sorted(calls, key=lambda each: each[0])),
     )
 
 
 def _count_records(result: RunResult) -> list[JsonObject]:
-    found: list[JsonObject] = []
+    all_records: list[JsonObject] = []
     for each in result.evidence:
         if each.kind == COUNTS:
-            found += records(as_record(decoded(each.data), COUNTS), "told")
-    return found
+            all_records += records(as_record(decoded(each.data), COUNTS), "told")
+    return all_records
 
 
 def _by(line: JsonObject) -> tuple[tuple[str, int, str], ...]:
@@ -307,11 +311,11 @@ def _script(path: str) -> str:
     return Path(path).stem if path else ""
 
 
-def _refuse_unknown(told: JsonObject, target: str) -> None:
+def _refuse_unknown(facts: JsonObject, target: str) -> None:
     """Raise if there is no such module or attribute, with the closest names."""
-    missing = optional_text(told, "missing") if "missing" in told else None
+    missing = optional_text(facts, "missing") if "missing" in facts else None
     if missing is not None:
-        python = f"`{text(told, 'python')}`"
+        python = f"`{text(facts, 'python')}`"
         if missing.endswith(".*"):
             raise UnknownTarget(
                 f"`{missing[:-2]}` is a module, not a package: `{target}` cannot be in it",
@@ -319,20 +323,20 @@ def _refuse_unknown(told: JsonObject, target: str) -> None:
             )
         raise UnknownTarget(
             f"there is no module `{missing}` for {python}",
-            hint=_near(missing, texts(told, "known"))
+            hint=_near(missing, texts(facts, "known"))
             or "its path: `whet where sys`; name the command that finds it: `whet where … -- CMD`",
         )
-    if "missing_attribute" in told:
-        attribute = text(told, "missing_attribute")
+    if "missing_attribute" in facts:
+        attribute = text(facts, "missing_attribute")
         raise UnknownTarget(
-            f"`{text(told, 'module')}` has no `{attribute}`",
-            hint=_near(attribute, texts(told, "known")) or f"it is {optional_text(told, 'file')}",
+            f"`{text(facts, 'module')}` has no `{attribute}`",
+            hint=_near(attribute, texts(facts, "known")) or f"it is {optional_text(facts, 'file')}",
         )
 
 
-def _near(name: str, known: Sequence[str]) -> str:
+def _near(name: str, candidates: Sequence[str]) -> str:
     parent, _, last = name.rpartition(".")
-    near = difflib.get_close_matches(last, known, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(last, candidates, n=3, cutoff=0.6)
     names = [f"`{parent}.{each}`" if parent else f"`{each}`" for each in near]
     return f"did you mean {' or '.join(names)}?" if names else ""
 
@@ -363,30 +367,30 @@ def _copy(path: str, file: str, *, is_on_path: bool) -> Copy:
     return Copy(path=path, is_on_path=is_on_path, is_same=same, is_newer=newer)
 
 
-def classes_of(told: JsonObject, name: str) -> tuple[JsonObject, ...]:
+def classes_of(facts: JsonObject, name: str) -> tuple[JsonObject, ...]:
     """Return classes in the answer; none if it has none."""
-    return records(told, name) if name in told else ()
+    return records(facts, name) if name in facts else ()
 
 
 def warnings_of(where: Whereabouts) -> list[str]:
     """Return what is likely to mislead whoever edits a file of this name, in sentences."""
-    told = where.told
-    found: list[str] = []
-    if boolean(told, "is_standard") and not boolean(told, "is_of_python"):
-        found.append(f"`{where.file}` hides Python's own module `{where.module}`")
-    hiding = [path for path in texts(told, "shadowing") if path != where.file]
-    found += [f"`{path}` hides Python's own module of that name" for path in hiding]
-    byte_code = optional_record(told, "byte_code")
+    facts = where.told
+    warnings: list[str] = []
+    if boolean(facts, "is_standard") and not boolean(facts, "is_of_python"):
+        warnings.append(f"`{where.file}` hides Python's own module `{where.module}`")
+    hiding = [path for path in texts(facts, "shadowing") if path != where.file]
+    warnings += [f"`{path}` hides Python's own module of that name" for path in hiding]
+    byte_code = optional_record(facts, "byte_code")
     if byte_code is not None and byte_code.get("used") and byte_code.get("same") is False:
-        found.append(
+        warnings.append(
             f"Python runs the byte code `{text(byte_code, 'path')}`, which doesn't match the source: remove it"
         )
-    if text(told, "kind") == "byte code without a source":
-        found.append(f"`{where.file}` is stale byte code: its source is gone")
+    if text(facts, "kind") == "byte code without a source":
+        warnings.append(f"`{where.file}` is stale byte code: its source is gone")
     unsaved = unsaved_beside(where.file) if where.file else ""
     if unsaved:
-        found.append(f"an editor has unsaved changes to `{where.file}`: `{unsaved}`")
+        warnings.append(f"an editor has unsaved changes to `{where.file}`: `{unsaved}`")
     newer = [copy.path for copy in where.copies if copy.is_newer and not copy.is_same]
     if newer:
-        found.append(f"`{newer[0]}` is newer and differs, but Python doesn't load it")
-    return found
+        warnings.append(f"`{newer[0]}` is newer and differs, but Python doesn't load it")
+    return warnings

@@ -59,13 +59,13 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
 
 def _loaded(failure: KeptFailure, error: KeptError) -> dict[str, str]:
     """Return the user's modules by name, those whose import has failed too."""
-    found = {name: path for name, path in failure.modules.items() if is_user_code(path)}
+    paths = {name: path for name, path in failure.modules.items() if is_user_code(path)}
     for each in error.frames:
         path = Path(each.frame.path)
         is_imported = each.frame.in_user_code and each.module != "__main__"
         if is_imported and str(path.parent) in failure.search:
-            found.setdefault(path.stem, str(path))
-    return found
+            paths.setdefault(path.stem, str(path))
+    return paths
 
 
 def _copies(failure: KeptFailure, project: Path, at: Placing) -> Iterator[Clue]:
@@ -74,30 +74,30 @@ def _copies(failure: KeptFailure, project: Path, at: Placing) -> Iterator[Clue]:
     Two folders of a project may well have a module of the same name each and use their own: of
     those the one that is told of stands on the path too, and is hidden.
     """
-    known = python_files(project)
+    python_paths = python_files(project)
     searched = {os.path.realpath(Path(at.folder, each)) for each in failure.search}
 
     def is_foreign(path: str) -> bool:
         return not (is_user_code(path) and Path(path).is_relative_to(project))
 
-    told = 0
-    for name, path in _of_project(failure, known, project).items():
+    count = 0
+    for name, path in _of_project(failure, python_paths, project).items():
         tail = name.replace(".", "/") + ("/__init__.py" if path.endswith("__init__.py") else ".py")
-        for other in known.get(Path(tail).name, ()):
+        for other in python_paths.get(Path(tail).name, ()):
             is_named_so = f"/{other}".endswith(f"/{tail}") and is_user_code(other)
             above = os.path.realpath(other.removesuffix(tail))
             is_meant = is_named_so and (is_foreign(path) or above in searched)
-            if is_meant and told < _MOST_COPIES and _differ(path, other):
-                told += 1
+            if is_meant and count < _MOST_COPIES and _differ(path, other):
+                count += 1
                 yield _copy(failure, name, (path, other), at)
                 break
 
 
 def _of_project(
-    failure: KeptFailure, known: Mapping[str, Sequence[str]], project: Path
+    failure: KeptFailure, python_paths: Mapping[str, Sequence[str]], project: Path
 ) -> dict[str, str]:
     """Return the user's modules, and what is installed of packages that the project has."""
-    packages = [Path(path).parent for path in known.get("__init__.py", ())]
+    packages = [Path(path).parent for path in python_paths.get("__init__.py", ())]
     owned = {each.name for each in packages if len(each.relative_to(project).parts) <= _NEAR}
     return {
         name: path
@@ -138,10 +138,10 @@ def _unsaved(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
     own = [each.frame.path for each in error.frames if each.frame.in_user_code]
     modules = [path for path in failure.modules.values() if is_user_code(path)]
     for path in dict.fromkeys([*reversed(own), *modules]):
-        held = unsaved_beside(path)
-        if held:
+        buffer = unsaved_beside(path)
+        if buffer:
             yield Clue(
-                says=f"an editor has unsaved changes to {at(path)}: `{at(held)}`",
+                says=f"an editor has unsaved changes to {at(path)}: `{at(buffer)}`",
                 why=_WHY_UNSAVED,
                 path=path,
             )

@@ -216,33 +216,33 @@ def loop(
         ) as verifier,
         session.executor(console=console, perform=runs) as executor,
     ):  # fmt: skip
-        done, noticed = 0, time.monotonic()
-        while options.most_runs is None or done < options.most_runs:
+        count, noticed_at = 0, time.monotonic()
+        while options.most_runs is None or count < options.most_runs:
             cycle = None
-            known = _Known.once_written(state.saved, noticed)
+            first_known = _Known.once_written(state.saved, noticed_at)
             try:
                 trial = bench.build_trial(request, live=console is not None)
-                cycle, ended = _run(state, executor, saves, trial, judge, known)
+                cycle, moment = _run(state, executor, saves, trial, judge, first_known)
                 if cycle is None:
-                    noticed = time.monotonic()
+                    noticed_at = time.monotonic()
                     continue
             except WhetError as error:  # the program was removed for a moment, for one
-                if not done:
+                if not count:
                     raise
-                ended = Moment()
+                moment = Moment()
                 tell(error)
             else:
                 tell(cycle)
                 early.look_ahead()
             state.end_if_told()
-            done += 1
+            count += 1
             pause = _Pause(
                 saves, verifier, tell, state.typed,
-                _Later(ended, state.meanwhile), state.meanwhile.by_others(),
+                _Later(moment, state.meanwhile), state.meanwhile.by_others(),
             )  # fmt: skip
             if not pause.saved:
                 _verify(cycle, verifier, state.meanwhile.by_nobody(), tell)
-            if options.most_runs is not None and done >= options.most_runs:
+            if options.most_runs is not None and count >= options.most_runs:
                 pause.lasts_until_verified()
                 return
             offer(cycle, "")
@@ -251,7 +251,7 @@ def loop(
             ):
                 return
             state.saved = pause.saved
-            noticed = time.monotonic()
+            noticed_at = time.monotonic()
 
 
 def _verify(
@@ -291,7 +291,7 @@ def _run(
     saves: Saves,
     trial: Trial,
     judge: Callable[[Trial, TrialFuture], RunResult],
-    known: "_Known",
+    file_marks: "_Known",
 ) -> tuple[Cycle | None, Moment]:
     """Run once; return no cycle if a save has overtaken it, and when it ended."""
     began_ns = time.monotonic_ns()
@@ -300,11 +300,11 @@ def _run(
         future = executor.submit(trial)
         wait_until_settled(state.saved)
         # What was saved since the code was recorded is not in it, though it may be what is run.
-        read = Moment() if trial.code is None else known.at
-        if trial.code is not None and (changed := known.outdated()):
+        read = Moment() if trial.code is None else file_marks.at
+        if trial.code is not None and (paths := file_marks.outdated()):
             future.cancel()
             if state.console is None:
-                state.tell(Overtaken(number=future.number, saved=changed))
+                state.tell(Overtaken(number=future.number, saved=paths))
             state.end_if_told()
             return None, read
     finally:
@@ -319,20 +319,20 @@ def _run(
         future.cancel()
 
     meanwhile = state.meanwhile
-    meanwhile.begin(lambda path: known.is_older_than(path, read.ns - SLACK_NS), state.saved)
+    meanwhile.begin(lambda path: file_marks.is_older_than(path, read.ns - SLACK_NS), state.saved)
 
     def overtakes(path: str) -> bool:
         return meanwhile.ends_the_run(path, counts=saves.matter(path))
 
     state.saved, overtaken = _wait(future, saves, overtakes, state.saved, give_up)
     saves.wait_until_ready()  # whoever sees the result may save at once
-    ended = Moment()
+    moment = Moment()
     meanwhile.end(state.runs.last, state.saved if overtaken else ())
     state.tell_news(saves)
     if overtaken:
         state.end_if_told()
-        return None, ended
-    return _cycle(state, trial, judge(trial, future), known.noticed), ended
+        return None, moment
+    return _cycle(state, trial, judge(trial, future), file_marks.noticed), moment
 
 
 def _tell_of_end(state: _Loop, overtaken: Overtaken, began_ns: int) -> None:
@@ -343,10 +343,10 @@ def _tell_of_end(state: _Loop, overtaken: Overtaken, began_ns: int) -> None:
 
 def _pass_over_wake(saves: Saves) -> set[str]:
     """Take what comes up to the wake that the end of a run brings; return what was saved."""
-    found = set[str]()
+    wake_paths = set[str]()
     while paths := saves.next(lambda _: False):
-        found |= paths
-    return found
+        wake_paths |= paths
+    return wake_paths
 
 
 class _Known:
@@ -536,7 +536,7 @@ def _back(state: _Loop, failure: Failure | None) -> str | None:
     return next((snapshot.place for snapshot in state.runs.before(failure)), "")
 
 
-def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cycle:
+def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed_at: float) -> Cycle:
     start, outcome = state.runs.last, result.entry.outcome
     assert outcome is not None, trial
     state.cold_seconds = start.saved_seconds + outcome.wall_seconds
@@ -544,7 +544,7 @@ def _cycle(state: _Loop, trial: Trial, result: RunResult, noticed: float) -> Cyc
         trial=trial,
         result=result,
         start=start,
-        wall_seconds=time.monotonic() - noticed,
+        wall_seconds=time.monotonic() - noticed_at,
         cold_seconds=state.cold_seconds,
         saved=state.saved,
         snapshot_rows=state.runs.snapshot_rows,

@@ -153,9 +153,9 @@ class Meanwhile:
 
     def news(self) -> tuple[str, ...]:
         """Return the files, each once, that bring no run any more, as they did after each."""
-        found = tuple(sorted(self._news))
+        paths = tuple(sorted(self._news))
         self._news.clear()
-        return found
+        return paths
 
     def is_echo(self, path: str, after_ns: int) -> bool:
         """Whether a file is written because a run has ended, such as by a reader of whet's output.
@@ -177,9 +177,9 @@ class Meanwhile:
 
     def by_others(self) -> tuple[str, ...]:
         """Return what was put off and was saved by somebody else, now that the run is over."""
-        found = {path for path in self._put_off if self.is_by_others(path)}
-        self._put_off -= found
-        return tuple(sorted(found))
+        paths = {path for path in self._put_off if self.is_by_others(path)}
+        self._put_off -= paths
+        return tuple(sorted(paths))
 
     def by_nobody(self) -> tuple[str, ...]:
         """Return what was put off and may have been saved by somebody else, or not: nobody knows."""

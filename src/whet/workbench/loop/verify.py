@@ -164,9 +164,9 @@ class Verifier:
         limit = trial.limits.wall_seconds
         limits = replace(trial.limits, wall_seconds=min(limit or seconds, seconds))
         trial = replace(trial, limits=limits)
-        known = frozenset(self._unsteady)
+        unsteady = frozenset(self._unsteady)
         self._case = _Case(
-            trial=trial, result=result, started=time.monotonic(), known=known,
+            trial=trial, result=result, started=time.monotonic(), known=unsteady,
             doubtful=set(doubtful),
         )  # fmt: skip
         self._run()

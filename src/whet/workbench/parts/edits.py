@@ -65,16 +65,16 @@ def part_of_working_tree(
     for remark in (*bench.notes, *named_otherwise(repository, trial)):
         bench.emit(Notice(text=remark))
     place = checkouts_of(bench, repository)
-    base, changed = code.commit, code.snapshot or ""
+    base, snapshot = code.commit, code.snapshot or ""
     if baseline is None:
-        baseline = _with_changes(session, replace(trial, revision=changed), place)
+        baseline = _with_changes(session, replace(trial, revision=snapshot), place)
     search = PartSearch(
         session=session,
         repository=repository,
         on=lambda commit: replace(trial, revision=commit),
         reference_seconds=baseline.reproduction.wall_seconds,
         base=base,
-        changed=changed,
+        changed=snapshot,
         labels=(f"HEAD {base[:_SHORT]}", "the working tree"),
         oracle=baseline.oracle,
         place=place,

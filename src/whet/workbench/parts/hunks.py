@@ -58,8 +58,8 @@ class _File:
         return self.change.old_mode != self.change.new_mode
 
     def content(self, hunks: Collection[int]) -> bytes:
-        chosen = (hunk for place, hunk in enumerate(self.hunks) if place in hunks)
-        return with_hunks(self.old, chosen)
+        selection = (hunk for place, hunk in enumerate(self.hunks) if place in hunks)
+        return with_hunks(self.old, selection)
 
 
 class ChangeParts:
@@ -82,9 +82,9 @@ class ChangeParts:
         self._new = ends[1]
         self._made: dict[frozenset[int], str] = {}
         changes = path_changes(repository, *ends)
-        told = [change for change in changes if not change.is_compiled]
-        self.leaves_out = len(told) < len(changes)
-        self._files = [_read(repository, change) for change in told]
+        visible = [change for change in changes if not change.is_compiled]
+        self.leaves_out = len(visible) < len(changes)
+        self._files = [_read(repository, change) for change in visible]
         self.parts: tuple[Part, ...] = tuple(
             part for number, file in enumerate(self._files) for part in _parts_of(number, file)
         )
@@ -133,13 +133,13 @@ class ChangeParts:
             yield f"{file.change.path}:{max(file.hunks[at].old, 1)}"
 
     def _chosen(self, kept: Collection[int]) -> dict[int, list[Part]]:
-        chosen: dict[int, list[Part]] = {}
+        selection: dict[int, list[Part]] = {}
         for at in sorted(kept):
-            chosen.setdefault(self.parts[at].file, []).append(self.parts[at])
-        return chosen
+            selection.setdefault(self.parts[at].file, []).append(self.parts[at])
+        return selection
 
-    def _placed(self, chosen: dict[int, list[Part]]) -> Iterator[Placed]:
-        for number, parts in chosen.items():
+    def _placed(self, selection: dict[int, list[Part]]) -> Iterator[Placed]:
+        for number, parts in selection.items():
             file, change = self._files[number], self._files[number].change
             if not file.hunks:
                 if change.was:

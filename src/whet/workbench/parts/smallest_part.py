@@ -78,14 +78,14 @@ class PartSearch:
         try:
             commits = PartialCommits(self.repository, self.session.bench.cleanup_journal, self.base)
             parts = ChangeParts(self.repository, commits, (self.base, self.changed))
-            found = self._smallest(parts)
+            result = self._smallest(parts)
         except GitFailedError as error:
             raise HostFailure(
                 f"a part of the change between `{self.labels[0]}` and `{self.labels[1]}`"
                 f" can't be created: {error}",
                 hint="`git fsck` checks the repository",
             ) from error
-        return found
+        return result
 
     def _smallest(self, parts: ChangeParts) -> SmallestPart:
         if not parts.parts and parts.leaves_out:
@@ -98,11 +98,11 @@ class PartSearch:
                 f"`{self.labels[0]}` and `{self.labels[1]}` have the same files",
                 hint="the difference isn't in the repository: compare two runs with `whet diff`",
             )
-        found = self._search(parts, cached=self.repeats == 1)
-        if not found.is_verified and found.stopped is not StopReason.INTERRUPTED:
+        result = self._search(parts, cached=self.repeats == 1)
+        if not result.is_verified and result.stopped is not StopReason.INTERRUPTED:
             self.session.emit(Notice(text=HOLDS_NO_MORE))
-            found = self._search(parts, cached=False)
-        return found
+            result = self._search(parts, cached=False)
+        return result
 
     def _search(self, parts: ChangeParts, *, cached: bool) -> SmallestPart:
         everything = range(len(parts.parts))
@@ -117,15 +117,15 @@ class PartSearch:
         with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
-            known = answering(minimize(len(everything)), lambda kept: self._known(parts, kept))
-            ended = driver.run(known, ask, note_bad)
-            remembered = ended.cached
-        reason = stop_reason_of(ended, StopReason.MINIMAL)
+            search = answering(minimize(len(everything)), lambda kept: self._known(parts, kept))
+            end = driver.run(search, ask, note_bad)
+            remembered = end.cached
+        reason = stop_reason_of(end, StopReason.MINIMAL)
         # All of it was run before; of less, what only the notebook knew is run once more.
         is_all = len(self._best) == len(everything)
         is_run = not parts.leaves_out if is_all else not remembered
         is_verified = is_run or self._holds(parts)
-        self.session.stopped(reason, ended.trials, ended.wall_seconds)
+        self.session.stopped(reason, end.trials, end.wall_seconds)
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
         patch = self.session.bench.project.state / "parts" / f"{commit[:10]}.diff"
@@ -142,10 +142,10 @@ class PartSearch:
             after=len(self._best),
             bad_means=self.oracle.description,
             stopped=reason,
-            trials=ended.trials - remembered,
+            trials=end.trials - remembered,
             remembered=remembered,
             senseless=self._senseless,
-            wall_seconds=ended.wall_seconds,
+            wall_seconds=end.wall_seconds,
             is_verified=is_verified,
         )
 
@@ -156,15 +156,15 @@ class PartSearch:
         code of a trial, which whet keeps itself.
         """
         without, _ = users_filters(self.repository)
-        seen = {**git_environment(), **without}
-        seen.pop(VARIABLE, None)
+        environment = {**git_environment(), **without}
+        environment.pop(VARIABLE, None)
         journal = self.session.bench.cleanup_journal
-        tried = journal.temporary_folder() / commit[:10]
-        journal.adopt("worktree", str(tried), repository=self.repository.worktrees_of)
+        folder = journal.temporary_folder() / commit[:10]
+        journal.adopt("worktree", str(folder), repository=self.repository.worktrees_of)
         try:
-            done = call_tool(["sh", "-c", self._line_to(tried, patch)], environment=seen)
+            done = call_tool(["sh", "-c", self._line_to(folder, patch)], environment=environment)
         finally:
-            journal.discard(tried)
+            journal.discard(folder)
         place = Path(tempfile.gettempdir(), f"part-{commit[:10]}")
         return self._line_to(place, patch) if done.exit_code == 0 else ""
 
@@ -193,9 +193,9 @@ class PartSearch:
             trial=self.on(self.base),
             label=f"without the change, {self.labels[0]}",
         )
-        told = self.terms.for_search(driver.ask(question))
-        if told is not Verdict.GOOD:
-            is_older = told is Verdict.BAD
+        verdict = self.terms.for_search(driver.ask(question))
+        if verdict is not Verdict.GOOD:
+            is_older = verdict is Verdict.BAD
             word = "fails the same way" if is_older else "fails in another way"
             older = f"the cause is older: `whet bisect {self.base[:10]} -- COMMAND` searches further back"
             raise EndMisjudged(

@@ -40,14 +40,16 @@ class OtherFailures:
             return False
         place = failure.place
         where = "" if place is None else f"{Path(place.path).name}:{place.line}"
-        found = AlsoFound(summary=failure.summary, place=where, payload=payload, trial=trial)
-        return self._keep(_bug_of(failure), self._distance(place), found)
+        failure_found = AlsoFound(
+            summary=failure.summary, place=where, payload=payload, trial=trial
+        )
+        return self._keep(_bug_of(failure), self._distance(place), failure_found)
 
     def exited(self, code: int, payload: bytes, trial: int | None) -> bool:
         """Note that a script called a payload interesting in another way; as `met` does."""
         summary = f"the script exits {code}"
-        found = AlsoFound(summary=summary, place="", payload=payload, trial=trial)
-        return self._keep(code, (0, 0), found)
+        failure_found = AlsoFound(summary=summary, place="", payload=payload, trial=trial)
+        return self._keep(code, (0, 0), failure_found)
 
     @property
     def worth_reading(self) -> tuple[AlsoFound, ...]:
@@ -59,11 +61,11 @@ class OtherFailures:
     def _original_bug(self) -> object:
         return None if self.original is None else _bug_of(self.original)
 
-    def _keep(self, bug: object, distance: tuple[int, int], found: AlsoFound) -> bool:
-        known = self._found.get(bug)
-        if known is not None and len(known[1].payload) <= len(found.payload):
+    def _keep(self, bug: object, distance: tuple[int, int], candidate: AlsoFound) -> bool:
+        previous = self._found.get(bug)
+        if previous is not None and len(previous[1].payload) <= len(candidate.payload):
             return False
-        self._found[bug] = (distance, found)
+        self._found[bug] = (distance, candidate)
         return True
 
     def _distance(self, place: Frame | None) -> tuple[int, int]:

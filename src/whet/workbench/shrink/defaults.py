@@ -39,15 +39,15 @@ def shrink_towards(
             hint="name only the configuration; shrink the others in another command",
         )
     _refuse_what_makes_smaller(defaults, options.wishes)
-    (shown,) = options.files
+    (name,) = options.files
     folder = Path(request.cwd or bench.project.folder)
-    configuration = read_payload(folder / shown, shown)
+    configuration = read_payload(folder / name, name)
     base = read_payload(folder / defaults, defaults, may_be_empty=True)
-    _check(shown, shown, configuration)
-    _check(defaults, shown, base)
-    if not changes_towards(configuration, base, name=shown):
+    _check(name, name, configuration)
+    _check(defaults, name, base)
+    if not changes_towards(configuration, base, name=name):
         raise BadUsage(
-            f"`{shown}` has the same settings as `{defaults}`",
+            f"`{name}` has the same settings as `{defaults}`",
             hint="so no setting causes the failure: leave out `--towards` to make the file smaller",
         )
     return shrink(bench, request, replace(options, defaults=base))
@@ -55,23 +55,23 @@ def shrink_towards(
 
 def _refuse_what_makes_smaller(defaults: str, wishes: Goals) -> None:
     objective = wishes.objective if wishes.objective in MEASURES else ""
-    named = [f"--keep {pattern}" for pattern in wishes.keep]
-    named += [f"--objective {objective}"] if objective else []
-    if named:
+    options_given = [f"--keep {pattern}" for pattern in wishes.keep]
+    options_given += [f"--objective {objective}"] if objective else []
+    if options_given:
         raise BadUsage(
-            f"`{named[0]}` says which smaller file is wanted, and `--towards {defaults}` asks for"
+            f"`{options_given[0]}` says which smaller file is wanted, and `--towards {defaults}` asks for"
             " the fewest settings",
-            hint=f"leave out `{named[0]}`, or `--towards`",
+            hint=f"leave out `{options_given[0]}`, or `--towards`",
         )
 
 
-def _check(shown: str, name: str, content: bytes) -> None:
+def _check(shown_path: str, name: str, content: bytes) -> None:
     kind = document_kind_of(name)
     try:
         data_of(kind, content)
     except UnreadableError as error:
         assert kind is not None, "lines always parse"
         raise SettingsUnreadable(
-            f"`{shown}` is not {kind.name}: {error}",
+            f"`{shown_path}` is not {kind.name}: {error}",
             hint="repair it, or give both files a name that ends in `.txt`, to compare their lines",
         ) from error

@@ -23,7 +23,7 @@ MOST_FILES = 5_000
 
 def earlier_good(
     session: Session,
-    typed: Trial,
+    trial_as_typed: Trial,
     trial: Trial,
     baseline: Baseline,
     files: Sequence[Path],
@@ -35,22 +35,22 @@ def earlier_good(
 
     Args:
         session: runs it.
-        typed: the command as the user typed it.
+        trial_as_typed: the command as the user typed it.
         trial: the same on copies of the files.
         baseline: what it does.
         files: what is made smaller.
     """
     is_certain = isinstance(baseline.oracle, SameFailure) and baseline.repeats == 1
-    if typed.code is None or not typed.code.commit or not is_certain:
+    if trial_as_typed.code is None or not trial_as_typed.code.commit or not is_certain:
         return None
     bench = session.bench
-    repository = Repository(Path(typed.code.repository))
+    repository = Repository(Path(trial_as_typed.code.repository))
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     place = checkouts_of(bench, repository)
-    for label, code in _known_good(bench, typed, typed.code):
+    for label, code in _known_good(bench, trial_as_typed, trial_as_typed.code):
         commit = code.snapshot or code.commit
         try:
-            if not _is_worth_a_run(repository, commit, typed.code, files):
+            if not _is_worth_a_run(repository, commit, trial_as_typed.code, files):
                 continue
             patient = replace(patient, revision=commit)
             ran = session.run(patient, baseline.oracle, label, place=place)
@@ -61,11 +61,13 @@ def earlier_good(
     return None
 
 
-def _known_good(bench: Workbench, typed: Trial, now: CodeState) -> Iterator[tuple[str, CodeState]]:
-    for entry in bench.notebook.attempts_at(typed):
+def _known_good(
+    bench: Workbench, trial_as_typed: Trial, now: CodeState
+) -> Iterator[tuple[str, CodeState]]:
+    for entry in bench.notebook.attempts_at(trial_as_typed):
         code, outcome = entry.trial.code, entry.outcome
         has_passed = outcome is not None and outcome.failure is None and not outcome.interrupted
-        if code is None or not has_passed or not is_same_but_for_code(entry.trial, typed):
+        if code is None or not has_passed or not is_same_but_for_code(entry.trial, trial_as_typed):
             continue
         yield f"the code of trial {entry.number}", code
         break

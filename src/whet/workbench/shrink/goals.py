@@ -37,11 +37,11 @@ class Goals:
         Raises:
             BadUsage: if the objective isn't something that whet counts or measures.
         """
-        known = [*MEASURES, SECONDS, *measured]
-        if self.objective and self.objective not in known:
+        objectives = [*MEASURES, SECONDS, *measured]
+        if self.objective and self.objective not in objectives:
             raise BadUsage(
                 f"`--objective {self.objective}` isn't something that whet counts or measures",
-                hint=f"it can be {', '.join(known)}, or the name of a `--measure NAME=REGEX`",
+                hint=f"it can be {', '.join(objectives)}, or the name of a `--measure NAME=REGEX`",
             )
 
     def preference(self, payload: bytes) -> Preference:
@@ -50,8 +50,8 @@ class Goals:
         Raises:
             BadUsage: if there is nothing to keep.
         """
-        counted = self.objective if self.objective in MEASURES else ""
-        return Preference(objective=counted, keep=patterns_of(self.keep, payload))
+        measure = self.objective if self.objective in MEASURES else ""
+        return Preference(objective=measure, keep=patterns_of(self.keep, payload))
 
     def judged_by(self, oracle: Oracle, baseline: Baseline) -> Oracle:
         """Return the oracle that also holds to a number that is measured.

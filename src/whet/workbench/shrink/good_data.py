@@ -59,11 +59,11 @@ def good_data(
     if not isinstance(baseline.oracle, SameFailure) or baseline.repeats > 1:
         return None
     bench = session.bench
-    asked = {bench.payload_store.payload_of(trial.payloads[position].digest)}
+    contents = {bench.payload_store.payload_of(trial.payloads[position].digest)}
     for label, data in _candidates(bench, trial, path):
-        if data in asked or not data:
+        if data in contents or not data:
             continue
-        asked.add(data)
+        contents.add(data)
         good = trial.with_payload(bench.payload_store.keep(data), position)
         if session.run(good, baseline.oracle, label, place=place).verdict is Verdict.GOOD:
             return GoodData(label=label, lines=tuple(data.splitlines()))

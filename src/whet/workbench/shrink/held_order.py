@@ -29,22 +29,22 @@ def hold_order(session: Session, copied: Copied) -> Copied:
     runs = passes_to_be_sure(1 - baseline.reproduction.rate, 1 - _WRONG) or 1
     if is_set or runs > _MOST_RUNS or not _is_python(trial, baseline):
         return copied
-    held = replace(trial, environment={**trial.environment, SEED: _HELD})
-    patient = with_patience(held, baseline.reproduction.wall_seconds)
+    trial_with_seed = replace(trial, environment={**trial.environment, SEED: _HELD})
+    patient = with_patience(trial_with_seed, baseline.reproduction.wall_seconds)
     ran = session.run(patient, baseline.oracle, "one order of sets")
     if baseline.repeats == 1 and ran.verdict is Verdict.BAD:
-        return Copied(trial=held, baseline=baseline)
+        return Copied(trial=trial_with_seed, baseline=baseline)
     if baseline.repeats == 1 or not _is_alike(ran.outcome, baseline.outcome):
         return copied
     try:
-        found = reproduce(session, held, attempts=max(FEW, runs))
+        with_seed = reproduce(session, trial_with_seed, attempts=max(FEW, runs))
     except BaselineDoesNotFail:
         return copied
-    if found.repeats > 1 or not _is_alike(found.outcome, baseline.outcome):
+    if with_seed.repeats > 1 or not _is_alike(with_seed.outcome, baseline.outcome):
         return copied
     text = f"with `{SEED}={_HELD}` it fails every time: all trials of the search use that"
     session.emit(Notice(text=text))
-    return Copied(trial=held, baseline=found)
+    return Copied(trial=trial_with_seed, baseline=with_seed)
 
 
 def in_any_order(trial: Trial) -> Trial:

@@ -56,9 +56,9 @@ def near_payloads(bench: Workbench, trial: Trial, passes: Passes, at: Placing) -
             return trial.with_payload(bench.payload_store.keep(data), position)
 
         for units in units_of(content, bound.name):
-            found = _smallest(units, lambda data: passes(on(data)))
-            if found is not None:
-                yield _near(units, found, bound, on, passes, at)
+            cut = _smallest(units, lambda data: passes(on(data)))
+            if cut is not None:
+                yield _near(units, cut, bound, on, passes, at)
                 break
 
 
@@ -66,12 +66,12 @@ def _smallest(units: Units, passes: Callable[[bytes], bool]) -> Cut | None:
     """Return the smallest cut without which a payload passes."""
     search = cuts(len(units.spans))
     try:
-        asked = next(search)
+        question = next(search)
         while True:
-            asked = search.send(passes(units.without(asked)))
+            question = search.send(passes(units.without(question)))
     except StopIteration as ended:
-        found: Cut | None = ended.value
-        return found
+        cut: Cut | None = ended.value
+        return cut
 
 
 def _near(
@@ -86,8 +86,8 @@ def _near(
     path = _path_of(bound)
     first, behind = cut
     for unit, left in zip(range(first, behind), (_MOST_VALUES, 0), strict=False):
-        for tried, (span, text) in enumerate(units.others(unit)):
-            if tried >= left:
+        for count, (span, text) in enumerate(units.others(unit)):
+            if count >= left:
                 break
             variant = on(units.with_value(span, text))
             if passes(variant):
@@ -134,9 +134,11 @@ def near_arguments(trial: Trial, passes: Passes) -> Iterator[Near]:
 
 def _like(word: str) -> list[str]:
     """Return words that may stand in the place of another one; empty: none."""
-    found = _INTEGER.fullmatch(word)
-    if found is None:
+    match = _INTEGER.fullmatch(word)
+    if match is None:
         return [""] if word.startswith("--") and "=" not in word else []
-    number = int(found["number"])
-    tried = dict.fromkeys([number - 1, number + 1, number // 2, 1, 2, 0, number // 10, number * 2])
-    return [f"{found['before']}{each}" for each in tried if each != number and each >= 0]
+    number = int(match["number"])
+    numbers = dict.fromkeys(
+        [number - 1, number + 1, number // 2, 1, 2, 0, number // 10, number * 2]
+    )
+    return [f"{match['before']}{each}" for each in numbers if each != number and each >= 0]

@@ -75,7 +75,7 @@ def read_pytest_command(command: tuple[str, ...], cwd: Path) -> PytestCommand:
 
 
 def _options(words: Sequence[str], cwd: Path) -> list[str]:
-    kept: list[str] = []
+    options: list[str] = []
     index = 0
     while index < len(words):
         word = words[index]
@@ -84,9 +84,9 @@ def _options(words: Sequence[str], cwd: Path) -> list[str]:
             word in _OF_ORDER_WITH_VALUE | _OF_MEMORY or _OF_ORDER.fullmatch(word) is not None
         )
         if not is_order and (word.startswith("-") or not _chooses(word, cwd)):
-            kept += words[index : index + count]
+            options += words[index : index + count]
         index += count
-    return kept
+    return options
 
 
 def _takes_next(words: Sequence[str], index: int) -> bool:

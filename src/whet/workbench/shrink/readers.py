@@ -19,14 +19,14 @@ _HEAD_BYTES = 64
 
 def lacking_readers(paths: Iterable[Path]) -> dict[str, str]:
     """Return the libraries that read these files and are not installed, each with a file's name."""
-    found: dict[str, str] = {}
+    readers: dict[str, str] = {}
     for path in paths:
         if path.is_file():
             with path.open("rb") as file:
                 library = lacking_reader(file.read(_HEAD_BYTES), path.name)
             if library:
-                found.setdefault(library, path.name)
-    return found
+                readers.setdefault(library, path.name)
+    return readers
 
 
 def install_readers() -> str:

@@ -27,7 +27,7 @@ class Wanted:
 
 
 def best_so_far(
-    bench: Workbench, wanted: Wanted, *, start: Trial, now: Trial, position: int
+    bench: Workbench, request: Wanted, *, start: Trial, now: Trial, position: int
 ) -> bytes | None:
     """Return the best payload that earlier searches of the same start accepted.
 
@@ -36,7 +36,7 @@ def best_so_far(
 
     Args:
         bench: the workbench.
-        wanted: which payloads count.
+        request: which payloads count.
         start: the trial from which those searches started.
         now: the same with the other payloads as they are now.
         position: which payload it is about.
@@ -49,14 +49,14 @@ def best_so_far(
             digest = _digest_of(entry, now, position)
             if entry.outcome is not None and digest not in {"", original}:
                 runs[digest] += 1
-                bad[digest] += wanted.oracle.judge(entry.outcome) is Verdict.BAD
+                bad[digest] += request.oracle.judge(entry.outcome) is Verdict.BAD
     best: bytes | None = None
     for digest, count in bad.items():
-        if not count or count < wanted.floor * runs[digest]:
+        if not count or count < request.floor * runs[digest]:
             continue
         if not bench.notebook.blobs.path_of(digest).is_file():
             continue  # it was not accepted
-        data, problem = bench.notebook.blobs.read(digest), wanted.problem
+        data, problem = bench.notebook.blobs.read(digest), request.problem
         if problem.allows(data) and (best is None or problem.order.is_better(data, best)):
             best = data
     return best

@@ -72,7 +72,7 @@ def shrink(
     # The script of another reducer finds the files in the folder that it starts in.
     is_home = bool(request.judging.interesting) and not request.command
     request = script_on_file(request, options.files)
-    typed = trial = bench.build_trial(request)
+    trial_as_typed = trial = bench.build_trial(request)
     payloads = read_all(bench, request, options.files, options.result)
     for payload in payloads:
         options.wishes.preference(payload.data)  # what cannot be had is said before a run
@@ -83,22 +83,22 @@ def shrink(
         files = [payload.path for payload in payloads]
         copied = reproduce_on_copies(session, trial, files)
         cleared = replace(session, clears_temporary=True)
-        held = hold_order(cleared, copied)
-        searching = session if held is copied else cleared  # it was seen to fail there too
-        trial, baseline = held.trial, held.baseline
-        guard, place = earlier_good(session, typed, trial, baseline, files) or (None, None)
+        order = hold_order(cleared, copied)
+        searching = session if order is copied else cleared  # it was seen to fail there too
+        trial, baseline = order.trial, order.baseline
+        guard, place = earlier_good(session, trial_as_typed, trial, baseline, files) or (None, None)
         results: list[ShrunkPayload] = []
         for position, payload in enumerate(payloads):
             shrunk = shrink_one(
                 searching, trial, position, payload, baseline, options=options, start=start,
-                guard=guard, place=place, is_order_held=held is not copied,
+                guard=guard, place=place, is_order_held=order is not copied,
             )  # fmt: skip
             results.append(shrunk)
             trial = trial.with_payload(bench.payload_store.keep(shrunk.content), position)
             if shrunk.stopped is StopReason.INTERRUPTED:
                 break
-        written = [result.result for result in results]
-        session.conclude(results[-1].stopped, {"payloads": written})
+        paths = [result.result for result in results]
+        session.conclude(results[-1].stopped, {"payloads": paths})
     return tuple(results)
 
 
@@ -136,15 +136,15 @@ def read_all(
 ) -> list[Payload]:
     """Read the payloads and decide where the smaller ones go, before anything is run."""
     payloads: list[Payload] = []
-    for shown in files:
-        path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, shown)))
+    for name in files:
+        path = Path(os.path.abspath(Path(request.cwd or bench.project.folder, name)))
         is_folder = path.is_dir()
-        data = read_folder(path, shown) if is_folder else read_payload(path, shown)
-        taken = {payload.result for payload in payloads}
+        data = read_folder(path, name) if is_folder else read_payload(path, name)
+        other_results = {payload.result for payload in payloads}
         is_alone = len(files) == 1
-        target = result_path(bench, path, output, taken=taken, is_alone=is_alone)
+        target = result_path(bench, path, output, other_results=other_results, is_alone=is_alone)
         payloads.append(
-            Payload(shown=shown, path=path, result=target, data=data, is_folder=is_folder)
+            Payload(shown=name, path=path, result=target, data=data, is_folder=is_folder)
         )
     return payloads
 
@@ -215,8 +215,8 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     # The best towards defaults is not the smallest: the notebook answers the same questions.
     if wishes.resume and start is not None and options.defaults is None:
         problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
-        wanted = Wanted(oracle=oracle, problem=problem, floor=floor or DEFAULT_FLOOR)
-        work.resume_from(best_so_far(bench, wanted, start=start, now=trial, position=position))
+        request = Wanted(oracle=oracle, problem=problem, floor=floor or DEFAULT_FLOOR)
+        work.resume_from(best_so_far(bench, request, start=start, now=trial, position=position))
     why_cold = "`--cold`" if options.cold else why_not_warm(baseline, trial, wishes, floor)
     warm = None
     if not why_cold:

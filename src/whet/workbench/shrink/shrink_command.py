@@ -44,9 +44,9 @@ def shrink_arguments(
             hint="whet has nothing to leave out; `whet shrink FILE -- …` makes a file smaller",
         )
     with open_session(bench, "shrink", request, trial) as session:
-        found = _fewest_arguments(session, trial, first, options)
-        session.conclude(found.stopped, found.facts)
-    return found
+        search = _fewest_arguments(session, trial, first, options)
+        session.conclude(search.stopped, search.facts)
+    return search
 
 
 def _fewest_arguments(
@@ -91,9 +91,9 @@ def shrink_environment(
         raise BadUsage("the environment is empty", hint="whet has nothing to leave out")
     trial = _named_by_path(bench.for_search(bench.build_trial(request)), whole)
     with open_session(bench, "shrink", request, trial) as session:
-        found = _fewest_variables(session, trial, whole, options)
-        session.conclude(found.stopped, found.facts)
-    return found
+        search = _fewest_variables(session, trial, whole, options)
+        session.conclude(search.stopped, search.facts)
+    return search
 
 
 def _inherited(bench: Workbench) -> dict[str, str]:
@@ -106,8 +106,8 @@ def _fewest_variables(
     session: Session, trial: Trial, whole: dict[str, str], options: CommandOptions
 ) -> ShrunkCommand:
     bench, inherited = session.bench, _inherited(session.bench)
-    shown = environment_to_keep(whole, state=bench.project.state)
-    secret = {name for name, value in whole.items() if shown.get(name, value) != value}
+    visible = environment_to_keep(whole, state=bench.project.state)
+    secret = {name for name, value in whole.items() if visible.get(name, value) != value}
     baseline = reproduce(session, trial)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     search: CommandSearch[Variables] = CommandSearch(
@@ -118,22 +118,22 @@ def _fewest_variables(
         label=lambda variables: f"{len(variables)} variables",
     )  # fmt: skip
     stopped = search.run()
-    kept = dict(search.best)
-    smaller = _in_environment(trial, kept, inherited)
+    best = dict(search.best)
+    smaller = _in_environment(trial, best, inherited)
     # A secret stays in the shell that it stands in.
     words = [
         f'{name}="${name}"' if name in secret else quote_word(f"{name}={value}")
-        for name, value in kept.items()
+        for name, value in best.items()
     ]
     bare = replace(smaller, environment={}, unset=())
     return ShrunkCommand(
         what="variables", before=len(whole),
         kept=tuple(
-            f"{name}={shown[name] if name in secret else value}" for name, value in kept.items()
+            f"{name}={visible[name] if name in secret else value}" for name, value in best.items()
         ),
         line=line_for(bench, bare, prefix=("env", "-i", *words)), trial=smaller, stopped=stopped,
         trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
-        remark="" if kept else "the failure depends on none of them",
+        remark="" if best else "the failure depends on none of them",
     )  # fmt: skip
 
 
@@ -147,13 +147,15 @@ def why_cold_arguments(baseline: Baseline, trial: Trial, options: CommandOptions
 def _named_by_path(trial: Trial, environment: dict[str, str]) -> Trial:
     """Return the trial with its program by a whole path: it is found without `PATH` then."""
     program, *words = trial.command
-    found = shutil.which(program, path=environment.get("PATH")) if os.sep not in program else None
-    return trial if found is None else replace(trial, command=(os.path.abspath(found), *words))
+    path = shutil.which(program, path=environment.get("PATH")) if os.sep not in program else None
+    return trial if path is None else replace(trial, command=(os.path.abspath(path), *words))
 
 
-def _in_environment(trial: Trial, kept: dict[str, str], inherited: dict[str, str]) -> Trial:
+def _in_environment(trial: Trial, variables: dict[str, str], inherited: dict[str, str]) -> Trial:
     return replace(
         trial,
-        environment={name: value for name, value in kept.items() if inherited.get(name) != value},
-        unset=tuple(sorted(name for name in inherited if name not in kept)),
+        environment={
+            name: value for name, value in variables.items() if inherited.get(name) != value
+        },
+        unset=tuple(sorted(name for name in inherited if name not in variables)),
     )

@@ -150,20 +150,20 @@ class ShrinkSearch:
                 if self.defaults is None
                 else reduce_towards(work.best, self.defaults, name=payload.path.name)
             )
-            ended: Ended[Reduction] = driver.run(search, work.ask, work.found_bad, work.heard)
-            self._count(ended)
-            if ended.result is not None:
-                self._minimal_over = ended.result.minimal_over
+            end: Ended[Reduction] = driver.run(search, work.ask, work.found_bad, work.heard)
+            self._count(end)
+            if end.result is not None:
+                self._minimal_over = end.result.minimal_over
             if self._is_read_as_text:
                 self._nearest = self._reducer.problem.passing.nearest_to(
                     work.best, is_source=self._is_source
                 )
-                if ended.stopped is None and not self._nearest and work.best:
+                if end.stopped is None and not self._nearest and work.best:
                     self._look_beside(executor)
-        if self.defaults is None and ended.result is not None and not ended.result.is_minimal:
+        if self.defaults is None and end.result is not None and not end.result.is_minimal:
             return StopReason.FRUITLESS
         is_flaky = self.floor > 0 or self.repeats > 1
-        return stop_reason_of(ended, StopReason.RARER if is_flaky else StopReason.MINIMAL)
+        return stop_reason_of(end, StopReason.RARER if is_flaky else StopReason.MINIMAL)
 
     @property
     def _is_read_as_text(self) -> bool:
@@ -190,25 +190,25 @@ class ShrinkSearch:
             each for each in neighbours(best) if not (self._is_source and is_typo(each, best))
         )
         search = first_that_fails(beside)
-        ended: Ended[bytes | None] = driver.run(search, self.work.question_of)
-        self._count(ended)
-        if ended.stopped is StopReason.INTERRUPTED:
+        end: Ended[bytes | None] = driver.run(search, self.work.question_of)
+        self._count(end)
+        if end.stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
-        if ended.result is not None:
-            self._nearest = ended.result
+        if end.result is not None:
+            self._nearest = end.result
 
     def _is_trivial(self, driver: Driver) -> bool:
         """Whether it fails on nothing at all and on something else: then there is no search."""
         is_bound = self.preference.keep or self.preference.shows_nothing is not None
         if is_bound or self.work.accepted or not self._is_read_as_text:
             return False
-        started = driver.clock()
+        start = driver.clock()
         fails = all(
             driver.ask(self.work.question_of(data)) is Verdict.BAD for data in (_EMPTY, _OTHER)
         )
         self._trials += driver.trials
         self._cached += driver.cached
-        self._wall_seconds += driver.clock() - started
+        self._wall_seconds += driver.clock() - start
         if fails:
             self.work.found_bad(Reduced(_EMPTY, "leave nothing"))
         return fails
@@ -225,11 +225,11 @@ class ShrinkSearch:
                 return True
             # What came otherwise in a copy may have come so by chance.
             is_doubtful = self.warm is not None and bool(self.warm.distrusted)
-            wanted = _RUNS_IN_DOUBT if is_doubtful else 1
+            runs = _RUNS_IN_DOUBT if is_doubtful else 1
             bad = 0
-            while bad < wanted and driver.ask(best) is Verdict.BAD:
+            while bad < runs and driver.ask(best) is Verdict.BAD:
                 bad += 1
-            if bad == wanted:
+            if bad == runs:
                 self._trials += 0 if self.work.is_proven else driver.trials
                 return True
             if self.work.guard is None:
@@ -337,11 +337,11 @@ class ShrinkSearch:
             floor=self.floor,
         )
 
-    def _count(self, ended: Ended[Reduction] | Ended[bytes | None]) -> None:
-        self._trials += ended.trials
-        self._cached += ended.cached
-        self._warm += ended.warm
-        self._wall_seconds += ended.wall_seconds
+    def _count(self, end: Ended[Reduction] | Ended[bytes | None]) -> None:
+        self._trials += end.trials
+        self._cached += end.cached
+        self._warm += end.warm
+        self._wall_seconds += end.wall_seconds
 
     def _tell(self, ran: Tested[object], oracle: Oracle) -> None:
         self.work.note(ran)
@@ -349,10 +349,10 @@ class ShrinkSearch:
 
     def _say_what_stays(self) -> None:
         """Name the result on disk, which whoever reads the error that follows may not expect."""
-        before, *written = [shown_bytes(size.bytes) for size in self.work.sizes]
+        before, *sizes = [shown_bytes(size.bytes) for size in self.work.sizes]
         result = self.work.payload.result
-        if written and os.path.lexists(result):  # each is noted when it stands on disk
-            self._say(f"the best so far stays in `{result}`: {before} → {written[-1]}")
+        if sizes and os.path.lexists(result):  # each is noted when it stands on disk
+            self._say(f"the best so far stays in `{result}`: {before} → {sizes[-1]}")
 
     def _say(self, text: str) -> None:
         self.session.emit(Notice(text=text))
@@ -413,5 +413,5 @@ def last_that(holds: Callable[[int], bool], count: int) -> int:
 
 def _unknown(name: str) -> str:
     """Return what is wrong with a file that no reader reads."""
-    meant = meant_by(name)
-    return f"can't be read as {meant}" if meant else "isn't in a format that whet knows"
+    format_name = meant_by(name)
+    return f"can't be read as {format_name}" if format_name else "isn't in a format that whet knows"

@@ -60,14 +60,14 @@ def shrink_tests(
         baseline = reproduce(session, trial, attempts=1)
         fewest = fewest_tests(session, trial, baseline, named, options)
         search = fewest.search
-        found = ShrunkCommand(
+        result = ShrunkCommand(
             what="tests", before=len(fewest.collected), kept=fewest.kept,
             line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
             trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
             remark=_remark(fewest.failing, search.best),
         )  # fmt: skip
-        session.conclude(found.stopped, found.facts)
-    return found
+        session.conclude(result.stopped, result.facts)
+    return result
 
 
 @value_class(kw_only=True)
@@ -115,13 +115,13 @@ def fewest_tests(
     pytest = _Pytest(session, trial, command)
     collected, failing, oracle = pytest.find(baseline.outcome, named)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
-    found: list[Tests | None] = []
+    subsets: list[Tests | None] = []
 
     def as_trial(tests: Tests) -> Trial:
         return replace(patient, command=pytest.command.on(tests))
 
     def begin(_: Tests) -> Search[Tests, None]:
-        found.append((yield from reduce_tests(collected, failing)))
+        subsets.append((yield from reduce_tests(collected, failing)))
 
     search: CommandSearch[Tests] = CommandSearch(
         session=session, oracle=oracle, repeats=1, options=options,
@@ -129,7 +129,7 @@ def fewest_tests(
         label=lambda tests: f"{len(tests)} tests",
     )  # fmt: skip
     stopped = search.run()
-    if found and found[-1] is None:
+    if subsets and subsets[-1] is None:
         raise BaselineDoesNotFail(
             f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not with all tests named one by one in that order",
             hint="the failure depends on more than which tests run, such as chance or time:"
@@ -169,20 +169,20 @@ class _Pytest:
                 f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
                 hint="check its output: `whet show`",
             )
-        failed = failed_tests(outcome, collected)
-        if not failed:  # its summary is turned off
+        failures = failed_tests(outcome, collected)
+        if not failures:  # its summary is turned off
             outcome = self._run((*whole, *_SUMMARY))
-            failed = failed_tests(outcome, collected)
+            failures = failed_tests(outcome, collected)
             self.command = _with(self.command, _SUMMARY)
-        failing = _chosen(named, collected, tuple(failed))
-        if failing not in failed:
+        failing = _chosen(named, collected, tuple(failures))
+        if failing not in failures:
             raise BaselineDoesNotFail(
                 f"`{failing}` does not fail in `{' '.join(masked_words(self._trial.command))}`",
-                hint=f"these fail: {', '.join(failed) or 'none'}",
+                hint=f"these fail: {', '.join(failures) or 'none'}",
             )
-        self._warn_of_others(failing, tuple(failed))
+        self._warn_of_others(failing, tuple(failures))
         self._settle(outcome, failing)
-        return collected, failing, TestFails(failing, exception_told(failed[failing]))
+        return collected, failing, TestFails(failing, exception_told(failures[failing]))
 
     def _as_it_ran(self, outcome: Outcome) -> tuple[tuple[str, ...], Tests]:
         """Return the command that runs the tests in the order of a run, and them in that order."""
@@ -206,10 +206,10 @@ class _Pytest:
         if outcome.stdout.search(_SIDE_BY_SIDE) is not None:
             self.command = _with(self.command, ("-n0",))
         alone = self.command.on((failing,))
-        chosen = self._collect(alone)
-        if chosen != (failing,):
+        collection = self._collect(alone)
+        if collection != (failing,):
             raise BadUsage(
-                f"`{' '.join(alone)}` collects {len(chosen)} tests, not that one",
+                f"`{' '.join(alone)}` collects {len(collection)} tests, not that one",
                 hint="write each option with its value as one word: `--option=value`",
             )
 
@@ -228,11 +228,11 @@ class _Pytest:
         with self._session.executor() as executor:
             return executor.submit(replace(self._trial, command=command)).result()
 
-    def _warn_of_others(self, failing: str, failed: Tests) -> None:
-        others = [each for each in failed if each != failing]
+    def _warn_of_others(self, failing: str, failures: Tests) -> None:
+        others = [each for each in failures if each != failing]
         if others:
             self._session.emit(Notice(
-                text=f"{len(failed)} tests fail; whet takes `{failing}`; to name another:"
+                text=f"{len(failures)} tests fail; whet takes `{failing}`; to name another:"
                 f" `whet shrink --tests '{others[0]}' -- …`"
             ))  # fmt: skip
 
@@ -241,10 +241,10 @@ def _with(command: PytestCommand, options: Sequence[str]) -> PytestCommand:
     return replace(command, options=(*command.options, *options))
 
 
-def _chosen(named: str, collected: Tests, failed: Tests) -> str:
+def _chosen(named: str, collected: Tests, failures: Tests) -> str:
     if not named:
-        if failed:
-            return failed[0]
+        if failures:
+            return failures[0]
         raise BaselineDoesNotFail(
             "pytest fails, but reports no failing test",
             hint="check its output: `whet show`",
@@ -258,4 +258,4 @@ def _chosen(named: str, collected: Tests, failed: Tests) -> str:
             f"pytest collects no test `{named}`",
             hint=f"the nearest is `{near[0]}`" if near else f"the first is `{collected[0]}`",
         )
-    return next((each for each in fitting if each in failed), fitting[0])
+    return next((each for each in fitting if each in failures), fitting[0])

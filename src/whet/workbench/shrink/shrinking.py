@@ -287,9 +287,9 @@ class Shrinking:
         if not self.adapts or limit is None or outcome.resumed_from:
             return
         self._took = [*self._took, outcome.wall_seconds][-_LAST_FEW:]
-        wanted = patience(median(self._took))
-        if wanted * _FALLS_BY <= limit:
-            limits = replace(self._trial.limits, wall_seconds=wanted)
+        seconds = patience(median(self._took))
+        if seconds * _FALLS_BY <= limit:
+            limits = replace(self._trial.limits, wall_seconds=seconds)
             self._trial = replace(self._trial, limits=limits)
 
 

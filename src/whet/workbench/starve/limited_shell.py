@@ -53,9 +53,9 @@ def _words(limits: Limits) -> str:
     words: list[str] = []
     for name, amount in limits.to_json().items():
         if isinstance(amount, int | float) and not isinstance(amount, bool):
-            shown = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"
-            shown += "/s" if name == "slow_disk_bytes" else ""
-            words.append(f"{name.removesuffix('_bytes').replace('_', '-')} {shown}")
+            amount_text = shown_size(amount) if name.endswith("_bytes") else f"{amount:g}"
+            amount_text += "/s" if name == "slow_disk_bytes" else ""
+            words.append(f"{name.removesuffix('_bytes').replace('_', '-')} {amount_text}")
     if limits.room is not None:
         words.append(" ".join(limits.room.options))
     return ", ".join(words)

@@ -64,8 +64,8 @@ def grown_words(outcome: Outcome) -> str:
     largest, others = use.largest[0], len(use.largest) - 1
     beside = f", with {others} smaller one{'s' * (others > 1)}" if others else ""
     # What is asked for at once and refused was never held.
-    held = max(largest.peak_bytes, outcome.peak_rss_bytes if not others else 0)
-    return f"{largest.name} (pid {largest.pid}) grew to {shown_size(held)}{beside}; {there}"
+    size = max(largest.peak_bytes, outcome.peak_rss_bytes if not others else 0)
+    return f"{largest.name} (pid {largest.pid}) grew to {shown_size(size)}{beside}; {there}"
 
 
 def is_quick(outcome: Outcome) -> bool:
@@ -106,7 +106,7 @@ def limits_to_fail_at_once(
     # At the very least it may fail before it has read a thing: some of what it needs is left to it.
     for share in _SHARES:
         steps = least + max(1, round((top - least) * share))
-        found = rationing.enough(steps)
-        if found is not None:
-            return rationed.limits(trial.limits, steps), found
+        result = rationing.enough(steps)
+        if result is not None:
+            return rationed.limits(trial.limits, steps), result
     return None

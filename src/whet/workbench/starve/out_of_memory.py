@@ -37,9 +37,9 @@ def enough_memory(
         oracle=oracle,
         options=FindOptions(name="memory", budget=budget),
     )
-    found = rationing.from_too_little(round(most / rationed.step))
-    if found.least_good is None:
-        tried = found.amounts[-1].shown if found.amounts else shown_size(limit)
-        return f"even {tried} of memory isn't enough: it may grow without end"
-    below = found.most_bad or shown_size(limit)
-    return f"{found.least_good} of memory is enough, {below} is too little"
+    least = rationing.from_too_little(round(most / rationed.step))
+    if least.least_good is None:
+        highest = least.amounts[-1].shown if least.amounts else shown_size(limit)
+        return f"even {highest} of memory isn't enough: it may grow without end"
+    below = least.most_bad or shown_size(limit)
+    return f"{least.least_good} of memory is enough, {below} is too little"

@@ -242,10 +242,10 @@ def find_least(bench: Workbench, request: TrialRequest, options: FindOptions) ->
             session=session, trial=trial, rationed=rationed, oracle=oracle_of(request.judging),
             options=options,
         )  # fmt: skip
-        found = ration.from_enough()
-        facts = {"least_good": found.least_good, "most_bad": found.most_bad}
-        session.conclude(found.stopped, facts)
-    return found
+        least = ration.from_enough()
+        facts = {"least_good": least.least_good, "most_bad": least.most_bad}
+        session.conclude(least.stopped, facts)
+    return least
 
 
 @value_class(kw_only=True)
@@ -285,8 +285,8 @@ class Rationing:
                 guess=rationed.guess(free.outcome),
                 precision=rationed.precision,
             )
-            found = self._giving_up(free.outcome).search_on(driver, search)
-        return replace(found, free=free.outcome.wall_seconds, trials=found.trials + 1)
+            least = self._giving_up(free.outcome).search_on(driver, search)
+        return replace(least, free=free.outcome.wall_seconds, trials=least.trials + 1)
 
     def _giving_up(self, free: Outcome) -> "Rationing":
         """Return this search with runs that are given up when they wait for ever.
@@ -322,11 +322,11 @@ class Rationing:
                 guess=most_steps // 8,
                 precision=self.rationed.precision,
             )
-            tried = _Amounts(self.rationed)
-            ended = self._driver(executor).run(search, self._ask, heard=tried.note)
-            reason = stop_reason_of(ended, StopReason.THRESHOLD)
-            self.session.stopped(reason, ended.trials, ended.wall_seconds)
-            return (ended.result or tried.threshold()).least_good
+            amounts = _Amounts(self.rationed)
+            end = self._driver(executor).run(search, self._ask, heard=amounts.note)
+            reason = stop_reason_of(end, StopReason.THRESHOLD)
+            self.session.stopped(reason, end.trials, end.wall_seconds)
+            return (end.result or amounts.threshold()).least_good
 
     def enough(self, steps: int) -> Outcome | None:
         """Return the trial's outcome with this amount; None: it isn't enough."""
@@ -355,22 +355,22 @@ class Rationing:
 
     def search_on(self, driver: Driver, search: Search[int, Threshold]) -> LeastAmount:
         """Run a search to its end, and return what it has found."""
-        tried = _Amounts(self.rationed)
-        ended = driver.run(search, self._ask, heard=tried.note)
-        reason = stop_reason_of(ended, StopReason.THRESHOLD)
-        self.session.stopped(reason, ended.trials, ended.wall_seconds)
-        found = ended.result or tried.threshold()
-        shown = self.rationed.shown
+        amounts = _Amounts(self.rationed)
+        end = driver.run(search, self._ask, heard=amounts.note)
+        reason = stop_reason_of(end, StopReason.THRESHOLD)
+        self.session.stopped(reason, end.trials, end.wall_seconds)
+        least = end.result or amounts.threshold()
+        in_words = self.rationed.shown
         return LeastAmount(
             name=self.rationed.name,
-            least_good=None if found.least_good is None else shown(found.least_good),
-            most_bad=None if found.most_bad is None else shown(found.most_bad),
-            amounts=tried.amounts(),
+            least_good=None if least.least_good is None else in_words(least.least_good),
+            most_bad=None if least.most_bad is None else in_words(least.most_bad),
+            amounts=amounts.amounts(),
             free=0.0,
-            limited_by=tried.limited_by,
+            limited_by=amounts.limited_by,
             stopped=reason,
-            trials=ended.trials,
-            wall_seconds=ended.wall_seconds,
+            trials=end.trials,
+            wall_seconds=end.wall_seconds,
         )
 
 
@@ -401,8 +401,8 @@ class _Amounts:
         return tuple(self._tried_amount(steps, self._tried[steps]) for steps in sorted(self._tried))
 
     def _tried_amount(self, steps: int, runs: list[Tested[int]]) -> TriedAmount:
-        failed = [each for each in runs if each.verdict is not Verdict.GOOD]
-        last = (failed or runs)[-1]
+        failures = [each for each in runs if each.verdict is not Verdict.GOOD]
+        last = (failures or runs)[-1]
         seconds = sorted(each.outcome.wall_seconds for each in runs)
         return TriedAmount(
             amount=self._rationed.amount(steps),

@@ -81,9 +81,9 @@ def amplify(bench: Workbench, request: TrialRequest, options: AmplifyOptions) ->
     ):
         report = _Search(session, executor, trial, options).run()
         session.stopped(report.stopped, report.trials, report.wall_seconds)
-        kept = report.kept
+        strongest = report.kept
         raising = [each.name for each in report.tried if each.raises]
-        facts = {"raises": raising, "kept": None if kept is None else kept.trial}
+        facts = {"raises": raising, "kept": None if strongest is None else strongest.trial}
         session.conclude(report.stopped, facts)
     return report
 
@@ -107,14 +107,14 @@ class _Search:
         self._title = ""
         self._usual_seconds = 0.0
         self._stopped = StopReason.MEASURED
-        known = known_toggles(bench.settings.toggles)
-        named = tuple(each for each in options.names if each != _HASH_SEED)
+        all_toggles = known_toggles(bench.settings.toggles)
+        names = tuple(each for each in options.names if each != _HASH_SEED)
         self._general = (
-            [each for each in known.values() if each.amplifies and not options.names]
-            if not named
-            else list(chosen(named, known))
+            [each for each in all_toggles.values() if each.amplifies and not options.names]
+            if not names
+            else list(chosen(names, all_toggles))
         )
-        if named:
+        if names:
             refuse_impossible(bench, self._general)
         else:
             self._general = [each for each in self._general if self._can_turn(each)]
@@ -127,21 +127,21 @@ class _Search:
 
     def run(self) -> AmplifyReport:
         summary, before = self._first_runs()
-        found: Amplification[Toggle] = Amplification(as_it_is=before, tried=(), run_off=())
+        result: Amplification[Toggle] = Amplification(as_it_is=before, tried=(), run_off=())
         unread: tuple[Toggle, ...] = ()
         places: tuple[Tried, ...] = ()
         if before.passed and self._goes_on:
             toggles, unread = self._candidates()
-            found = self._race(toggles, before, go_together)
-        run_off = tuple(map(self._tried, found.run_off))
-        raising = [each.arm[0].name for each in found.tried if each.raises]
+            result = self._race(toggles, before, go_together)
+        run_off = tuple(map(self._tried, result.run_off))
+        raising = [each.arm[0].name for each in result.tried if each.raises]
         if self._goes_on and self._sleeps_help(raising):
-            places, best = self._places(found.as_it_is)
+            places, best = self._places(result.as_it_is)
             run_off = tuple(sorted((*run_off, *best), key=lambda each: -_surely(each.runs)))
         return AmplifyReport(
             summary=summary or self._first_failure(),
-            as_it_is=found.as_it_is,
-            tried=tuple(map(self._tried, found.tried)),
+            as_it_is=result.as_it_is,
+            tried=tuple(map(self._tried, result.tried)),
             unread=tuple(each.name for each in unread),
             run_off=run_off,
             places=places,
@@ -195,13 +195,13 @@ class _Search:
         return replace(trial, environment={**trial.environment, _SEED: str(seed)})
 
     def _judged_anew(self, runs: Sequence[Tested[object]]) -> Runs:
-        counted = Runs()
+        total = Runs()
         self._seen[()] = [each.judged_by(self._oracle) for each in runs]
         for ran in self._seen[()]:
             self._session.judge(ran, self._oracle)
             if ran.verdict is not Verdict.SKIP:
-                counted = counted.plus(failed=ran.verdict is Verdict.BAD)
-        return counted
+                total = total.plus(failed=ran.verdict is Verdict.BAD)
+        return total
 
     # ---- what there is to turn ----
 
@@ -222,11 +222,11 @@ class _Search:
         """Return sleeps in the functions that several threads run, or else in the one that fails."""
         if all(each.name != SLEEPS for each in self._general):
             return []
-        found: list[Toggle] = []
+        suspects: list[Toggle] = []
         shared = self._told_places(SLEEPS, "shared:")
         if shared:
             does = "random sleeps in the functions that several threads run"
-            found.append(sleeps_at("threads", shared, does))
+            suspects.append(sleeps_at("threads", shared, does))
         places = {
             f"{_escaped(place.path)}:{place.function}"
             for ran in self._seen[()]
@@ -235,21 +235,21 @@ class _Search:
             and (place := ran.outcome.failure.place) is not None
             and place.in_user_code
         }
-        if places and places != set(shared) and found == []:
+        if places and places != set(shared) and suspects == []:
             does = "random sleeps in the function that fails"
-            found.append(sleeps_at("failing", tuple(sorted(places)), does))
-        return found
+            suspects.append(sleeps_at("failing", tuple(sorted(places)), does))
+        return suspects
 
     def _seeds(self) -> list[Toggle]:
         """Return the hash seeds under which it has failed."""
-        failed = [
+        failures = [
             number for number, ran in enumerate(self._seen[()], 1) if ran.verdict is Verdict.BAD
         ]
         if self._options.names and _HASH_SEED not in self._options.names:
             return []
         if _SEED in self._bench.environment or _SEED in self._trial.environment:
             return []
-        return [hash_seed(seed) for seed in failed[:_MOST_SEEDS]]
+        return [hash_seed(seed) for seed in failures[:_MOST_SEEDS]]
 
     def _sleeps_help(self, raising: Sequence[str]) -> bool:
         """Whether to look where to sleep: it helps, or nothing does and several run at once."""
@@ -279,11 +279,11 @@ class _Search:
             go_together=lambda one, other: fit(by_name[one], by_name[other]),
         )
         self._drive(search.search(), _named(by_name))
-        found = _with_toggles(search.result(), by_name)
-        raising = [each.arm[0].name for each in found.tried if each.raises]
+        result = _with_toggles(search.result(), by_name)
+        raising = [each.arm[0].name for each in result.tried if each.raises]
         nothing = "not proved for any of them" if self._goes_on else "stopped"
         self._end(f"more frequent with {', '.join(raising)}" if raising else nothing)
-        return found
+        return result
 
     def _places(self, before: Runs) -> tuple[tuple[Tried, ...], tuple[Tried, ...]]:
         """Return the lines at which a sleep alone raises the rate, and their run-off."""
@@ -309,11 +309,11 @@ class _Search:
             go_together=lambda _one, _other: False,
         )
         self._drive(search.search(), _named(by_name))
-        found = _with_toggles(search.result(), by_name)
-        raising = [self._tried(each) for each in found.tried if each.raises]
+        result = _with_toggles(search.result(), by_name)
+        raising = [self._tried(each) for each in result.tried if each.raises]
         raising.sort(key=lambda each: -each.runs.failed / max(each.runs.total, 1))
         self._end(f"{len(raising)} of them" if raising else "none of them alone")
-        return tuple(raising), tuple(map(self._tried, found.run_off))
+        return tuple(raising), tuple(map(self._tried, result.run_off))
 
     def _likely(self, lines: Sequence[str], before: Runs) -> tuple[str, ...]:
         """Return the few lines of many at which a sleep may help, by sleeping at half of them at a time."""
@@ -353,20 +353,20 @@ class _Search:
             executor=self._executor, oracle=self._oracle, tell=self._tell, budget=self._left,
             jobs=self._options.jobs,
         )  # fmt: skip
-        ended = driver.run(search, ask, heard=note)
-        self._account(ended.trials, ended.wall_seconds, ended.stopped)
+        end = driver.run(search, ask, heard=note)
+        self._account(end.trials, end.wall_seconds, end.stopped)
 
     # ---- what is known ----
 
     def _first_failure(self) -> str:
         """Return the failure that was seen first, in a line; empty: none was."""
-        failed = [
+        failures = [
             (ran.own_number, ran.outcome.failure.summary)
             for runs in self._seen.values()
             for ran in runs
             if ran.verdict is Verdict.BAD and ran.outcome.failure is not None
         ]
-        return min(failed, default=(0, ""))[1]
+        return min(failures, default=(0, ""))[1]
 
     def _tell(self, ran: Tested[object], oracle: Oracle) -> None:
         if ran.skipped is not None:
@@ -379,7 +379,7 @@ class _Search:
     def _tried(self, each: Amplified[Toggle]) -> Tried:
         runs = self._seen.get(_names(each.arm), [])
         seconds = [ran.outcome.wall_seconds for ran in runs]
-        failed = [ran.own_number for ran in runs if ran.verdict is Verdict.BAD]
+        numbers = [ran.own_number for ran in runs if ran.verdict is Verdict.BAD]
         usual = self._usual_seconds
         return Tried(
             toggles=each.arm,
@@ -387,7 +387,7 @@ class _Search:
             raises=each.raises,
             took=self._took(each.arm),
             slowdown=median(seconds) / usual if seconds and usual else None,
-            trial=failed[-1] if failed else None,
+            trial=numbers[-1] if numbers else None,
         )
 
     def _took(self, toggles: Sequence[Toggle]) -> bool | None:
@@ -396,12 +396,12 @@ class _Search:
         return False if False in answers else None if None in answers else True
 
     def _told_places(self, name: str, prefix: str) -> tuple[str, ...]:
-        told: dict[str, None] = {}
+        names: dict[str, None] = {}
         for ran in self._seen.get((name,), []):
             for sign in _signs(ran.outcome):
                 if sign.startswith(prefix):
-                    told[sign.removeprefix(prefix)] = None
-        return tuple(told)
+                    names[sign.removeprefix(prefix)] = None
+        return tuple(names)
 
     @property
     def _left(self) -> Budget:
@@ -445,7 +445,7 @@ def _once(arms: Sequence[tuple[str, ...]]) -> Search[tuple[str, ...], None]:
 
 
 def _with_toggles(
-    found: Amplification[str], by_name: Mapping[str, Toggle]
+    amplification: Amplification[str], by_name: Mapping[str, Toggle]
 ) -> Amplification[Toggle]:
     """Return the same with switches in place of their names."""
 
@@ -461,7 +461,9 @@ def _with_toggles(
         )
 
     return Amplification(
-        as_it_is=found.as_it_is, tried=named(found.tried), run_off=named(found.run_off)
+        as_it_is=amplification.as_it_is,
+        tried=named(amplification.tried),
+        run_off=named(amplification.run_off),
     )
 
 

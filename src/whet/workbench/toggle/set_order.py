@@ -56,10 +56,10 @@ def held_order(session: Session, trial: Trial, baseline: Baseline) -> HeldOrder 
     def tried(seed: int) -> Turned:
         return turn_each(session, trial, baseline, (hash_seed(seed),), repeats=1)[0]
 
-    found = _one_of_each(tried, _seeds(rate))
-    if found is None:
+    seeds = _one_of_each(tried, _seeds(rate))
+    if seeds is None:
         return None
-    failing, passing = found
+    failing, passing = seeds
     failing_runs, passing_runs = _sure(rate), _sure(1 - rate)
     if not all(tried(failing).failures for _ in range(failing_runs)):
         return None
@@ -72,12 +72,12 @@ def held_order(session: Session, trial: Trial, baseline: Baseline) -> HeldOrder 
 
 def can_tell(bench: Workbench, trial: Trial, baseline: Baseline) -> bool:
     """Whether it may be looked for: it is flaky, in Python, no seed is set, and it takes no longer than this."""
-    done = baseline.reproduction
-    if SEED in bench.environment or SEED in trial.environment or not 0 < done.rate < 1:
+    reproduction = baseline.reproduction
+    if SEED in bench.environment or SEED in trial.environment or not 0 < reproduction.rate < 1:
         return False
-    runs = _seeds(done.rate) + _sure(done.rate) + _sure(1 - done.rate)
+    runs = _seeds(reproduction.rate) + _sure(reproduction.rate) + _sure(1 - reproduction.rate)
     is_python = bool(trial.surroundings.interpreter or pythons_in(baseline.outcome.evidence))
-    return is_python and runs * done.wall_seconds < _MOST_SECONDS
+    return is_python and runs * reproduction.wall_seconds < _MOST_SECONDS
 
 
 def _seeds(rate: float) -> int:
@@ -86,11 +86,11 @@ def _seeds(rate: float) -> int:
     return min(passes_to_be_sure(rarer, 1 - _MISSED) or _MOST_SEEDS, _MOST_SEEDS)
 
 
-def _one_of_each(tried: Callable[[int], Turned], most: int) -> tuple[int, int] | None:
+def _one_of_each(try_seed: Callable[[int], Turned], most: int) -> tuple[int, int] | None:
     failing: int | None = None
     passing: int | None = None
     for seed in range(1, most + 1):
-        turned = tried(seed)
+        turned = try_seed(seed)
         if turned.failures:
             failing = failing or seed
         elif turned.effect is Effect.GONE:

@@ -117,8 +117,8 @@ class ToggleReport:
     @property
     def stopped(self) -> StopReason:
         """Why the last search ended."""
-        found = self.simplest or self.smallest
-        return StopReason.MINIMAL if found is None else found.stopped
+        switches = self.simplest or self.smallest
+        return StopReason.MINIMAL if switches is None else switches.stopped
 
 
 @value_class(kw_only=True)
@@ -176,9 +176,9 @@ def turn_each(
     repeats: int | None = None,
 ) -> tuple[Turned, ...]:
     """Turn switches one by one, for a failure that is known already."""
-    seen = replace(session, tasks=replace(session.tasks, reads_signs=True))
+    with_signs = replace(session, tasks=replace(session.tasks, reads_signs=True))
     options = ToggleOptions(toggles=toggles, repeats=repeats)
-    return _Turning(seen, trial, baseline, options).one_by_one()
+    return _Turning(with_signs, trial, baseline, options).one_by_one()
 
 
 def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Trial:
@@ -186,7 +186,7 @@ def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Tria
     variables, inside = together(toggles)
     # Those of a trial that was amplified (`--like`) stay turned.
     before = filter(None, trial.environment.get(TOGGLES_VARIABLE, "").split(","))
-    asked = {**variables, TOGGLES_VARIABLE: ",".join(dict.fromkeys([*before, *inside]))}
+    overrides = {**variables, TOGGLES_VARIABLE: ",".join(dict.fromkeys([*before, *inside]))}
     limits = trial.limits
     for each in toggles:
         if each.room is not None:
@@ -194,8 +194,8 @@ def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Tria
             limits = replace(limits, room=room)
     wrapper = [word for each in toggles for word in each.wrapper]
     if wrapper:
-        asked[TRACES_VARIABLE] = str(bench.project.state / RECORDINGS)
-    environment = {**trial.environment, **asked}
+        overrides[TRACES_VARIABLE] = str(bench.project.state / RECORDINGS)
+    environment = {**trial.environment, **overrides}
     command = (*wrapper, *trial.command)
     return replace(trial, command=command, environment=environment, limits=limits)
 
@@ -249,9 +249,9 @@ class _Turning:
     def _runs(
         self, toggles: tuple[Toggle, ...], label: str, until: Callable[[Tested[None]], bool]
     ) -> list[Tested[None]]:
-        asked = turned_on(self._bench, self._trial, toggles)
+        trial = turned_on(self._bench, self._trial, toggles)
         oracle = self._baseline.oracle
-        runs = self._session.repeat(asked, oracle, label, times=self._repeats, until=until)
+        runs = self._session.repeat(trial, oracle, label, times=self._repeats, until=until)
         for ran in runs:
             self._note(ran)
         return runs
@@ -260,7 +260,7 @@ class _Turning:
         verdicts = [self._verdict(each) for each in runs]
         outcomes = [each.outcome for each in runs]
         failures = verdicts.count(Verdict.BAD)
-        shown = next((run for run in runs if run.verdict is not Verdict.GOOD), runs[-1])
+        example = next((run for run in runs if run.verdict is not Verdict.GOOD), runs[-1])
         usual = self._baseline.reproduction.wall_seconds
         seconds = median(outcome.wall_seconds for outcome in outcomes)
         return Turned(
@@ -270,8 +270,8 @@ class _Turning:
             slowdown=seconds / usual if usual else 1.0,
             failures=failures,
             runs=len(runs),
-            trial=shown.own_number,
-            summary=_words(shown.outcome),
+            trial=example.own_number,
+            summary=_words(example.outcome),
         )
 
     def _verdict(self, run: Tested[object]) -> Verdict:
@@ -325,7 +325,7 @@ class _Turning:
         self,
         turned: Callable[[tuple[Toggle, ...]], tuple[Toggle, ...]],
         toggles: tuple[Toggle, ...],
-        told: Callable[[Verdict], Verdict],
+        search_verdict: Callable[[Verdict], Verdict],
     ) -> CommandSearch[tuple[Toggle, ...]]:
         """Return the search for a smallest set; `turned` says which switches it stands for."""
 
@@ -334,7 +334,7 @@ class _Turning:
 
         return CommandSearch(
             session=self._session, oracle=self._baseline.oracle, repeats=self._repeats,
-            best=toggles, told=told, heard=self._note,
+            best=toggles, told=search_verdict, heard=self._note,
             options=CommandOptions(budget=self._options.budget, jobs=self._options.jobs),
             begin=lambda start: rendering(minimize(len(toggles)), chosen, start),
             as_trial=lambda candidate: turned_on(self._bench, self._trial, turned(candidate)),
@@ -345,12 +345,12 @@ class _Turning:
         self,
         search: CommandSearch[tuple[Toggle, ...]],
         toggles: tuple[Toggle, ...],
-        wanted: Verdict,
+        expected: Verdict,
     ) -> bool:
         """Whether all switches together come out as wanted, in each of the runs that it takes."""
 
         def is_otherwise(ran: Tested[None]) -> bool:
-            return search.told(ran.verdict) is not wanted
+            return search.told(ran.verdict) is not expected
 
         return not is_otherwise(self._runs(toggles, "all of them", is_otherwise)[-1])
 
@@ -363,11 +363,11 @@ class _Turning:
     def _found(
         self, turned: tuple[Toggle, ...], toggles: tuple[Toggle, ...], stopped: StopReason
     ) -> TurnedTogether:
-        asked = turned_on(self._bench, self._trial, turned)
+        trial = turned_on(self._bench, self._trial, turned)
         return TurnedTogether(
             toggles=turned,
             left_out=tuple(each for each in toggles if each not in turned),
-            trial=self._numbers.get(asked.key),
+            trial=self._numbers.get(trial.key),
             stopped=stopped,
         )
 
@@ -409,15 +409,15 @@ def _changed(verdict: Verdict) -> Verdict:
 
 def took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
     """Return whether a program has read a switch in one of the runs; None: that is not known."""
-    told = [_was_reached(each, outcome) for outcome in outcomes]
-    return True if True in told else (None if None in told else False)
+    answers = [_was_reached(each, outcome) for outcome in outcomes]
+    return True if True in answers else (None if None in answers else False)
 
 
 def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
-    seen = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
-    if seen is None:
+    evidence = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
+    if evidence is None:
         return None
-    return each.took(texts(seen.detail, "signs"), is_all=bool(seen.detail.get("ended")))
+    return each.took(texts(evidence.detail, "signs"), is_all=bool(evidence.detail.get("ended")))
 
 
 def _words(outcome: Outcome) -> str:
@@ -428,7 +428,7 @@ def _words(outcome: Outcome) -> str:
 
 
 def _result(report: ToggleReport) -> dict[str, object]:
-    found = report.smallest or report.simplest
-    if found is not None:
-        return {"toggles": [each.name for each in found.toggles]}
+    switches = report.smallest or report.simplest
+    if switches is not None:
+        return {"toggles": [each.name for each in switches.toggles]}
     return {each.toggle.name: each.effect.value for each in report.turned}

@@ -55,24 +55,24 @@ def toggle_clues(
             None: it is not.
         turned_already: the switches that need not be turned again.
     """
-    asked = {
+    names = {
         name: why
         for name, why in _asked(baseline, is_explained=is_explained, libraries=libraries)
         if name not in turned_already
     }
-    if not asked:
+    if not names:
         return []
     repeats = None if baseline.reproduction.is_deterministic else _REPEATS
     turned = list[Turned]()
-    for each in chosen(list(asked), known_toggles(session.bench.settings.toggles)):
+    for each in chosen(list(names), known_toggles(session.bench.settings.toggles)):
         with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
             turned += turn_each(session, trial, baseline, (each,), repeats=repeats)
     clues = [
-        _placed(_clue(each, asked[each.toggle.name], said), each, session.bench, Placing(trial.cwd))
+        _placed(_clue(each, names[each.toggle.name], clue), each, session.bench, Placing(trial.cwd))
         for each in turned
-        if (said := _said(each, baseline.reproduction.rate))
+        if (clue := _said(each, baseline.reproduction.rate))
     ]
-    return [*clues, *_of_no_gpu([each for each in turned if asked[each.toggle.name] == _WHY_CUDA])]
+    return [*clues, *_of_no_gpu([each for each in turned if names[each.toggle.name] == _WHY_CUDA])]
 
 
 @value_class(kw_only=True)
@@ -106,13 +106,13 @@ def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | No
         return None
     on = turned_on(session.bench, trial, (sync,))
     attempts = 1 if baseline.reproduction.is_deterministic else FEW
-    moved = reproduce(session, on, attempts=attempts)
-    place = None if moved.outcome.failure is None else moved.outcome.failure.place
+    reproduction = reproduce(session, on, attempts=attempts)
+    place = None if reproduction.outcome.failure is None else reproduction.outcome.failure.place
     if place is None or place.line is None or not place.in_user_code:
         return None
     at = Placing(trial.cwd)
     before = at(failure.place.path, failure.place.line or 0)
-    check = kernel_check(moved.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace"))
+    check = kernel_check(reproduction.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace"))
     checked = f", where a kernel's check failed: `{check}`" if check else ""
     clue = Clue(
         says=f"the GPU's error is raised at {at(place.path, place.line)} in `{place.function}`{checked}. "
@@ -121,15 +121,15 @@ def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | No
         sureness=Sureness.SEEN,
         path=place.path,
         line=place.line,
-        trials=(turned.trial, *moved.reproduction.trials),
+        trials=(turned.trial, *reproduction.reproduction.trials),
     )
-    return Moved(trial=on, baseline=moved, clue=clue, toggle=sync.name)
+    return Moved(trial=on, baseline=reproduction, clue=clue, toggle=sync.name)
 
 
-def kernel_check(written: str) -> str:
+def kernel_check(text: str) -> str:
     """Return the check that failed in a kernel, as `assert` prints it for each thread; empty: none."""
-    found = _CHECK.search(written)
-    return "" if found is None else " ".join(found["check"].split())
+    match = _CHECK.search(text)
+    return "" if match is None else " ".join(match["check"].split())
 
 
 def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
@@ -137,8 +137,8 @@ def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
     if turned.toggle.name != _ANOMALY:
         return clue
     outcome = bench.notebook.trial(turned.trial).outcome
-    written = b"" if outcome is None else outcome.stderr.tail(_LAST_BYTES)
-    line = forward_call(written.decode("utf-8", "replace"))
+    tail = b"" if outcome is None else outcome.stderr.tail(_LAST_BYTES)
+    line = forward_call(tail.decode("utf-8", "replace"))
     if line is None:
         return clue
     where = f"{at(line.path, line.number)} in `{line.function}`"
@@ -164,14 +164,14 @@ def _asked(
 ) -> Iterator[tuple[str, str]]:
     """Yield the switches that may tell something, and why."""
     failure = baseline.outcome.failure
-    said = "" if failure is None else failure.summary
-    written = baseline.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace")
-    if _CUDA.search(said):
+    summary = "" if failure is None else failure.summary
+    tail = baseline.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace")
+    if _CUDA.search(summary):
         yield from ((name, _WHY_CUDA) for name in (_SYNC, "cpu"))
     if libraries is not None:
-        if "torch" in libraries or "torch" in written:
+        if "torch" in libraries or "torch" in tail:
             yield _ANOMALY, WHY_NUMBERS
-        if "jax" in libraries or "jax" in written:
+        if "jax" in libraries or "jax" in tail:
             yield "jax-debug-nans", WHY_NUMBERS
     if is_explained:
         return
@@ -193,11 +193,11 @@ def _said(turned: Turned, rate: float) -> str:
     return "" if is_chance else _SAID[turned.effect]
 
 
-def _clue(turned: Turned, why: str, said: str) -> Clue:
-    told = "" if turned.effect is Effect.GONE else f": {turned.summary}"
-    slow = ", which only slows it down" if turned.toggle.only_slows and not told else ""
+def _clue(turned: Turned, why: str, sentence: str) -> Clue:
+    remark = "" if turned.effect is Effect.GONE else f": {turned.summary}"
+    slow = ", which only slows it down" if turned.toggle.only_slows and not remark else ""
     return Clue(
-        says=f"with `{turned.toggle.name}` ({turned.toggle.does}) {said}{told}"
+        says=f"with `{turned.toggle.name}` ({turned.toggle.does}) {sentence}{remark}"
         f" ({turned.failures} of {turned.runs} runs fail the same way{slow};"
         f" `whet toggle {turned.toggle.name}`)",
         why=why,

@@ -193,8 +193,8 @@ def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Togg
     Raises:
         BadSetting: if one of them cannot be read.
     """
-    added = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
-    return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **added}
+    own_toggles = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
+    return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **own_toggles}
 
 
 def _toggle_of(name: str, data: JsonObject) -> Toggle:
@@ -248,5 +248,5 @@ def chosen(
             raise BadUsage(
                 f"there is no toggle `{name}`", hint=f"{hint}`whet toggle --list` shows all"
             )
-    named = tuple(known[name] for name in dict.fromkeys(names))
-    return named or tuple(each for each in known.values() if not each.amplifies)
+    selection = tuple(known[name] for name in dict.fromkeys(names))
+    return selection or tuple(each for each in known.values() if not each.amplifies)

@@ -72,8 +72,8 @@ class PayloadStore:
 
     def payload_of(self, digest: str) -> bytes | Path:
         """Return a payload by its digest."""
-        held = self._held.get(digest)
-        return self.notebook.blobs.read(digest) if held is None else held
+        payload = self._held.get(digest)
+        return self.notebook.blobs.read(digest) if payload is None else payload
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,9 +144,9 @@ class Workbench:
         self._warn_of_unsaved()
         overridden = {**self.environment, **request.environment}
         limits = self._settled(self._limits(request), overridden)
-        seen = look_around(command, cwd, overridden, state=self.project.state)
-        self.notebook.save_environment(seen.environment)
-        self.notebook.save_environment(seen.packages)
+        surroundings = look_around(command, cwd, overridden, state=self.project.state)
+        self.notebook.save_environment(surroundings.environment)
+        self.notebook.save_environment(surroundings.packages)
         trial = Trial(
             command=command,
             cwd=str(cwd),
@@ -161,7 +161,7 @@ class Workbench:
             hang_seconds=request.hang_seconds,
             hangs_if_idle=request.hangs_if_idle,
             measures=dict(request.measures),
-            surroundings=seen.surroundings,
+            surroundings=surroundings.surroundings,
         )
         know_trial(trial)
         if trial.limits.starve:
@@ -176,8 +176,8 @@ class Workbench:
             return
         self.has_warned = True
         for path in unsaved_below(self.project.root):
-            shown = os.path.relpath(path, self.project.folder)
-            note = f"an editor holds changes to `{shown}` that aren't saved: they don't run"
+            name = os.path.relpath(path, self.project.folder)
+            note = f"an editor holds changes to `{name}` that aren't saved: they don't run"
             self.notes.append(note)
             self.emit(Notice(text=note))
 
@@ -318,8 +318,8 @@ def command_of(request: TrialRequest) -> tuple[str, ...]:
     if script:
         path = Path(request.cwd or ".", script)
         # A bare name is looked up on PATH unless a file of that name stands here.
-        found = os.path.abspath(path) if path.exists() else script
-        return (found, *request.command)
+        path_to_script = os.path.abspath(path) if path.exists() else script
+        return (path_to_script, *request.command)
     if not request.command or not request.command[0]:
         raise EmptyCommand(
             "there is no command to run" if not request.command else "the command's name is empty",

@@ -161,13 +161,13 @@ class CommandSearch(Generic[CandidateT]):
                 repeats=self.repeats,
                 told=self.told,
             )
-            ended = driver.run(self.begin(self.best), self._ask, self._found_bad, self.heard)
-            self.cached = ended.cached
-            self.came_warm += ended.warm
-        self.trials += ended.trials - self.cached
-        self.wall_seconds += ended.wall_seconds
-        reason = stop_reason_of(ended, StopReason.MINIMAL)
-        self.session.stopped(reason, ended.trials, ended.wall_seconds)
+            end = driver.run(self.begin(self.best), self._ask, self._found_bad, self.heard)
+            self.cached = end.cached
+            self.came_warm += end.warm
+        self.trials += end.trials - self.cached
+        self.wall_seconds += end.wall_seconds
+        reason = stop_reason_of(end, StopReason.MINIMAL)
+        self.session.stopped(reason, end.trials, end.wall_seconds)
         return reason
 
     def _budget(self) -> Budget:

@@ -220,21 +220,21 @@ class Driver:
         self, batch: Round[CandidateT], begin: "_Begin[CandidateT]"
     ) -> Sequence[Verdict]:
         """Return the verdicts of a round, and end each run as soon as it is needless."""
-        known: dict[int, Verdict] = {}
+        verdicts: dict[int, Verdict] = {}
         running: dict[int, _Asking[CandidateT]] = {}
         try:
             while True:
-                places = batch.open_places(known)
+                places = batch.open_places(verdicts)
                 for place in running.keys() - places:
                     running.pop(place).cancel()
                 for place in places:
                     if place not in running and self._has_room(len(running)):
                         running[place] = begin(batch[place])
                 if not running:
-                    return batch.in_order(known)
-                ended = _first_ended(running)
-                known[ended] = self.told(running[ended].verdict())
-                del running[ended]
+                    return batch.in_order(verdicts)
+                first = _first_ended(running)
+                verdicts[first] = self.told(running[first].verdict())
+                del running[first]
         finally:
             for asking in running.values():
                 asking.cancel()
@@ -309,15 +309,15 @@ class _Asking(Generic[CandidateT]):
     @property
     def is_bad(self) -> bool:
         """Whether the search will be told BAD, if that is known (a guard still open: it is not)."""
-        told = self._driver.told
+        tell = self._driver.told
         if self._known is not None:
-            return told(self._known) is Verdict.BAD
+            return tell(self._known) is Verdict.BAD
         if self._question.guard is not None or self._driver.floor:
             return False
         first = self._futures[0]
         if not first.done() or first.cancelled() or first.exception() is not None:
             return False
-        return told(self._driver.oracle.judge(first.result())) is Verdict.BAD
+        return tell(self._driver.oracle.judge(first.result())) is Verdict.BAD
 
     @property
     def first(self) -> Future[Outcome]:
@@ -339,18 +339,18 @@ class _Asking(Generic[CandidateT]):
         """Run it until it is likely enough what it does."""
         question, future = self._question, self._futures[0]
         rule = Repeats(most=self._driver.repeats, floor=self._driver.floor)
-        seen: list[Verdict] = []
+        verdicts: list[Verdict] = []
         while True:
-            seen.append(self._settle(question.trial, future, question.label))
-            bad = seen.count(Verdict.BAD)
-            fails = rule.fails(bad, len(seen) - bad)
+            verdicts.append(self._settle(question.trial, future, question.label))
+            bad = verdicts.count(Verdict.BAD)
+            fails = rule.fails(bad, len(verdicts) - bad)
             if fails is not None:
                 break
             future = self._start(question.trial)
         if fails:
             return Verdict.BAD
         # What fails too rarely does not pass either.
-        return Verdict.GOOD if not bad and Verdict.GOOD in seen else Verdict.SKIP
+        return Verdict.GOOD if not bad and Verdict.GOOD in verdicts else Verdict.SKIP
 
     def _settle(self, trial: Trial, future: Future[Outcome], label: str) -> Verdict:
         ran = self._driver.settle(trial, future, label).of(self._candidate)
@@ -377,6 +377,6 @@ def _first_ended(running: Mapping[int, _Asking[CandidateT]]) -> int:
     return next(candidate for candidate, asking in running.items() if asking.first.done())
 
 
-def stop_reason_of(ended: Ended[object], complete: StopReason) -> StopReason:
+def stop_reason_of(end: Ended[object], complete: StopReason) -> StopReason:
     """Return why a search ended: its own end is ``complete``."""
-    return complete if ended.stopped is None else ended.stopped
+    return complete if end.stopped is None else end.stopped

@@ -22,9 +22,9 @@ def passed_before(bench: Workbench, request: TrialRequest, trial: Trial) -> int 
         for entry in entries
         if entry.trial.command == command and entry.trial.cwd == trial.cwd
     )
-    passed = (
+    passing = (
         entry.number
         for entry in same
         if entry.outcome is not None and entry.outcome.failure is None
     )
-    return next(passed, None)
+    return next(passing, None)

@@ -62,14 +62,14 @@ def _check(bench: "Workbench", trial: Trial, python: str, name: str) -> None:
     search = least_amount(
         least=_LEAST.get(name, 1), most=2 * below // step, guess=2 * amount // step, precision=0.05
     )
-    found = run_search(search, starts).least_good
+    least_good = run_search(search, starts).least_good
     option = name.removesuffix("_bytes").replace("_", "-")
-    if found is None:
+    if least_good is None:
         return  # it is not for this limit that it does not start
-    least = shown_size(found * step) if name.endswith("_bytes") else str(found)
-    given = shown_size(amount) if name.endswith("_bytes") else str(amount)
+    least = shown_size(least_good * step) if name.endswith("_bytes") else str(least_good)
+    amount_text = shown_size(amount) if name.endswith("_bytes") else str(amount)
     raise LimitMakesNoSense(
-        f"`--{option} {given}` is less than `{Path(python).name}` itself needs to start",
+        f"`--{option} {amount_text}` is less than `{Path(python).name}` itself needs to start",
         hint=f"the least that works is {least}",
     )
 

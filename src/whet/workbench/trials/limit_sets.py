@@ -24,14 +24,14 @@ SETS: Mapping[str, Mapping[str, str]] = {
 
 
 def limits_asked(
-    asked: Limits, name: str, own: Mapping[str, Mapping[str, object]] | None = None
+    options: Limits, name: str, own: Mapping[str, Mapping[str, object]] | None = None
 ) -> Limits:
     """Return the limits of a request: its own over those of a named set.
 
     A set says how small a machine is: where this one is smaller still, its limit does nothing.
 
     Args:
-        asked: what the options say.
+        options: what the options say.
         name: of a set; empty: none.
         own: sets from the settings.
 
@@ -40,9 +40,9 @@ def limits_asked(
         BadSetting: if a set of the user's own has something that is no limit.
     """
     total, processors = memory_left().total_bytes, len(os.sched_getaffinity(0))
-    check_limits(asked, total, processors)
+    check_limits(options, total, processors)
     if not name:
-        return asked
+        return options
     sets = {**SETS, **(own or {})}
     if name not in sets:
         raise LimitMakesNoSense(
@@ -62,10 +62,10 @@ def limits_asked(
         limits = replace(limits, memory_high_bytes=None)
     if (limits.cpus or 0) > processors:
         limits = replace(limits, cpus=None)
-    if limits.room is not None and asked.room is not None:
-        own_room = replace(asked.room, disks=asked.room.disks or limits.room.disks)
-        asked = replace(asked, room=own_room)
-    return asked.over(limits)
+    if limits.room is not None and options.room is not None:
+        own_room = replace(options.room, disks=options.room.disks or limits.room.disks)
+        options = replace(options, room=own_room)
+    return options.over(limits)
 
 
 def _text(words: object) -> str:

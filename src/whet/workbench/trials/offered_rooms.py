@@ -27,14 +27,14 @@ def offering_clean_rooms(bench: Workbench, trial: Trial) -> Generator[None, None
 
     inputs = Inputs.of(trial, bench.environment, [bench.project.state])
     yield
-    if written := inputs.written():
-        bench.emit(Notice(text=written_by_command(written, trial)))
+    if paths := inputs.written():
+        bench.emit(Notice(text=written_by_command(paths, trial)))
 
 
-def written_by_command(written: Sequence[str], trial: Trial) -> str:
+def written_by_command(paths: Sequence[str], trial: Trial) -> str:
     """Return what to say of inputs that a command seems to write itself."""
     return (
-        f"files that the command starts from changed while it ran ({shown_paths(written, trial)}): if the command wrote them, no two runs are alike; with `--clean` each starts from the same"
+        f"files that the command starts from changed while it ran ({shown_paths(paths, trial)}): if the command wrote them, no two runs are alike; with `--clean` each starts from the same"
         " files"
     )
 

@@ -23,12 +23,12 @@ PLACEHOLDER = "{}"
 _BETWEEN_PATHS = re.compile(r"[\s'\"=:,;()<>|&@\[\]]+")
 
 
-def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes:
+def read_payload(path: Path, name: str, *, may_be_empty: bool = False) -> bytes:
     """Return what the payload holds.
 
     Args:
         path: the file.
-        shown: its name as the user wrote it.
+        name: its name as the user wrote it.
         may_be_empty: whether an empty one is fine.
 
     Raises:
@@ -37,43 +37,43 @@ def read_payload(path: Path, shown: str, *, may_be_empty: bool = False) -> bytes
     try:
         if not stat.S_ISREG(mode := path.stat().st_mode) and not stat.S_ISDIR(mode):
             raise PayloadUnreadable(
-                f"`{shown}` is a pipe, a socket or a device, not a file",
-                hint=f"write its output to a file first: `cat {shown} > data`",
+                f"`{name}` is a pipe, a socket or a device, not a file",
+                hint=f"write its output to a file first: `cat {name} > data`",
             )
         data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise PayloadMissing(
-            f"`{shown}` does not exist", hint=f"`ls {_nearest(path)}` lists that folder"
+            f"`{name}` does not exist", hint=f"`ls {_nearest(path)}` lists that folder"
         ) from error
     except IsADirectoryError as error:
         raise PayloadIsFolder(
-            f"`{shown}` is a folder, not a file",
-            hint=f"name one file in it: `ls {shown}`",
+            f"`{name}` is a folder, not a file",
+            hint=f"name one file in it: `ls {name}`",
         ) from error
     except OSError as error:
         raise PayloadUnreadable(
-            f"whet can't read `{shown}`: {error.strerror}",
-            hint=f"`ls -l {shown}` shows its permissions",
+            f"whet can't read `{name}`: {error.strerror}",
+            hint=f"`ls -l {name}` shows its permissions",
         ) from error
     if not data and not may_be_empty:
-        raise PayloadEmpty(f"`{shown}` is empty", hint="name the file that the failure needs")
+        raise PayloadEmpty(f"`{name}` is empty", hint="name the file that the failure needs")
     return data
 
 
-def read_folder(path: Path, shown: str) -> bytes:
+def read_folder(path: Path, name: str) -> bytes:
     """Return what a folder holds, packed.
 
     Args:
         path: the folder.
-        shown: its name as the user wrote it.
+        name: its name as the user wrote it.
 
     Raises:
         PayloadTooLarge, PayloadUnreadable, PayloadMissing, PayloadEmpty: as they say.
     """
-    data = pack_folder(path, shown)
+    data = pack_folder(path, name)
     if not data.strip(b"\0"):
         raise PayloadEmpty(
-            f"`{shown}` is an empty folder", hint="name the one that the failure needs"
+            f"`{name}` is an empty folder", hint="name the one that the failure needs"
         )
     return data
 
@@ -97,21 +97,21 @@ def bind_payloads(
         BadUsage: if a file is named twice, or `{}` stands for it is not clear which.
         PayloadNotInCommand: if one stands nowhere.
     """
-    _refuse_twins([shown for shown, _ in files], cwd)
-    found = {shown: _named(command, cwd, shown) for shown, _ in files}
-    reads = {shown: bool(stdin) and is_same_file(cwd / stdin, cwd / shown) for shown, _ in files}
-    nameless = [shown for shown, _ in files if not found[shown] and not reads[shown]]
-    found.update(_marked(command, nameless))
-    for shown in nameless:
-        found[shown] = found[shown] or _inside(command, cwd, shown)
-        if not found[shown]:
+    _refuse_twins([name for name, _ in files], cwd)
+    places = {name: _named(command, cwd, name) for name, _ in files}
+    reads = {name: bool(stdin) and is_same_file(cwd / stdin, cwd / name) for name, _ in files}
+    nameless = [name for name, _ in files if not places[name] and not reads[name]]
+    places.update(_marked(command, nameless))
+    for name in nameless:
+        places[name] = places[name] or _inside(command, cwd, name)
+        if not places[name]:
             raise PayloadNotInCommand(
-                f"`{shown}` isn't in the command `{' '.join(command)}`",
+                f"`{name}` isn't in the command `{' '.join(command)}`",
                 hint="write `{}` where the file's name belongs, or `--stdin FILE`",
             )
     return tuple(
-        _binding(Path(os.path.abspath(cwd / shown)), digest, found[shown], reads_stdin=reads[shown])
-        for shown, digest in files
+        _binding(Path(os.path.abspath(cwd / name)), digest, places[name], reads_stdin=reads[name])
+        for name, digest in files
     )
 
 
@@ -133,24 +133,24 @@ def _binding(
 
 
 def _refuse_twins(files: Sequence[str], cwd: Path) -> None:
-    for number, shown in enumerate(files):
+    for number, name in enumerate(files):
         for other in files[:number]:
-            if is_same_file(cwd / other, cwd / shown):
+            if is_same_file(cwd / other, cwd / name):
                 raise BadUsage(
-                    f"`{other}` and `{shown}` are one file",
+                    f"`{other}` and `{name}` are one file",
                     hint="name it once: whet varies it everywhere",
                 )
 
 
-def _named(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+def _named(command: tuple[str, ...], cwd: Path, name: str) -> list[PayloadPlace]:
     """Return the arguments that are the file, or that are `--option=FILE`."""
-    path = cwd / shown
+    path = cwd / name
     places: list[PayloadPlace] = []
     for index, word in enumerate(command):
         value = word.partition("=")[2]
-        if word == shown or is_same_file(cwd / word, path):
+        if word == name or is_same_file(cwd / word, path):
             places.append(PayloadPlace(argument=index, text=word))
-        elif value and (value == shown or is_same_file(cwd / value, path)):
+        elif value and (value == name or is_same_file(cwd / value, path)):
             places.append(PayloadPlace(argument=index, text=value))
         elif path.is_dir() and (text := _way_into(word, cwd, path) or _way_into(value, cwd, path)):
             places.append(PayloadPlace(argument=index, text=text))
@@ -178,22 +178,22 @@ def _marked(command: tuple[str, ...], files: Sequence[str]) -> dict[str, list[Pa
     if places and len(places) != len(files):
         raise BadUsage(
             f"{len(places)} arguments hold `{{}}`, for {len(files)} files:"
-            f" {', '.join(f'`{shown}`' for shown in files)}",
+            f" {', '.join(f'`{name}`' for name in files)}",
             hint="write one argument with `{}` for each, in the order of the files",
         )
-    return {shown: places[number : number + 1] for number, shown in enumerate(files)}
+    return {name: places[number : number + 1] for number, name in enumerate(files)}
 
 
-def _inside(command: tuple[str, ...], cwd: Path, shown: str) -> list[PayloadPlace]:
+def _inside(command: tuple[str, ...], cwd: Path, name: str) -> list[PayloadPlace]:
     """Return the paths inside of arguments that are the file, as in the text of `sh -c`."""
-    path = cwd / shown
+    path = cwd / name
     places: list[PayloadPlace] = []
     for index, word in enumerate(command):
         texts = {
             text for text in _BETWEEN_PATHS.split(word) if text and is_same_file(cwd / text, path)
         }
-        if put_path(word, shown, "") != word:
-            texts.add(shown)
+        if put_path(word, name, "") != word:
+            texts.add(name)
         if path.is_dir():
             texts |= {_way_into(text, cwd, path) for text in _BETWEEN_PATHS.split(word)} - {""}
         places += [PayloadPlace(argument=index, text=text) for text in sorted(texts)]

@@ -129,12 +129,16 @@ def repeat(bench: Workbench, request: TrialRequest, options: RepeatOptions) -> R
                 stopped = repeated.run(lambda verdicts: options.enough.more(verdicts, options.jobs))
         reason = stopped or StopReason.MEASURED
         session.stopped(reason, len(repeated.runs), repeated.wall_seconds)
-        found = repetition_of(
+        repetition = repetition_of(
             repeated.runs, oracle.description, options.confidence, reason, repeated.wall_seconds
         )
-        facts = {"failed": found.failed, "passed": found.passed, "skipped": found.skipped}
+        facts = {
+            "failed": repetition.failed,
+            "passed": repetition.passed,
+            "skipped": repetition.skipped,
+        }
         session.conclude(reason, facts)
-    return found
+    return repetition
 
 
 def _tell(session: Session, oracle: Oracle, planned: int, runs: Sequence[Tested[object]]) -> None:
@@ -142,12 +146,12 @@ def _tell(session: Session, oracle: Oracle, planned: int, runs: Sequence[Tested[
     last = runs[-1]
     label = f"run {len(runs)}"
     session.tell(replace(last, label=label), oracle)
-    seen = {each.outcome.signature for each in runs[:-1]}
-    if last.outcome.failure is not None and last.outcome.signature not in seen:
+    signatures = {each.outcome.signature for each in runs[:-1]}
+    if last.outcome.failure is not None and last.outcome.signature not in signatures:
         summary = last.outcome.failure.summary
         session.emit(Notice(text=f"{label} (trial {last.number}): {summary}"))
-    failed = sum(each.verdict is Verdict.BAD for each in runs)
-    session.emit(RunsCounted(failed=failed, runs=len(runs), planned=planned))
+    failures = sum(each.verdict is Verdict.BAD for each in runs)
+    session.emit(RunsCounted(failed=failures, runs=len(runs), planned=planned))
 
 
 def repetition_of(
@@ -161,20 +165,20 @@ def repetition_of(
     by_verdict = {
         verdict: [each for each in runs if each.verdict is verdict] for verdict in Verdict
     }
-    failed, passed = len(by_verdict[Verdict.BAD]), len(by_verdict[Verdict.GOOD])
-    interval = wilson(failed, failed + passed, confidence)
+    failures, passes = len(by_verdict[Verdict.BAD]), len(by_verdict[Verdict.GOOD])
+    interval = wilson(failures, failures + passes, confidence)
     return Repetition(
         bad_means=bad_means,
-        failed=failed,
-        passed=passed,
+        failed=failures,
+        passed=passes,
         skipped=len(by_verdict[Verdict.SKIP]),
         interval=interval,
         confidence=confidence,
         endings=_endings(runs),
         failing=_times(by_verdict[Verdict.BAD]),
         passing=_times(by_verdict[Verdict.GOOD]),
-        passes_to_be_sure=passes_to_be_sure(failed / (failed + passed), confidence)
-        if failed
+        passes_to_be_sure=passes_to_be_sure(failures / (failures + passes), confidence)
+        if failures
         else None,
         passes_at_most=passes_to_be_sure(interval.low, confidence),
         stopped=stopped,

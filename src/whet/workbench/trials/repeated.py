@@ -53,11 +53,11 @@ class Repeated:
             executor=self.executor, oracle=self.oracle, tell=self.tell, budget=self.budget,
             jobs=self.jobs, is_error_skip=False,
         )  # fmt: skip
-        ended = driver.run(
+        end = driver.run(
             repeating(more), lambda _: Question(trial=self.trial(self.runs)), heard=self._note
         )
-        self.wall_seconds += ended.wall_seconds
-        return ended.stopped
+        self.wall_seconds += end.wall_seconds
+        return end.stopped
 
     def _note(self, ran: Tested[int]) -> None:
         self.runs.append(ran)

@@ -186,9 +186,9 @@ def _does_not_fail(
         )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
-    shown = " ".join(masked_words(trial.command))
+    command = " ".join(masked_words(trial.command))
     return BaselineDoesNotFail(
-        f"`{shown[:200]}` does not fail: it exits {code}{times}",
+        f"`{command[:200]}` does not fail: it exits {code}{times}",
         hint=f"`whet show {number}` shows its output; if that is wrong, say what"
         " bad means: `--bad-if 'stdout ~ NaN'`, `--bad-if 'seconds > 2'`; if it fails sometimes:"
         " `whet repeat --amplify -- COMMAND`",

@@ -29,14 +29,14 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
     """
     temporary = temporary_folder(environment)
     disks = tuple(_settled(disk, cwd, temporary) for disk in room.disks)
-    seen: set[str] = set()
+    paths: set[str] = set()
     for disk in disks:
-        if disk.path in seen:
+        if disk.path in paths:
             raise BadUsage(
                 f"`{disk.path}` gets two file systems",
                 hint="keep one of `--disk` and `--disk-free`",
             )
-        seen.add(disk.path)
+        paths.add(disk.path)
     for fault in room.faults:
         _check_fault(fault)
     if room.clock:
@@ -135,12 +135,12 @@ def _moment(words: str) -> str:
 def _existing(path: str, cwd: str, option: str) -> str:
     if not path:
         raise BadUsage(f"`{option}` was given no path", hint=f"such as `{option} data`")
-    found = os.path.realpath(Path(cwd, Path(path).expanduser()))
-    if not Path(found).exists():
+    real_path = os.path.realpath(Path(cwd, Path(path).expanduser()))
+    if not Path(real_path).exists():
         raise BadUsage(
             f"`{path}` of `{option}` doesn't exist", hint=f"create it first: `mkdir -p {path}`"
         )
-    return found
+    return real_path
 
 
 def _check_fault(fault: Fault) -> None:

@@ -33,10 +33,10 @@ class Masked:
 
 def masked_of(bench: Workbench, entry: Entry) -> tuple[Masked, ...]:
     """Return what is masked of a trial, each place once."""
-    found: dict[Masked, None] = {}
+    places: dict[Masked, None] = {}
     for place, why in _places(bench, entry):
-        found[Masked(trial=entry.number, place=place, why=why)] = None
-    return tuple(found)
+        places[Masked(trial=entry.number, place=place, why=why)] = None
+    return tuple(places)
 
 
 def _places(bench: Workbench, entry: Entry) -> Iterator[tuple[str, str]]:
@@ -47,11 +47,11 @@ def _places(bench: Workbench, entry: Entry) -> Iterator[tuple[str, str]]:
     for name, value in inherited.items():
         if "<secret " in value:
             yield f"environment {name}", why_secret(name, value, is_variable=True) or _FORM
-    for kept in bench.notebook.evidence_of(entry.number, SECRETS):
-        for printed in records(kept.detail, "found"):
+    for evidence in bench.notebook.evidence_of(entry.number, SECRETS):
+        for printed in records(evidence.detail, "found"):
             yield f"{text(printed, 'stream')}: {text(printed, 'from')}", text(printed, "why")
-    for kept in bench.notebook.evidence_of(entry.number, FAILURES):
-        for failure in kept_failures(kept.data):
+    for evidence in bench.notebook.evidence_of(entry.number, FAILURES):
+        for failure in kept_failures(evidence.data):
             yield from _variables(failure.error)
 
 
@@ -87,5 +87,5 @@ def _masks(value: object, name: str) -> Iterator[tuple[str, bool]]:
         inner = f"{name}.{pair[0]}" if data.get("k") == "dict" and pair else name
         yield from _masks(pair[-1] if pair else each, inner)
     for each in items_of(data.get("at")):
-        inner_name, held = (*items_of(each), None, None)[:2]
-        yield from _masks(held, f"{name}.{inner_name}")
+        inner_name, content = (*items_of(each), None, None)[:2]
+        yield from _masks(content, f"{name}.{inner_name}")

@@ -38,38 +38,38 @@ class _Bound:
     def refuse(self) -> LimitMakesNoSense:
         """Return the error that names both."""
         amount = self.amount or 0
-        counted = f"{amount:g}" if isinstance(amount, float) else f"{amount}"
-        shown = shown_size(amount) if self.is_size else counted
-        return LimitMakesNoSense(f"`--{self.option} {shown}` is {self.why}", hint=self.hint)
+        number = f"{amount:g}" if isinstance(amount, float) else f"{amount}"
+        amount_text = shown_size(amount) if self.is_size else number
+        return LimitMakesNoSense(f"`--{self.option} {amount_text}` is {self.why}", hint=self.hint)
 
 
-def check_limits(asked: Limits, total_bytes: int, processors: int) -> None:
+def check_limits(limits: Limits, total_bytes: int, processors: int) -> None:
     """Refuse what makes no sense here.
 
     Args:
-        asked: what the options say.
+        limits: what the options say.
         total_bytes: memory of this machine.
         processors: how many there are.
 
     Raises:
         LimitMakesNoSense: with the least that works, or what there is.
     """
-    for bound in _least(asked):
+    for bound in _least(limits):
         if bound.amount is not None and bound.amount < bound.bound:
             raise bound.refuse()
-    for bound in _most(asked, total_bytes, processors):
+    for bound in _most(limits, total_bytes, processors):
         if bound.amount is not None and bound.amount > bound.bound:
             raise bound.refuse()
-    if asked.swap_bytes is not None and asked.memory_bytes is None:
+    if limits.swap_bytes is not None and limits.memory_bytes is None:
         raise LimitMakesNoSense(
-            f"`--swap {shown_size(asked.swap_bytes)}` limits nothing on its own: `--swap` needs"
+            f"`--swap {shown_size(limits.swap_bytes)}` limits nothing on its own: `--swap` needs"
             " `--memory`",
             hint="write `--memory 5G --swap 3G`",
         )
-    if (asked.memory_high_bytes or 0) > (asked.memory_bytes or total_bytes):
+    if (limits.memory_high_bytes or 0) > (limits.memory_bytes or total_bytes):
         raise LimitMakesNoSense(
-            f"`--memory-high {shown_size(asked.memory_high_bytes or 0)}` is above "
-            f"`--memory {shown_size(asked.memory_bytes or 0)}`, so it has no effect",
+            f"`--memory-high {shown_size(limits.memory_high_bytes or 0)}` is above "
+            f"`--memory {shown_size(limits.memory_bytes or 0)}`, so it has no effect",
             hint="lower it below `--memory`",
         )
 
@@ -89,31 +89,31 @@ def _sizes(why: str, bounds: Mapping[str, tuple[int | None, int]], hint: str = "
     ]
 
 
-def _least(asked: Limits) -> tuple[_Bound, ...]:
+def _least(limits: Limits) -> tuple[_Bound, ...]:
     sizes = {
-        "memory": (asked.memory_bytes, _LEAST_BYTES),
-        "address-space": (asked.address_space_bytes, _LEAST_BYTES),
-        "stack": (asked.stack_bytes, _LEAST_STACK_BYTES),
+        "memory": (limits.memory_bytes, _LEAST_BYTES),
+        "address-space": (limits.address_space_bytes, _LEAST_BYTES),
+        "stack": (limits.stack_bytes, _LEAST_STACK_BYTES),
     }
     return (
         *_sizes("less than any program needs to start", sizes),
         _Bound(
             option="files",
-            amount=asked.files,
+            amount=limits.files,
             bound=_LEAST_FILES,
             why="less than every program starts with",
             hint=f"the least is {_LEAST_FILES}: standard input, output and error",
         ),
         _Bound(
             option="slow-disk",
-            amount=asked.slow_disk_bytes,
+            amount=limits.slow_disk_bytes,
             bound=_LEAST_SPEED,
             why="less than one page in a second",
             hint=f"the least that works is {_LEAST_SPEED}; such as `--slow-disk 5MB/s`",
         ),
         _Bound(
             option="cpus",
-            amount=asked.cpus,
+            amount=limits.cpus,
             bound=_LEAST_CPUS,
             why="less than the kernel gives out",
             hint=f"the least that works is {_LEAST_CPUS}",
@@ -121,31 +121,31 @@ def _least(asked: Limits) -> tuple[_Bound, ...]:
     )
 
 
-def _most(asked: Limits, total_bytes: int, processors: int) -> tuple[_Bound, ...]:
+def _most(limits: Limits, total_bytes: int, processors: int) -> tuple[_Bound, ...]:
     less = "lower it, or leave it out"
     sizes = {
-        "memory": (asked.memory_bytes, total_bytes),
-        "memory-high": (asked.memory_high_bytes, total_bytes),
+        "memory": (limits.memory_bytes, total_bytes),
+        "memory-high": (limits.memory_high_bytes, total_bytes),
     }
     return (
         *_sizes(f"more than this machine's {shown_size(total_bytes)}", sizes, less),
         _Bound(
             option="cpus",
-            amount=asked.cpus,
+            amount=limits.cpus,
             bound=processors,
             why=f"more than this machine's {processors}",
             hint=less,
         ),
         _Bound(
             option="processes",
-            amount=asked.processes,
+            amount=limits.processes,
             bound=_MOST_PROCESSES,
             why=f"more than a kernel's maximum of {_MOST_PROCESSES}",
             hint=less,
         ),
         _Bound(
             option="cpu-seconds",
-            amount=asked.cpu_seconds,
+            amount=limits.cpu_seconds,
             bound=_MOST_CPU_SECONDS,
             why="more than a century",
             hint=less,

@@ -146,8 +146,8 @@ class Session:
         if ran.number is None:
             return
         expected = self.request.expectation if self.number is None else None
-        met = None if expected is None else expected.met(ran.outcome, ran.verdict)
-        self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, met)
+        score = None if expected is None else expected.met(ran.outcome, ran.verdict)
+        self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, score)
 
     def show(self, ran: Tested[object]) -> None:
         """Tell the observers of a trial, or why it could not be run."""
@@ -222,9 +222,9 @@ class Session:
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record or self.record, self._finish)
-            known = self._known_cold if perform is None else bench.notebook.outcome_for
+            recall = self._known_cold if perform is None else bench.notebook.outcome_for
             try:
-                whole = CachingExecutor(recording, known) if cached else recording
+                whole = CachingExecutor(recording, recall) if cached else recording
                 yield whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
             finally:
                 if placing is not None:

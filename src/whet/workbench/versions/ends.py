@@ -100,8 +100,8 @@ class Ends:
         is_given = self.terms is not FIXED and self.terms != Terms()
         if is_given or self.oracle is not None or len(self._came) < len(self._versions):
             return False
-        told = [any_bad.judge(self._came[version].outcome) for version in self._versions]
-        return told == [Verdict.GOOD, Verdict.BAD]
+        verdicts = [any_bad.judge(self._came[version].outcome) for version in self._versions]
+        return verdicts == [Verdict.GOOD, Verdict.BAD]
 
     def _turn_round(self, old: str) -> None:
         failing, passing = (self.new, old) if self.terms.is_fix else (old, self.new)
@@ -154,15 +154,15 @@ class Ends:
 
     def _refuse_wrong(self, oracle: Oracle) -> None:
         terms = self.terms
-        told = {
+        verdicts = {
             version: terms.for_search(oracle.judge(ran.outcome))
             for version, ran in self._came.items()
         }
         new, old = self.new, self.old
-        is_new, is_old = told[new] is Verdict.BAD, old is None or told[old] is Verdict.GOOD
+        is_new, is_old = verdicts[new] is Verdict.BAD, old is None or verdicts[old] is Verdict.GOOD
         if is_new and is_old:
             return
-        if old is not None and told[new] is Verdict.GOOD and self._fails(old):
+        if old is not None and verdicts[new] is Verdict.GOOD and self._fails(old):
             raise EndsReversed(
                 f"`{self.label(old)}` fails and `{self.label(new)}` passes: swap them",
                 hint="to find the fix: `--terms broken,fixed`"

@@ -72,22 +72,22 @@ class EquivalentVersions:
             for version, verdict, looks in self._new:
                 self.trees.learn(version, self.told(verdict), looks)
             self._new.clear()
-            known = self.trees.known(versions)
+            judgments = self.trees.known(versions)
         except GitFailedError:
             return {}
-        self.concluded.update({version: like for version, (_, like) in known.items()})
-        return {version: verdict for version, (verdict, _) in known.items()}
+        self.concluded.update({version: like for version, (_, like) in judgments.items()})
+        return {version: verdict for version, (verdict, _) in judgments.items()}
 
     def that_matter(self, parents: Mapping[str, Sequence[str]]) -> Collection[str]:
         """Return those that differ from one before them in something that a run looked at."""
         if len(parents) > self._most:
             return parents.keys()
         try:
-            found = self.trees.that_matter(parents)
+            matters = self.trees.that_matter(parents)
         except GitFailedError:
             return parents.keys()
-        self._is_worth_it = self._is_worth(len(parents), max(1, len(found)))
-        return found
+        self._is_worth_it = self._is_worth(len(parents), max(1, len(matters)))
+        return matters
 
     @property
     def _most(self) -> int:

@@ -54,9 +54,9 @@ class LikeFailure:
     def learn(self, outcome: Outcome) -> None:
         """Let what is like the failure stand for it from now on."""
         if self.judge(outcome) is Verdict.BAD and outcome.failure is not None:
-            known = self._graded(outcome.failure)
-            if known is not None:
-                self._known.setdefault(outcome.failure.signature, known)
+            grade = self._graded(outcome.failure)
+            if grade is not None:
+                self._known.setdefault(outcome.failure.signature, grade)
 
     def count_as_bad(self, failure: Failure) -> None:
         """Let a failure that is unlike every other one count as the one that is looked for."""
@@ -66,21 +66,21 @@ class LikeFailure:
         """Return by which grades an outcome is BAD, from it to the bad end; none: it is the same."""
         if outcome.failure is None or self.judge(outcome) is not Verdict.BAD:
             return ()
-        known = self._graded(outcome.failure)
+        grade = self._graded(outcome.failure)
         ways: list[str] = []
-        while known is not None and known.way:
-            ways.append(known.way)
-            known = None if known.like is None else self._known[known.like]
+        while grade is not None and grade.way:
+            ways.append(grade.way)
+            grade = None if grade.like is None else self._known[grade.like]
         return tuple(ways)
 
     def _graded(self, failure: Failure) -> _Known | None:
         exact = self._known.get(failure.signature)
         if exact is not None:
             return exact
-        for known in self._known.values():
-            way = likeness(known.failure, failure)
+        for grade in self._known.values():
+            way = likeness(grade.failure, failure)
             if way:
-                return _Known(failure, way, known.failure.signature)
+                return _Known(failure, way, grade.failure.signature)
         return None
 
 

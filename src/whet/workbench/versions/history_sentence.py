@@ -28,11 +28,11 @@ def history_sentence(search: VersionSearch) -> str:
     if not search.suspects:
         return f"found no {search.old_term} {search.kind} of {search.subject} yet: {search.stopped.value}"
     more = len(search.suspects) - _SHOWN_SUSPECTS
-    named = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (f" and {more} more" if more > 0 else "")
-    why = f"; {search.hint}" if search.hint else ""
-    return (
-        f"one of {named} is the first {search.new_term} {search.kind}: {search.stopped.value}{why}"
+    suspects = ", ".join(search.suspects[:_SHOWN_SUSPECTS]) + (
+        f" and {more} more" if more > 0 else ""
     )
+    why = f"; {search.hint}" if search.hint else ""
+    return f"one of {suspects} is the first {search.new_term} {search.kind}: {search.stopped.value}{why}"
 
 
 def _likeness(search: VersionSearch) -> str:

@@ -43,9 +43,10 @@ def line_on_commit(
     if setup.command:
         steps += [f"cd {quoted(str(place))}", setup.command]
     steps += [f"cd {quoted(str(inside))}", *map(reset_step, trial.reset)]
-    moved = relocation.command(trial.command, Path(trial.cwd))
+    relocated = relocation.command(trial.command, Path(trial.cwd))
     words = [
-        word if word in copies else other for word, other in zip(trial.command, moved, strict=True)
+        word if word in copies else other
+        for word, other in zip(trial.command, relocated, strict=True)
     ]
     environment = {name: relocation.text(value) for name, value in trial.environment.items()}
     variables = _variables(environment, [relocation.folder(Path(each)) for each in editable])

@@ -45,9 +45,9 @@ def _wanted(failure: Failure, folder: Path) -> str:
     missing = _NOT_INSTALLED.search(failure.summary)
     if missing is not None:
         return missing[1] or missing[2]
-    found = _NOT_FOUND.search(failure.summary)
+    match = _NOT_FOUND.search(failure.summary)
     is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
-    return "" if found is None or not is_import or _is_there(folder, found[1]) else found[1]
+    return "" if match is None or not is_import or _is_there(folder, match[1]) else match[1]
 
 
 def _is_there(folder: Path, name: str) -> bool:

@@ -52,13 +52,13 @@ class NoisyAnswer:
         bisection: NoisyBisection[str],
         result: NoisyResult[str],
         reason: StopReason,
-        ended: Ended[NoisyResult[str]],
+        end: Ended[NoisyResult[str]],
         plan: str,
     ) -> VersionSearch:
         """Return what was found, also by a search that was stopped early."""
         label, first_bad = self.versions.label, result.first_bad
         return replace(
-            self.nothing(reason, ended),
+            self.nothing(reason, end),
             good=label(result.last_good or self.versions.old or ""),
             first_bad=None if first_bad is None else label(first_bad),
             first_bad_description="" if first_bad is None else self.versions.details(first_bad),
@@ -69,7 +69,7 @@ class NoisyAnswer:
             noisy=self._how_sure(bisection, result, plan),
         )
 
-    def nothing(self, reason: StopReason, ended: Ended[object]) -> VersionSearch:
+    def nothing(self, reason: StopReason, end: Ended[object]) -> VersionSearch:
         """Return that nothing was found."""
         return VersionSearch(
             kind=self.versions.kind,
@@ -80,26 +80,29 @@ class NoisyAnswer:
             bad=self.versions.label(self.versions.new),
             first_bad=None,
             stopped=reason,
-            trials=ended.trials + self.ends.count,
-            wall_seconds=ended.wall_seconds,
+            trials=end.trials + self.ends.count,
+            wall_seconds=end.wall_seconds,
         )
 
     def _tested(self, result: NoisyResult[str]) -> tuple[TestedVersion, ...]:
         label = self.versions.label
         ends = (self.versions.new, self.versions.old or "")
         runs = {each: result.runs.get(each, Runs()) for each in ends} | dict(result.runs)
-        named = self.versions.describe([*runs, *result.skipped])
-        tested = [
+        descriptions = self.versions.describe([*runs, *result.skipped])
+        rows = [
             TestedVersion(
                 label=label(version),
-                verdict=self.terms.for_search(Verdict.BAD if done.failed else Verdict.GOOD),
+                verdict=self.terms.for_search(Verdict.BAD if counts.failed else Verdict.GOOD),
                 trial=self._number(version),
-                description=named.get(version, ""),
-                remark=f"{done.failed} of {done.total} runs {self.terms.new}",
+                description=descriptions.get(version, ""),
+                remark=f"{counts.failed} of {counts.total} runs {self.terms.new}",
             )
-            for version, done in runs.items()
+            for version, counts in runs.items()
         ]
-        return (*tested, *(self._skipped(each, named.get(each, "")) for each in result.skipped))
+        return (
+            *rows,
+            *(self._skipped(each, descriptions.get(each, "")) for each in result.skipped),
+        )
 
     def _skipped(self, version: str, description: str) -> TestedVersion:
         label = self.versions.label(version)
@@ -123,19 +126,21 @@ class NoisyAnswer:
             first_bad=result.first_bad,
             word=self.terms.new,
         )
-        named = self.versions.describe(list(odds.probability))
+        descriptions = self.versions.describe(list(odds.probability))
         label = self.versions.label
-        return odds_picture(odds, lambda version: f"{label(version)} {named.get(version, '')}")
+        return odds_picture(
+            odds, lambda version: f"{label(version)} {descriptions.get(version, '')}"
+        )
 
     def _how_sure(
         self, bisection: NoisyBisection[str], result: NoisyResult[str], plan: str
     ) -> NoisySearch:
         likely = [each for each in result.ranking[: _RUNNERS_UP + 1] if each[1] > _NOT_WORTH_A_WORD]
-        named = self.versions.describe([version for version, _ in likely])
+        descriptions = self.versions.describe([version for version, _ in likely])
         runners_up = [
             Suspect(
                 label=self.versions.label(version),
-                description=named.get(version, ""),
+                description=descriptions.get(version, ""),
                 probability=probability,
             )
             for version, probability in likely

@@ -101,14 +101,14 @@ class MeasuredEnds:
         failing = self._first_failures(executor, self.failing)
         if terms.old_verdict is not None and failing:
             return
-        failed = {self.failing: failing}
+        failures = {self.failing: failing}
         for version in (old, new):
-            if version not in failed:
-                failed[version] = self._first_failures(executor, version)
-        is_fix = failed[old] > failed[new]
+            if version not in failures:
+                failures[version] = self._first_failures(executor, version)
+        is_fix = failures[old] > failures[new]
         if terms.old_verdict is None:
             self.hunt.terms = terms.settled_by(Verdict.BAD if is_fix else Verdict.GOOD)
-        elif any(failed.values()) and is_fix != terms.is_fix:
+        elif any(failures.values()) and is_fix != terms.is_fix:
             fails, passes = (old, new) if is_fix else (new, old)
             self.hunt.terms = FIXED if is_fix else Terms()
             self.hunt.session.emit(
@@ -163,9 +163,9 @@ class MeasuredEnds:
         other = versions.old if failing == versions.new else versions.new
         assert other is not None
         rate = self._failures(failing, oracle) / len(self.runs[failing])
-        wanted = passes_to_be_sure(rate, 1 - WRONG_END) or _LEAST_RUNS
-        wanted = min(max(wanted, _LEAST_RUNS), _MOST_RUNS)
-        runs = self._measure(executor, other, partial(_up_to, wanted), oracle)
+        runs_needed = passes_to_be_sure(rate, 1 - WRONG_END) or _LEAST_RUNS
+        runs_needed = min(max(runs_needed, _LEAST_RUNS), _MOST_RUNS)
+        runs = self._measure(executor, other, partial(_up_to, runs_needed), oracle)
         while not self._differ(oracle):
             before = self.count
             for each in (failing, other):
@@ -174,25 +174,25 @@ class MeasuredEnds:
             if self.count == before:
                 if len(runs) < _MOST_RUNS:
                     return  # the budget is spent, which the search will say
-                failed = self._failures(other, oracle)
-                did = f"fails in {failed} of {len(runs)} runs, the other end no more often"
+                failures = self._failures(other, oracle)
+                did = f"fails in {failures} of {len(runs)} runs, the other end no more often"
                 self._refuse(other, did)
 
     def counted(self, version: str, oracle: Oracle) -> Runs:
         """Return how the runs of an end were told: as bad are those of the new kind."""
-        told = self.verdicts(version, oracle)
-        return Runs(told.count(Verdict.BAD), told.count(Verdict.GOOD))
+        verdicts = self.verdicts(version, oracle)
+        return Runs(verdicts.count(Verdict.BAD), verdicts.count(Verdict.GOOD))
 
     def verdicts(self, version: str, oracle: Oracle) -> list[Verdict]:
         """Return what the runs of an end were told."""
-        told = self.hunt.terms.for_search
-        return [told(oracle.judge(each.outcome)) for each in self.runs.get(version, [])]
+        for_search = self.hunt.terms.for_search
+        return [for_search(oracle.judge(each.outcome)) for each in self.runs.get(version, [])]
 
     def in_words(self, version: str, oracle: Oracle) -> str:
         """Return how often an end failed."""
-        failed = self._failures(version, oracle)
+        failures = self._failures(version, oracle)
         return (
-            f"`{self.hunt.versions.label(version)}` in {failed} of {len(self.runs[version])} runs"
+            f"`{self.hunt.versions.label(version)}` in {failures} of {len(self.runs[version])} runs"
         )
 
     def _failures(self, version: str, oracle: Oracle) -> int:
@@ -215,25 +215,25 @@ class MeasuredEnds:
         """Run an end until ``more`` wants no more runs, at least once whatever the budget says."""
         hunt = self.hunt
         trial = hunt.versions.on(hunt.trial, version)
-        used = oracle or hunt.oracle or oracle_of(hunt.session.request.judging)
+        judge_by = oracle or hunt.oracle or oracle_of(hunt.session.request.judging)
         before = self.runs.setdefault(version, [])
 
         def heard(runs: Sequence[Tested[object]]) -> None:
             label = f"{hunt.versions.label(version)}, run {len(before) + 1}"
             before.append(replace(runs[-1], label=label))
-            hunt.session.tell(before[-1], used)
+            hunt.session.tell(before[-1], judge_by)
 
-        for wanted in (partial(_up_to, 1), more):
+        for count in (partial(_up_to, 1), more):
             repeated = Repeated(
                 executor=executor,
-                oracle=used,
+                oracle=judge_by,
                 trial=lambda _: trial,
                 jobs=self.jobs,
                 budget=self.budget_left if before else Budget(),
                 heard=heard,
             )
-            known = [each.verdict for each in before]
-            stopped = repeated.run(partial(_counting, wanted, known))
+            verdicts = [each.verdict for each in before]
+            stopped = repeated.run(partial(_counting, count, verdicts))
             self.wall_seconds += repeated.wall_seconds
             if stopped is StopReason.INTERRUPTED:
                 raise KeyboardInterrupt
@@ -260,6 +260,8 @@ def _up_to(most: int, verdicts: Sequence[Verdict]) -> int:
 
 
 def _counting(
-    wanted: Callable[[Sequence[Verdict]], int], known: list[Verdict], verdicts: Sequence[Verdict]
+    missing_runs: Callable[[Sequence[Verdict]], int],
+    earlier: list[Verdict],
+    verdicts: Sequence[Verdict],
 ) -> int:
-    return wanted([*known, *verdicts])
+    return missing_runs([*earlier, *verdicts])

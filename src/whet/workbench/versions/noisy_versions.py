@@ -96,19 +96,19 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
     if noise.is_certain or measured.is_flaky(noise.first_runs):
         return noisy.run()
     hunt.failures = noise.failures + noise.first_runs - 1
-    asked = hunt.versions, hunt.terms
+    as_asked = hunt.versions, hunt.terms
     try:
-        found = hunt.run()
+        answer = hunt.run()
     except EndMisjudged:
         if not (hunt.is_failing_end_good and measured.fails_sometimes(_IF_IT_PASSES)):
             raise
     else:
-        if not found.did_both:
-            return found
-        text = f"`{found.did_both}` ended differently in a second run: flaky"
+        if not answer.did_both:
+            return answer
+        text = f"`{answer.did_both}` ended differently in a second run: flaky"
         hunt.session.emit(Notice(text=f"{text}; from here on, the search is statistical"))
     # What was concluded on the way may be wrong; the runs themselves count.
-    versions, hunt.terms = asked
+    versions, hunt.terms = as_asked
     hunt.versions = replace(versions, remarks=())
     return noisy.run()
 
@@ -150,24 +150,24 @@ class _NoisyHunt:
             plan = self._plan(bisection, oracle)
             hunt.session.emit(Notice(text=plan))
             driver = self._driver(executor, oracle)
-            ended = driver.run(self._narrated(bisection), self._ask, heard=self._note)
-            if ended.stopped is None and self._has_doubtful_ends(bisection):
+            end = driver.run(self._narrated(bisection), self._ask, heard=self._note)
+            if end.stopped is None and self._has_doubtful_ends(bisection):
                 self.ends.confirm(executor, oracle)
                 self._tell_ends(bisection, oracle)
-                driver.budget = self.ends.budget_left.less(ended.wall_seconds, ended.trials)
-                before = ended
-                ended = driver.run(self._narrated(bisection), self._ask, heard=self._note)
-                ended = replace(
-                    ended,
-                    trials=before.trials + ended.trials,
-                    wall_seconds=before.wall_seconds + ended.wall_seconds,
+                driver.budget = self.ends.budget_left.less(end.wall_seconds, end.trials)
+                before = end
+                end = driver.run(self._narrated(bisection), self._ask, heard=self._note)
+                end = replace(
+                    end,
+                    trials=before.trials + end.trials,
+                    wall_seconds=before.wall_seconds + end.wall_seconds,
                 )
-        result = ended.result or bisection.result()
-        reason = stop_reason_of(ended, result.stopped)
-        hunt.session.stopped(reason, ended.trials, ended.wall_seconds)
+        result = end.result or bisection.result()
+        reason = stop_reason_of(end, result.stopped)
+        hunt.session.stopped(reason, end.trials, end.wall_seconds)
         answer = self._answer()
         return FirstBad(
-            search=answer.found(bisection, result, reason, ended, plan),
+            search=answer.found(bisection, result, reason, end, plan),
             oracle=oracle,
             last_good=result.last_good,
             first_bad=result.first_bad,
@@ -191,14 +191,14 @@ class _NoisyHunt:
         line, landmarks = self.versions.line()
         driver = self._driver(executor, oracle)
         driver.repeats = passes_to_be_sure(runs.failed / runs.total, 1 - WRONG_END) or 1
-        ended = driver.run(
+        end = driver.run(
             walk_back(len(line) - 1, landmarks),
             lambda distance: self._ask(line[distance]),
             heard=self._note,
         )
-        if ended.result is not None and ended.result.good is not None:
-            self.hunt.versions = replace(self.versions, old=line[ended.result.good])
-        return ended
+        if end.result is not None and end.result.good is not None:
+            self.hunt.versions = replace(self.versions, old=line[end.result.good])
+        return end
 
     # ---- the search ----
 
@@ -210,9 +210,9 @@ class _NoisyHunt:
     def _tell_ends(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
         """Take note of those runs of the ends that were not told yet."""
         for end in (self.versions.old or "", self.versions.new):
-            known = self._told.get(end, 0)
-            verdicts = self.ends.verdicts(end, oracle)[known:]
-            self._told[end] = known + len(verdicts)
+            count = self._told.get(end, 0)
+            verdicts = self.ends.verdicts(end, oracle)[count:]
+            self._told[end] = count + len(verdicts)
             bisection.tell([end] * len(verdicts), verdicts)
 
     def _bisection(self, oracle: Oracle) -> NoisyBisection[str]:
@@ -240,8 +240,8 @@ class _NoisyHunt:
 
         As a power of two: who is run next must not follow from a machine that is a little busier.
         """
-        known = self._times.get(self.versions.label(version))
-        times = known or [each for some in self._times.values() for each in some]
+        seconds = self._times.get(self.versions.label(version))
+        times = seconds or [each for some in self._times.values() for each in some]
         return 2.0 ** round(math.log2(max(median(times), _QUICK_SECONDS))) if times else 1.0
 
     def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
@@ -253,17 +253,17 @@ class _NoisyHunt:
         suspects = [each for each in bisection.posterior() if each not in ends]
         if len(suspects) > _MOST_RECALLED:
             return
-        known: list[tuple[str, Verdict]] = []
+        recalled: list[tuple[str, Verdict]] = []
         for version in suspects:
             trial = self.versions.on(self.hunt.trial, version)
-            known += [
+            recalled += [
                 (version, self.terms.for_search(oracle.judge(outcome)))
                 for outcome in self.hunt.session.bench.notebook.outcomes_for(trial)
             ]
-        if known:
-            versions, verdicts = zip(*known, strict=True)
+        if recalled:
+            versions, verdicts = zip(*recalled, strict=True)
             bisection.tell(versions, verdicts)
-            runs = shown_count(len(known), "earlier run")
+            runs = shown_count(len(recalled), "earlier run")
             self.hunt.session.emit(Notice(text=f"{runs} of these versions count too"))
 
     def _driver(self, executor: RecordedExecutor, oracle: Oracle) -> Driver:
@@ -295,24 +295,24 @@ class _NoisyHunt:
             batch = next(search)
             while True:
                 verdicts = yield batch
-                asked = tuple(batch)
+                question = tuple(batch)
                 try:
                     batch = search.send(verdicts)
                 finally:
-                    self._tell(bisection, asked, verdicts)
+                    self._tell(bisection, question, verdicts)
         except StopIteration as end:
             result: NoisyResult[str] = end.value
             return result
 
     def _tell(
-        self, bisection: NoisyBisection[str], asked: Sequence[str], told: Sequence[Verdict]
+        self, bisection: NoisyBisection[str], question: Sequence[str], verdicts: Sequence[Verdict]
     ) -> None:
         suspect, probability = bisection.likeliest()
         self.hunt.session.emit(
             SuspicionChanged(
                 tested=tuple(
                     (self.versions.label(version), self.terms.for_search(verdict))
-                    for version, verdict in zip(asked, told, strict=True)
+                    for version, verdict in zip(question, verdicts, strict=True)
                 ),
                 suspect=self.versions.label(suspect),
                 probability=probability,

@@ -37,10 +37,10 @@ def check_shows_failure(session: Session, trial: Trial, versions: Versions) -> N
         runs[True].append(session.run(there, oracle, name, place=versions.place))
         if _agree(judging, runs[False], runs[True]):
             return
-    own, made = runs[False][0], runs[True][0]
+    own, new = runs[False][0], runs[True][0]
     raise EndMisjudged(
-        f"with {name}, as installed, your command {_did(own.outcome)}; in the environment for the search of its releases, it {_did(made.outcome)} ({_MOST_RUNS} runs each)",
-        hint=f"`whet show {own.number}` and `whet show {made.number}` show both outputs",
+        f"with {name}, as installed, your command {_did(own.outcome)}; in the environment for the search of its releases, it {_did(new.outcome)} ({_MOST_RUNS} runs each)",
+        hint=f"`whet show {own.number}` and `whet show {new.number}` show both outputs",
     )
 
 

@@ -65,10 +65,10 @@ class Environments:
     def folder_of(self, package: str, version: str) -> Path:
         """Return where the files of a release are, by itself."""
         moment = self.as_of.get(version, "")
-        made = self.environments.environment_for(
+        environment = self.environments.environment_for(
             {package: version}, as_of=moment, beside=self.beside
         )
-        return made.packages
+        return environment.packages
 
     @contextmanager
     def prepare(self, trial: Trial) -> Generator[Trial, None, None]:
@@ -79,15 +79,17 @@ class Environments:
         pins = dict(trial.packages)
         makes = self.on_python(pins.pop(PYTHON, ""))
         moments = [self.as_of.get(version, "") for version in pins.values()]
-        found = makes.environment_for(pins, as_of=max(moments, default=""), beside=self.beside)
+        environment = makes.environment_for(
+            pins, as_of=max(moments, default=""), beside=self.beside
+        )
         inherited = {**self.bench.environment, **trial.environment}
-        command, overrides = found.command_in(trial.command, inherited.get("PATH", ""))
+        command, overrides = environment.command_in(trial.command, inherited.get("PATH", ""))
         if self.beside is not None:
             # What the user added comes before all that is installed, but for the release itself.
             if own := inherited.get("PYTHONPATH", ""):
-                overrides["PYTHONPATH"] = os.pathsep.join([str(found.packages), own])
+                overrides["PYTHONPATH"] = os.pathsep.join([str(environment.packages), own])
                 trial = replace(trial, environment={**trial.environment, **overrides})
-            command = self._on_its_python(command, trial, inherited, found)
+            command = self._on_its_python(command, trial, inherited, environment)
         yield replace(
             trial,
             command=command,
@@ -100,13 +102,13 @@ class Environments:
         command: tuple[str, ...],
         trial: Trial,
         inherited: Mapping[str, str],
-        found: PackageEnvironment,
+        environment: PackageEnvironment,
     ) -> tuple[str, ...]:
         """Return the command; a script of the command's own Python, such as `pytest`, runs on this one."""
         search = Search(cwd=trial.cwd, environment=inherited)
         is_of_python = command == trial.command and bool(search.python_of(command[:1]))
         script = search.script_of(command[0]) if is_of_python else ""
-        return (str(found.python), script, *command[1:]) if script else command
+        return (str(environment.python), script, *command[1:]) if script else command
 
 
 def releases(  # noqa: PLR0913 - the options of one search
@@ -132,30 +134,30 @@ def releases(  # noqa: PLR0913 - the options of one search
     inherited = {**bench.environment, **trial.environment}
     python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
     listing = PackageIndex.configured(inherited).listing(package)
-    known = {release.version: release for release in releases_of(listing, python)}
+    candidates = {release.version: release for release in releases_of(listing, python)}
     installed = _present(bench, trial, package)
-    bad = bad or installed or _newest(listing, known)
+    bad = bad or installed or _newest(listing, candidates)
     line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
 
     known_to = _Listed(listing, python, with_prereleases, terms)
-    named = known_to.between(good, bad) if good else None
-    latest = {each.version: each.latest_upload for each in known.values()}
+    between = known_to.between(good, bad) if good else None
+    latest = {each.version: each.latest_upload for each in candidates.values()}
     environments = environments_for(bench, inherited, python, latest if as_of_release else {})
     if not compiles:
-        made = replace(environments.environments, compiles=False)
-        environments = replace(environments, environments=made)
+        quick = replace(environments.environments, compiles=False)
+        environments = replace(environments, environments=quick)
     if installed and not as_of_release:
         environments = replace(environments, beside=_beside(bench, trial, inherited))
 
     return ReleaseVersions(
         subject=package,
-        old=None if named is None else named.good,
+        old=None if between is None else between.good,
         new=line.releases[0].version,
         place=environments.place,
-        remarks=(*hidden_by(trial, package), *(() if named is None else named.remarks)),
+        remarks=(*hidden_by(trial, package), *(() if between is None else between.remarks)),
         installed=installed if environments.beside is not None else "",
         environments=environments,
-        known=known,
+        known=candidates,
         listed=known_to,
         before=line,
     )
@@ -234,11 +236,11 @@ def newer_releases(bench: Workbench, trial: Trial, package: str, than: str) -> S
     """
     inherited = {**bench.environment, **trial.environment}
     python = PythonFacts.ask(python_for(trial.command, inherited, Path(trial.cwd)))
-    listed = releases_of(PackageIndex.configured(inherited).listing(package), python)
+    candidates = releases_of(PackageIndex.configured(inherited).listing(package), python)
     later = Release(version=than).order
     return [
         each.version
-        for each in listed
+        for each in candidates
         if each.order > later and not each.problem and not each.order.is_prerelease
     ]
 
@@ -290,11 +292,11 @@ def hidden_by(trial: Trial, package: str) -> tuple[str, ...]:
     name = package.replace("-", "_").replace(".", "_").lower()
     program = next((word for word in trial.command[1:] if not word.startswith("-")), "")
     folders = dict.fromkeys([Path(trial.cwd), Path(trial.cwd, program).parent])
-    found = [path for folder in folders for path in (folder / name, folder / f"{name}.py")]
+    paths = [path for folder in folders for path in (folder / name, folder / f"{name}.py")]
     return tuple(
         f"`{path}` may hide the releases of {package}: every version then does the same;"
         " start elsewhere with `--cwd`"
-        for path in found
+        for path in paths
         if path.is_file() or (path / "__init__.py").is_file()
     )
 
@@ -302,14 +304,16 @@ def hidden_by(trial: Trial, package: str) -> tuple[str, ...]:
 def _present(bench: Workbench, trial: Trial, package: str) -> str:
     """Return the version that the command's Python sees, or nothing."""
     environment = {**bench.environment, **trial.environment}
-    found = packages_of(trial.command, Path(trial.cwd), environment, state=bench.project.state)
-    wanted = package.lower().replace("_", "-").replace(".", "-")
-    present = {name.lower().replace("_", "-").replace(".", "-"): v for name, v in found.items()}
-    return present.get(wanted, "")
+    packages = packages_of(trial.command, Path(trial.cwd), environment, state=bench.project.state)
+    normal_name = package.lower().replace("_", "-").replace(".", "-")
+    present = {name.lower().replace("_", "-").replace(".", "-"): v for name, v in packages.items()}
+    return present.get(normal_name, "")
 
 
-def _newest(listing: Listing, known: dict[str, Release]) -> str:
-    whole = [each for each in known.values() if not each.problem and not each.order.is_prerelease]
+def _newest(listing: Listing, candidates: dict[str, Release]) -> str:
+    whole = [
+        each for each in candidates.values() if not each.problem and not each.order.is_prerelease
+    ]
     if not whole:
         raise UnknownRelease(
             f"{listing.package} has no installable release for Python {platform.python_version()}",

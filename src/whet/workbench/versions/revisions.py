@@ -82,9 +82,9 @@ class Checkouts:
             relocation = self.worktrees.relocation(slot)
             placed = relocation.placed(trial, self.bench.environment)
             if self.editable:
-                known = {**self.bench.environment, **placed.environment}.get("PYTHONPATH", "")
+                python_path = {**self.bench.environment, **placed.environment}.get("PYTHONPATH", "")
                 own = [str(relocation.folder(Path(each))) for each in self.editable]
-                path = os.pathsep.join(filter(None, [*own, known]))
+                path = os.pathsep.join(filter(None, [*own, python_path]))
                 placed = replace(placed, environment={**placed.environment, "PYTHONPATH": path})
             if self.equal is not None:
                 self.equal.named.update(relocation.looked_up)
@@ -180,10 +180,10 @@ def _history(
     folder: Path | None,
     terms: Terms | None,
 ) -> RevisionHistory:
-    found = RevisionHistory.between(
+    history = RevisionHistory.between(
         repository, old, new, paths=options.paths, folder=folder, terms=terms
     )
-    return found.line(folder=folder) if options.is_line else found
+    return history.line(folder=folder) if options.is_line else history
 
 
 @value_class(kw_only=True)
@@ -211,15 +211,17 @@ class _Commits(Versions):
         return version[:10]
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
-        known = summaries(self.repository, versions)
-        return {each: f"{known[each].date[:10]} {known[each].subject}" for each in versions}
+        summary_of = summaries(self.repository, versions)
+        return {
+            each: f"{summary_of[each].date[:10]} {summary_of[each].subject}" for each in versions
+        }
 
     def details(self, version: str) -> str:
         return str(describe(self.repository, version, main_line=self.new))
 
     def titles(self, versions: Sequence[str]) -> Mapping[str, str]:
-        known = summaries(self.repository, versions)
-        return {each: str(known[each]) for each in versions}
+        summary_of = summaries(self.repository, versions)
+        return {each: str(summary_of[each]) for each in versions}
 
     def on(self, trial: Trial, version: str) -> Trial:
         return replace(trial, revision=version, setup=self.setup_text)
@@ -237,10 +239,10 @@ class _Commits(Versions):
         return _history(self.repository, old, new, self.options, self.folder, self.terms)
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
-        found = RevisionLine.before(
+        revision_line = RevisionLine.before(
             self.repository, self.new, paths=self.options.paths, folder=self.folder
         )
-        return found.commits, found.tagged
+        return revision_line.commits, revision_line.tagged
 
     @property
     def is_grouped(self) -> bool:
@@ -263,15 +265,15 @@ class _Commits(Versions):
 
     def log(self, state: Bisection[str], terms: Terms) -> str:
         old, new = state.old_end or "", state.new_end
-        named = [old, new, *dict(state.tested), *state.suspects]
-        known = summaries(self.repository, named)
+        commits = [old, new, *dict(state.tested), *state.suspects]
+        summary_of = summaries(self.repository, commits)
         is_inside_a_merge = self.repository.ask("rev-parse", f"{new}^1").text == old
         log = BisectLog(
             old=old,
             new=new,
             tested=state.tested,
             terms=terms,
-            title=lambda commit: known[commit].subject,
+            title=lambda commit: summary_of[commit].subject,
             paths=self.options.paths,
             is_line=self.options.is_line and not is_inside_a_merge,
             first_bad=state.result().first_bad,

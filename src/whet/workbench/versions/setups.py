@@ -137,8 +137,8 @@ class Setups:
         """Return a digest of all that the setup reads on ``commit``; empty if there is none."""
         if not self.setup.command:
             return ""
-        listed = self.worktrees.repository.get("ls-tree", "-r", "-z", "--full-tree", commit)
-        entries = [entry for entry in listed.split("\0") if self._is_read(entry)]
+        listing = self.worktrees.repository.get("ls-tree", "-r", "-z", "--full-tree", commit)
+        entries = [entry for entry in listing.split("\0") if self._is_read(entry)]
         when = self._date(commit) if self.setup.as_of_commit else ""
         read = json.dumps([self.setup.command, when, entries])
         return hashlib.sha256(read.encode("utf-8", "surrogateescape")).hexdigest()
@@ -188,16 +188,16 @@ class Setups:
             return None
         inherited = {**self.environment, **trial.environment}
         folder = self.worktrees.environment_beside(slot)
-        made = make_environment(
+        environment = make_environment(
             folder,
             python_for(trial.command, inherited, Path(trial.cwd)),
             inherited,
             uv=find_uv(inherited),
             with_pip=bool(_NAMES_PIP.search(self.setup.command)),
         )
-        if made.exit_code != 0:
+        if environment.exit_code != 0:
             raise SetupFailed(
-                f"no Python environment can be made: {made.complaint}",
+                f"no Python environment can be made: {environment.complaint}",
                 hint="try it yourself: `python -m venv /tmp/try`",
             )
         return folder
@@ -206,8 +206,8 @@ class Setups:
         if folder is None:
             return trial
         path = trial.environment.get("PATH", self.environment.get("PATH", ""))
-        found = PackageEnvironment(folder=folder)
-        command, overrides = found.command_in(trial.command, path)
+        environment = PackageEnvironment(folder=folder)
+        command, overrides = environment.command_in(trial.command, path)
         # Unlike that of a release, the code itself may be named in it.
         overrides.pop("PYTHONPATH")
         return replace(trial, command=command, environment={**trial.environment, **overrides})
@@ -239,8 +239,8 @@ class Setups:
 
 
 def _last_words(outcome: Outcome) -> str:
-    said = outcome.stderr.tail(4000) or outcome.stdout.tail(4000)
-    lines = said.decode(errors="replace").strip().splitlines()
+    output = outcome.stderr.tail(4000) or outcome.stdout.tail(4000)
+    lines = output.decode(errors="replace").strip().splitlines()
     return lines[-1].strip()[:200] if lines else f"exit code {outcome.shell_exit_code}"
 
 
@@ -270,5 +270,5 @@ def _copy_if_missing(source: str, target: str) -> None:
 def _stamp(path: Path) -> list[tuple[str, int, int]]:
     """Return name, size and time of each file that is carried."""
     files = [path] if not path.is_dir() else sorted(each for each in path.rglob("*"))
-    found = ((each, each.lstat()) for each in files)
-    return [(str(each.relative_to(path.parent)), s.st_size, s.st_mtime_ns) for each, s in found]
+    statuses = ((each, each.lstat()) for each in files)
+    return [(str(each.relative_to(path.parent)), s.st_size, s.st_mtime_ns) for each, s in statuses]

@@ -80,15 +80,15 @@ class Unlike:
 
     def _judge_again(self) -> None:
         """Take back the skips that are bad by what was learned since."""
-        told = self.told(Verdict.BAD)
+        verdict = self.told(Verdict.BAD)
         for version, outcome in self.watch.outcomes.items():
-            seen = self.watch.seen.get(version)
-            if seen is None or seen.verdict is not Verdict.SKIP:
+            seen_outcome = self.watch.seen.get(version)
+            if seen_outcome is None or seen_outcome.verdict is not Verdict.SKIP:
                 continue
             if self.oracle.judge(outcome) is Verdict.BAD:
                 self.watch.judge_again(version, Verdict.BAD)
                 if version in self.bisection.suspects:
-                    self.bisection.learn({version: told})
+                    self.bisection.learn({version: verdict})
 
     def _decide(self) -> None:
         """Where more was skipped than there are steps left: decide what the failure counts as."""
@@ -99,7 +99,7 @@ class Unlike:
         signatures = Counter(each.signature for each in skipped.values())
         signature, count = signatures.most_common(1)[0]
         failure = next(each for each in skipped.values() if each.signature == signature)
-        met = (
+        failures = (
             f"{shown_count(count, 'version')} failed in another way:"
             f" `{failure.summary}`, {headline(failure)}"
         )
@@ -112,7 +112,7 @@ class Unlike:
                 "such versions stay skipped; `--bad-if 'exit != 0'` counts each failure as bad,"
                 " `--oracle` lets a script judge"
             )
-        self.emit(Notice(text=f"{met}; {decided}"))
+        self.emit(Notice(text=f"{failures}; {decided}"))
 
     def _is_met_before_good(self, signature: FailureSignature) -> bool:
         """Whether a version that failed so is before a good one: then it is another failure."""

@@ -67,12 +67,12 @@ class VersionWatch:
 
         What was remembered at first and run then stands in both.
         """
-        judged = {
+        judgments = {
             version: each.verdict
             for version, each in self.seen.items()
             if (each.trial is not None) is by_a_run
         }
-        return judged if by_a_run else {**self._recalled, **judged}
+        return judgments if by_a_run else {**self._recalled, **judgments}
 
     def forget_recalled(self) -> None:
         """Forget what earlier searches saw, as the world has changed since."""
@@ -99,7 +99,7 @@ class VersionWatch:
 
 def places_of(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[VersionPlace, ...]:
     """Return where those stand that were tested, and those that are left."""
-    told = {
+    remarks = {
         Standing.TESTED_GOOD: "good", Standing.TESTED_BAD: "bad", Standing.SKIPPED: "skip",
     }  # fmt: skip
     left = set(bisection.suspects)
@@ -107,9 +107,9 @@ def places_of(bisection: Bisection[str], label: Callable[[str], str]) -> tuple[V
         VersionPlace(
             label=label(version),
             position=position,
-            told=told.get(standing, ""),
+            told=remarks.get(standing, ""),
             is_suspect=version in left,
         )
         for position, (version, standing) in enumerate(bisection.standings().items())
-        if standing in told or version in left
+        if standing in remarks or version in left
     )

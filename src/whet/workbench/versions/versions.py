@@ -133,7 +133,7 @@ class VersionHunt:
             ends = self._checked = self._ends(for_ends, watch)
             ends.start()
             ahead = Ahead(inner=between)
-            asked, old = self.versions, self.versions.old
+            as_asked, old = self.versions, self.versions.old
             bisection = None if old is None else self.versions.bisection(old, self.versions.new)
             if bisection is not None and self.overlaps and alike is None:
                 self._start_first(bisection, ahead)
@@ -143,30 +143,30 @@ class VersionHunt:
             self.terms = ends.terms
             confirm = partial(self._confirm, ends, same)
             oracle = graded(same, ends.failing)
-            found = self._between(ahead, oracle, watch, confirm, bisection)
-            if isinstance(found, tuple) and not self._holds(found, for_ends, oracle, watch):
+            answer = self._between(ahead, oracle, watch, confirm, bisection)
+            if isinstance(answer, tuple) and not self._holds(answer, for_ends, oracle, watch):
                 self.session.emit(Notice(text=HOLDS_NO_MORE))
                 watch.forget_recalled()
                 self._alike = None
-                self.versions = asked
-                found = self._between(for_ends, oracle, watch, lambda _: None, None)
-            looked = self._look_again(found, asked, for_ends, oracle, watch)
-        if isinstance(found, Ended):
-            return self._nothing_good(oracle, found, watch)
-        bisection, ended = found
+                self.versions = as_asked
+                answer = self._between(for_ends, oracle, watch, lambda _: None, None)
+            recheck = self._look_again(answer, as_asked, for_ends, oracle, watch)
+        if isinstance(answer, Ended):
+            return self._nothing_good(oracle, answer, watch)
+        bisection, ended = answer
         old = self.versions.old
-        if old is not None and (self.versions.is_grouped or self.versions.new != asked.new):
+        if old is not None and (self.versions.is_grouped or self.versions.new != as_asked.new):
             # Those tested on the way back lie between the ends too, and those inside a merge.
-            count = self.versions.whole(old, asked.new).started_with - 1
+            count = self.versions.whole(old, as_asked.new).started_with - 1
         else:
             count = bisection.started_with - 1
-        again = looked or Ended(result=None, stopped=None, trials=0, wall_seconds=0.0)
+        again = recheck or Ended(result=None, stopped=None, trials=0, wall_seconds=0.0)
         return self._found(bisection, ended, again, watch, oracle, between=count)
 
     def _found(
         self,
         bisection: Bisection[str],
-        ended: Ended[BisectionResult[str]],
+        end: Ended[BisectionResult[str]],
         again: Ended[AnswerCheck[str]],
         watch: VersionWatch,
         oracle: Oracle,
@@ -174,15 +174,13 @@ class VersionHunt:
         between: int,
     ) -> FirstBad:
         """Put the answer together, of the search and of the second look at it."""
-        result = ended.result or bisection.result()
-        reason = stop_reason_of(
-            replace(ended, stopped=ended.stopped or again.stopped), result.stopped
-        )
-        spent = ended.wall_seconds + again.wall_seconds
-        looked = again.result
-        differed = None if looked is None else looked.differed
+        result = end.result or bisection.result()
+        reason = stop_reason_of(replace(end, stopped=end.stopped or again.stopped), result.stopped)
+        spent = end.wall_seconds + again.wall_seconds
+        recheck = again.result
+        differed = None if recheck is None else recheck.differed
         if differed is None:
-            self.session.stopped(reason, ended.trials + again.trials, spent)
+            self.session.stopped(reason, end.trials + again.trials, spent)
         search = self._answer(bisection, result, reason, watch, oracle)
         return FirstBad(
             search=replace(
@@ -191,8 +189,8 @@ class VersionHunt:
                 wall_seconds=spent,
                 trials=search.trials + again.trials,
                 looked_again=None
-                if looked is None or result.first_bad is None
-                else LookedAgain(runs=looked.runs, doubts=looked.doubts),
+                if recheck is None or result.first_bad is None
+                else LookedAgain(runs=recheck.runs, doubts=recheck.doubts),
             ),
             oracle=oracle,
             last_good=result.last_good,
@@ -280,15 +278,15 @@ class VersionHunt:
             driver.budget = self.budget.less(walked.wall_seconds, walked.trials)
         assert old is not None
         bisection = bisection or self.versions.bisection(old, self.versions.new)
-        ended = driver.run(
+        end = driver.run(
             self._narrated(bisection, confirm, watch, oracle), self._ask, heard=watch.note
         )
-        found = None if ended.result is None else ended.result.first_bad
-        inner = None if found is None else self.versions.inside(found)
-        if found is not None and inner is not None and inner.started_with > 1:
-            bisection, ended = self._into(driver, found, inner, ended, watch)
+        first_bad = None if end.result is None else end.result.first_bad
+        inner = None if first_bad is None else self.versions.inside(first_bad)
+        if first_bad is not None and inner is not None and inner.started_with > 1:
+            bisection, end = self._into(driver, first_bad, inner, end, watch)
         spent = 0.0 if walked is None else walked.wall_seconds
-        return bisection, replace(ended, wall_seconds=spent + ended.wall_seconds)
+        return bisection, replace(end, wall_seconds=spent + end.wall_seconds)
 
     def _into(
         self,
@@ -304,24 +302,24 @@ class VersionHunt:
         self.session.emit(Notice(text=f"{label} merged {count}: the search continues among them"))
         driver.budget = self.budget.less(so_far.wall_seconds, so_far.trials)
         search = self._narrated(inner, lambda _: None, watch, driver.oracle)
-        ended = driver.run(search, self._ask, heard=watch.note)
+        end = driver.run(search, self._ask, heard=watch.note)
         return inner, replace(
-            ended,
-            trials=so_far.trials + ended.trials,
-            wall_seconds=so_far.wall_seconds + ended.wall_seconds,
+            end,
+            trials=so_far.trials + end.trials,
+            wall_seconds=so_far.wall_seconds + end.wall_seconds,
         )
 
     def _holds(
-        self, found: _Found, executor: RecordedExecutor, oracle: Oracle, watch: VersionWatch
+        self, answer: _Found, executor: RecordedExecutor, oracle: Oracle, watch: VersionWatch
     ) -> bool:
         """Run the two versions that the answer rests on, where only the notebook knew them.
 
         The world may have changed in a way that no trial's key counts.
         """
-        bisection, ended = found
-        if ended.stopped is StopReason.INTERRUPTED:
+        bisection, end = answer
+        if end.stopped is StopReason.INTERRUPTED:
             return True
-        result = ended.result or bisection.result()
+        result = end.result or bisection.result()
         driver = self._driver(executor, oracle)
         for version, verdict in ((result.last_good, Verdict.GOOD), (result.first_bad, Verdict.BAD)):
             if version is None or not self._is_to_be_seen(version, watch):
@@ -335,33 +333,33 @@ class VersionHunt:
 
     def _look_again(
         self,
-        found: _Found | Ended[WalkBackResult],
-        asked: Versions,
+        answer: _Found | Ended[WalkBackResult],
+        as_asked: Versions,
         executor: RecordedExecutor,
         oracle: Oracle,
         watch: VersionWatch,
     ) -> Ended[AnswerCheck[str]] | None:
         """Run again what the answer rests on."""
         old, failures = self.versions.old, self.failures
-        if isinstance(found, Ended) or found[1].stopped or old is None or failures is None:
+        if isinstance(answer, Ended) or answer[1].stopped or old is None or failures is None:
             return None
-        lineage = self.versions.whole(old, asked.new).lineage
-        if asked.old is None:  # that it is good was never said: it has passed once
+        lineage = self.versions.whole(old, as_asked.new).lineage
+        if as_asked.old is None:  # that it is good was never said: it has passed once
             lineage = {**lineage, old: ()}
         if len(lineage) > MOST_WEIGHED:
             return None
         terms = self.terms
-        told, remembered = (
+        verdicts, remembered = (
             {each: terms.for_search(did[each]) for each in (old, *lineage) if each in did}
             for did in (watch.judged(by_a_run=True), watch.judged(by_a_run=False))
         )
         if self._alike is not None:
             suspects = self._alike.that_matter(lineage)
-            lineage = only(lineage, {*suspects, *told, *remembered, found[0].suspects[0]})
+            lineage = only(lineage, {*suspects, *verdicts, *remembered, answer[0].suspects[0]})
         driver = self._driver(executor, oracle)
-        driver.budget = self.budget.less(found[1].wall_seconds, found[1].trials)
+        driver.budget = self.budget.less(answer[1].wall_seconds, answer[1].trials)
         search = second_look(
-            lineage, told,
+            lineage, verdicts,
             remembered=remembered, is_fix=terms.is_fix, failures=failures, at_once=self.jobs,
         )  # fmt: skip
         return driver.run(search, self._ask, heard=watch.note)
@@ -378,16 +376,16 @@ class VersionHunt:
         search = walk_back(len(line) - 1, landmarks, self.jobs if follows is None else 1)
         if follows is not None:
             search = answering(search, lambda at: follows([line[at]]).get(line[at]))
-        ended = driver.run(
+        end = driver.run(
             search,
             lambda distance: self._ask(line[distance]),
             heard=lambda ran: watch.note(ran.of(line[ran.candidate])),
         )
-        result = ended.result
+        result = end.result
         if result is not None and result.good is not None:
             # What was bad on the way is a nearer new end than the first one.
             self.versions = replace(self.versions, old=line[result.good], new=line[result.bad])
-        return ended
+        return end
 
     def _narrated(
         self,
@@ -408,14 +406,14 @@ class VersionHunt:
             batch = next(search)
             while True:
                 verdicts = yield batch
-                known = len(bisection.tested)
-                confirm(known + len(verdicts))
+                count = len(bisection.tested)
+                confirm(count + len(verdicts))
                 if unlike is not None:
                     verdicts = unlike.learnt(batch, verdicts)
                 try:
                     batch = search.send(verdicts)
                 finally:
-                    self._tell_of(bisection, known)
+                    self._tell_of(bisection, count)
                 if unlike is not None and unlike.is_in_vain:
                     search.close()
                     return bisection.result()
@@ -434,14 +432,14 @@ class VersionHunt:
             told=self.terms.for_search, emit=self.session.emit, may_decide=not self.terms.is_fix,
         )  # fmt: skip
 
-    def _tell_of(self, bisection: Bisection[str], known: int) -> None:
-        """Tell what was learned after the first ``known`` tests, and what does not go together."""
+    def _tell_of(self, bisection: Bisection[str], start: int) -> None:
+        """Tell what was learned after the first ``start`` tests, and what does not go together."""
         line = line_of_bisection(bisection)
-        for version, told in bisection.tested[known:]:
+        for version, verdict in bisection.tested[start:]:
             self.session.emit(
                 HistoryNarrowed(
                     label=self.versions.label(version),
-                    verdict=self.terms.for_search(told),
+                    verdict=self.terms.for_search(verdict),
                     remaining=bisection.remaining,
                     steps_left=bisection.steps_left(self.jobs),
                     line=line,
@@ -461,8 +459,8 @@ class VersionHunt:
         oracle: Oracle,
     ) -> VersionSearch:
         label = self.versions.label
-        found = result.first_bad
-        showed = None if found is None else self._showed(found, watch)
+        first_bad = result.first_bad
+        showed = None if first_bad is None else self._showed(first_bad, watch)
         return VersionSearch(
             kind=self.versions.kind,
             subject=self.versions.subject,
@@ -470,15 +468,15 @@ class VersionHunt:
             new_term=self.terms.new,
             good=label(result.last_good or self.versions.old or ""),
             bad=label(self.versions.new),
-            first_bad=None if found is None else label(found),
-            first_bad_description="" if found is None else self.versions.details(found),
+            first_bad=None if first_bad is None else label(first_bad),
+            first_bad_description="" if first_bad is None else self.versions.details(first_bad),
             suspects=tuple(label(version) for version in result.suspects),
             tested=watch.tested(),
             stopped=reason,
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
-            diff="" if found is None else self._diff(found, watch),
-            again="" if found is None else self.versions.again(self._ask(found).trial),
+            diff="" if first_bad is None else self._diff(first_bad, watch),
+            again="" if first_bad is None else self.versions.again(self._ask(first_bad).trial),
             log=self.versions.log(bisection, self.terms),
             places=places_of(bisection, label),
             place_count=bisection.version_count,
@@ -497,8 +495,8 @@ class VersionHunt:
 
     def _showed(self, version: str, watch: VersionWatch) -> Outcome | None:
         """Return what a version showed, or the one that it was concluded from."""
-        concluded = {} if self._alike is None else self._alike.concluded
-        return watch.outcomes.get(version) or watch.outcomes.get(concluded.get(version, ""))
+        judgments = {} if self._alike is None else self._alike.concluded
+        return watch.outcomes.get(version) or watch.outcomes.get(judgments.get(version, ""))
 
     def _diff(self, version: str, watch: VersionWatch) -> str:
         """Return what a version changed, first in what the failure or the command names."""
