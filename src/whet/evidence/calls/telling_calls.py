@@ -1,4 +1,4 @@
-"""Which of the failing system calls explains a failure: the nearest to it comes first."""
+"""Which of the failing system calls explains a failure, most relevant first."""
 
 import errno
 import os

@@ -1,7 +1,8 @@
-"""Failing system calls that nearly every program makes: searches, questions, things tried first.
+"""Failing system calls that nearly every program makes, such as searches along a path.
 
-What a program looks for in ten places fails in nine of them. Some of that is told by the path, as
-for modules, shared libraries and translations; the rest is learnt from a run that passed.
+A program that looks for a file in ten places fails in nine of them. whet recognizes some of these
+calls by their path, such as modules, shared libraries and translations, and learns the others from
+a run that passed.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a closer look at a failing program has told, as clues: each points at a line."""
+"""The evidence of an instrumented rerun as clues, each with a line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""Where a number that is none came from: what a closer look and PyTorch's anomaly mode tell of it."""
+"""Where a NaN came from, by an instrumented rerun and PyTorch's anomaly mode."""
 
 import re
 from collections.abc import Iterator, Sequence

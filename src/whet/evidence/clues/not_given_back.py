@@ -1,4 +1,4 @@
-"""What was taken of a semaphore or a queue and never given back, and the line that went on without that."""
+"""Semaphores that were never released, queue items that were never marked done, and the lines at fault."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which class really answers a call, where more than one of those that it inherits from could."""
+"""Which class answers a call, if several base classes could."""
 
 import ast
 import re

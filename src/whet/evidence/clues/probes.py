@@ -1,4 +1,4 @@
-"""What was seen where something was looked out for, in a program that has ended."""
+"""The reports of the probes in a program that has ended."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""Errors that came before the one that was told, and that somebody has caught or dropped."""
+"""Errors before the reported one that the program caught or dropped."""
 
 import ast
 import builtins

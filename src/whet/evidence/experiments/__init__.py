@@ -1,1 +1,1 @@
-"""Small changes of a program. A run with one says whether what it changes has to do with the failure."""
+"""Small changes of a program. A run with one shows whether the changed code matters for the failure."""

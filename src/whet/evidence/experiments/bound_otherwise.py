@@ -1,7 +1,7 @@
-"""Small changes of a program that keep what one part of it holds from another part.
+"""Small changes of a program that give one part of it its own value instead of a shared one.
 
-A function made in a loop from the loop's next round, a caller's object from what is taken out of it,
-a variable from a loop that binds its name, a kept result from the next call, one layer of settings
+They separate a function made in a loop from the loop's next round, a caller's object from a removal,
+a variable from a loop that binds its name, a cached result from the next call, and one layer of settings
 from another.
 """
 

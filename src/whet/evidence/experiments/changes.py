@@ -1,4 +1,4 @@
-"""A change of a program's text: where it is, what it says, and how the changed text is made."""
+"""A change of a program's text: its place, its description, and the changed text."""
 
 import ast
 import copy

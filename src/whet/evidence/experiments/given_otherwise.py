@@ -1,7 +1,7 @@
-"""Small changes of a program for calls that give less, or something else, than it looks like.
+"""Small changes of a program for calls that return less, or something else, than they seem to.
 
-A default that is made anew each time and kept nowhere; groups of what only stands together; the binary
-value of a float; what has arrived by now of what was asked for.
+A default that is made again each time and never stored; groups of unsorted data; the binary value
+of a float; the part of the requested data that has arrived so far.
 """
 
 import ast

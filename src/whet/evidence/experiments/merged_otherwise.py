@@ -1,7 +1,7 @@
-"""Small changes of a program that keep apart, or put together, what its dicts hold.
+"""Small changes of a program that separate or merge the content of its dicts.
 
-A kept result from one that was made with other arguments; the entries of one nested dict from those
-of another one that takes its place.
+They separate a cached result from one with other arguments, and merge a nested dict with the one that
+replaces it.
 """
 
 import ast

@@ -1,9 +1,9 @@
-"""Small changes of a program that take away one thing that state can be left behind by, or lost in.
+"""Small changes of a program that each remove one way to leave state behind or to lose it.
 
-Each is an experiment: only a run with it says whether that thing has to do with the failure.
-The kinds are those of the language, whatever the program: values that several calls, instances or
-names share; iterators that are used up; methods that change in place and return nothing, or return
-something new that nobody keeps; numbers that are too small; what is changed for the whole process.
+Each is an experiment: only a run with it shows whether that matters for the failure. The kinds come
+from the language, not from any program: values that several calls, instances or names share;
+exhausted iterators; methods that change their object and return nothing, or return something new that
+the program drops; numbers that are too small; changes of the whole process.
 """
 
 import ast

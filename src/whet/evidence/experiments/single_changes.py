@@ -1,8 +1,8 @@
-"""What one token, operand or line of Python may be instead: the slips that engineers make most often.
+"""Changes of one token, operand or line of Python: the slips that engineers make most often.
 
-The kinds are those of studies of one-statement bugs (ManySStuBs4J, BugsInPy) and of mutation testing:
-a boundary, an operator, an operand, a constant, a name, a function beside the one that was meant, the
-order of arguments, a missing `return`, `await` or `super().__init__()`, a line at the wrong depth.
+The kinds come from studies of one-statement bugs (ManySStuBs4J, BugsInPy) and from mutation testing:
+a boundary, an operator, an operand, a constant, a name, a similar function, the order of arguments, a
+missing `return`, `await` or `super().__init__()`, a line with the wrong indentation.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""What a statement may be instead: a line at the wrong depth, what is lost, another order."""
+"""Changes of a statement: another indentation, a lost statement, another order."""
 
 import ast
 import copy

@@ -1,7 +1,7 @@
-"""Small changes of a program that take a value for what it was meant to be.
+"""Small changes of a program for a value that it takes for something else.
 
-A text for the number or the truth value that it writes; what can be iterated only once for a list;
-what goes on changing for what it is now; what waits in a buffer for what is written.
+A text that should be a number or a truth value; an iterator that should be a list; an object that
+changes later and should be a copy; output in a buffer that should be in the file.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The one-token changes that a program offers on the way of a bad value, the likeliest first."""
+"""The one-token changes of the lines on the path of a bad value, most likely first."""
 
 import ast
 import re

@@ -1,1 +1,1 @@
-"""What a failing run did that passing ones did not: lines, and the tests that led to them."""
+"""What a failing run did and passing runs didn't: lines, and the conditions that led to them."""

@@ -1,4 +1,4 @@
-"""Where a failing run left the way of all those that passed, and by which test."""
+"""Where a failing run left the path of all passing runs, and at which condition."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence

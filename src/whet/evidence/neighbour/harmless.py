@@ -1,6 +1,7 @@
-"""Whether a program could change anything but itself: if so, no argument of it is varied unasked.
+"""Whether a program can change anything but itself. If it can, whet doesn't vary its arguments unasked.
 
-Without `--dry-run` it would do what it was not asked for. What is not known to be harmless is not.
+Without `--dry-run`, such a program could do real damage. whet treats a program as harmful unless it
+knows better.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Where both runs go the same way: a line that makes another kind of value in the failing one alone."""
+"""Where both runs take the same path: a line that makes a value of another type only in the failing run."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Stretches of a recorded run: the failing one, and those like it that passed."""
+"""Sections of a recorded run: the failing one, and similar ones that passed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice

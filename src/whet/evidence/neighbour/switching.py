@@ -1,6 +1,6 @@
-"""A module in which one test comes out the other way, whatever it looks at.
+"""A module in which one condition has the opposite result, whatever it tests.
 
-Predicate switching (Zhang, Gupta and Gupta, 2006), for the one test at which two runs part.
+This is predicate switching (Zhang, Gupta and Gupta, 2006), for the one condition at which two runs part.
 """
 
 import ast

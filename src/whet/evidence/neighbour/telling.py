@@ -1,4 +1,4 @@
-"""What is said of a place where a failing run left the way of those that passed."""
+"""The sentences about a place where a failing run left the path of the passing ones."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""What a program said last, where nothing tells more about its failure."""
+"""The last lines of a program's output, if nothing else explains its failure."""
 
 import re
 from collections.abc import Sequence

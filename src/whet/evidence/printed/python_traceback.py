@@ -1,4 +1,4 @@
-"""Reading the tracebacks that CPython prints, of any version from 3.6 on."""
+"""Reading the tracebacks of CPython 3.6 and later."""
 
 import re
 from collections.abc import Iterator, Sequence

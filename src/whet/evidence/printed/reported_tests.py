@@ -1,4 +1,4 @@
-"""What pytest says in its short summary and when it only collects: names of tests, exactly."""
+"""The exact names of tests in pytest's short summary and in the output of `--collect-only`."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""The boxes that `rich` and `typer` draw around tracebacks and complaints, taken off again."""
+"""Removing the boxes that `rich` and `typer` draw around tracebacks and messages."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What pytest and unittest say of the tests that failed."""
+"""The failed tests in the output of pytest and unittest."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the failing program itself warned of, in its own code."""
+"""Warnings of the failing program that point at its own code."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a program has done to its surroundings before it failed: its folder, files, imports, variables."""
+"""What a program changed in its environment before it failed: folder, files, imports, variables."""
 
 import ast
 import os

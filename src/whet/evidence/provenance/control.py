@@ -1,4 +1,4 @@
-"""Which test has decided what a function did: the branch taken, the rows passed over."""
+"""Which condition decided what a function did: the branch taken, the rows skipped."""
 
 import ast
 from collections.abc import Iterator, Sequence

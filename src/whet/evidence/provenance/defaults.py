@@ -1,4 +1,4 @@
-"""Keys that were not there, so that a default was taken, where a key that is hardly another one was."""
+"""Missing keys for which a default was taken, although a very similar key exists."""
 
 import ast
 import unicodedata

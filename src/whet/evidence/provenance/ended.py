@@ -1,4 +1,4 @@
-"""Which line has closed what is used afterwards, or has begun what keeps others waiting."""
+"""Which line closed an object before its use, or took a lock that others wait for."""
 
 import ast
 import re

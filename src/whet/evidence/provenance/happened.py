@@ -1,4 +1,4 @@
-"""What happened on the way of a value: how often a loop went round, which error was caught."""
+"""Events on the path of a value: how often a loop ran, which error was caught."""
 
 import ast
 from collections.abc import Iterator

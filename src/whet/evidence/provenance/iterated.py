@@ -1,4 +1,4 @@
-"""Which line has changed what a loop goes through, while it goes through it."""
+"""Which line changed a collection while a loop iterated over it."""
 
 import ast
 import re

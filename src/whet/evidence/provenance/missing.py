@@ -1,4 +1,4 @@
-"""Why something has no such key: it was taken out, passed over, dropped with an error, or is there otherwise."""
+"""Why a key is missing: removed, skipped, lost in an error, or present in another form."""
 
 import ast
 import re

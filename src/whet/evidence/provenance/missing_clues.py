@@ -1,4 +1,4 @@
-"""Tells why a key or an attribute is missing."""
+"""Clues about why a key or an attribute is missing."""
 
 import ast
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What the parts of a line were when it was run: variables, calls, displays, comprehensions."""
+"""The values of the parts of a line when it ran: variables, calls, displays, comprehensions."""
 
 import ast
 from collections.abc import Iterator

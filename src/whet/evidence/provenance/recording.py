@@ -1,4 +1,4 @@
-"""The last steps of a program up to its failure, as the agent has written them down."""
+"""The last steps of a program before its failure, as the agent recorded them."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Which line of a file that the program has read a value stands on."""
+"""Which line of an input file a value comes from."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which round of a comprehension a value was made in."""
+"""Which round of a comprehension made a value."""
 
 import ast
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Errors that the program has swallowed: an ``__exit__`` gave back a true value, or a handler something else."""
+"""Errors that the program swallowed, in an ``__exit__`` that returned a true value or in a handler."""
 
 import ast
 from collections.abc import Iterator

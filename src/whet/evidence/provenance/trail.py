@@ -1,4 +1,4 @@
-"""The way of a value back, and what tells one value from another."""
+"""The path of a value back to its origin, and how to tell two values apart."""
 
 import ast
 from collections.abc import Callable

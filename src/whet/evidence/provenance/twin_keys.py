@@ -1,4 +1,4 @@
-"""Keys that are written alike and are not equal: the number and the text of it, in one dict."""
+"""Keys of one dict that look equal and aren't: a number, and the same number as text."""
 
 import re
 from collections.abc import Iterator

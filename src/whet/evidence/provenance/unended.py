@@ -1,4 +1,4 @@
-"""The loop in which a program was when its time was up, and what its tests look at."""
+"""The loop in which a program was when its time ran out, and the values that its conditions test."""
 
 import ast
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Why an object is without an attribute that a method of its class sets."""
+"""Why an object doesn't have an attribute that a method of its class sets."""
 
 import ast
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Back from a value to where it came from, through variables, calls, returns and containers.
+"""From a value back to its origin, through variables, calls, returns and containers.
 
-What is followed is what was recorded: a value goes back to an operand only where that operand held
-the same object, the same scalar, or the same flaw at that moment. Where none did, the line made it.
+It follows the recording: a value comes from an operand only if that operand had the same object, the same
+scalar or the same flaw at that moment. If none had, the line itself made the value.
 """
 
 import ast

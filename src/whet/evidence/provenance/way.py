@@ -1,4 +1,4 @@
-"""The lines by which a bad value has come, the nearest to the failure first."""
+"""The lines that a bad value passed through, nearest to the failure first."""
 
 import ast
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The words in which lines, values and records of a program are told."""
+"""How sentences name a program's lines, values and records."""
 
 import ast
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Weighing what a failed program left behind: which of it explains the failure."""
+"""Deciding which of the things that a failed program left behind explains the failure."""
 
 from functools import cached_property
 

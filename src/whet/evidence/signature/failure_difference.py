@@ -1,4 +1,4 @@
-"""A failure that is not the one looked for, in words that tell the two apart: their own may be alike."""
+"""A different failure than the one that was searched for, in words that show the difference."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Which of a trial's limits explains its failure: what was met, and what the program said of it."""
+"""Which of a trial's limits explains its failure, by the limits it reached and by its output."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Which bug a message speaks of: the words without the data.
+"""Which bug a message describes: its words without the data.
 
-The pipeline is linear in the length of the message: whatever a program prints, and a whole
-search prints thousands of messages, its time is bounded.
+The time is linear in the length of the message, because a program can print anything, and a search
+reads thousands of messages.
 """
 
 import re

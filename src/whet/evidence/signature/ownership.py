@@ -1,4 +1,4 @@
-"""Whose code a frame is, and a name for its file that is the same wherever the code stands."""
+"""Whose code a frame belongs to, and a name for its file that doesn't depend on where the code is."""
 
 import re
 import shlex

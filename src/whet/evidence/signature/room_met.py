@@ -1,4 +1,4 @@
-"""What of a trial's room explains its failure: the disk, the network, or a call that was made to fail."""
+"""Which part of a trial's sandbox explains its failure: the disk, the network, or an injected fault."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Failures for want of memory or disk, whatever reports them."""
+"""Failures for lack of memory or disk space, however the program reports them."""
 
 import re
 

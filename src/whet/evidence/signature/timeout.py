@@ -1,4 +1,4 @@
-"""Signing a program that did not end: by the part of its stack that stays the same."""
+"""The signature of a program that didn't end: the part of its stack that stays the same."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""CPython's own messages: what differs between its versions, and the names that tell the bug."""
+"""CPython's own messages: differences between its versions, and the names that identify the bug."""
 
 import re
 

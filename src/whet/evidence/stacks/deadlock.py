@@ -1,4 +1,4 @@
-"""Threads that wait for each other in a circle: none of them ever goes on."""
+"""Threads that wait for each other in a circle, so none of them continues."""
 
 from collections.abc import Sequence
 from pathlib import PurePath

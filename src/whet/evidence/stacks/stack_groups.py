@@ -1,4 +1,4 @@
-"""Equal stacks of many processes, told once: which ranks wait where, and which does something else."""
+"""Equal stacks of many processes in groups: which ranks wait where, and which one does something else."""
 
 from collections.abc import Sequence
 from pathlib import PurePath

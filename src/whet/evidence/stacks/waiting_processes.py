@@ -1,4 +1,4 @@
-"""Processes and tasks that cannot end, or have ended, while another one waits for them."""
+"""Processes and tasks that can't end, or have died, while another one waits for them."""
 
 import signal
 from collections.abc import Iterator, Sequence

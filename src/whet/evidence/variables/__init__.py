@@ -1,1 +1,1 @@
-"""What the variables of a failed program held."""
+"""The variables of a failed program."""

@@ -1,4 +1,4 @@
-"""A kept failure as a traceback that shows what the variables held."""
+"""A recorded failure as a traceback with the values of its variables."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A failure as the agent has kept it: the errors, their frames, and what each variable held."""
+"""A failure as the agent recorded it: the errors, their frames, and the value of each variable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field

@@ -1,7 +1,7 @@
-"""A kept failure as a traceback of real frames, which any debugger can walk.
+"""A recorded failure as a traceback of real frames, which any debugger can walk.
 
-For each frame a few instructions are compiled that stand in the same file, function and line, and
-are run with the kept variables until they raise: nothing of the program itself is run.
+For each frame, whet compiles a few instructions with the same file, function and line, and runs them with
+the recorded variables until they raise. It runs no code of the program.
 """
 
 import ast

@@ -1,7 +1,7 @@
-"""Kept values as objects again, to be looked at in a debugger: real ones where nothing was lost.
+"""Recorded values as objects for a debugger: real ones if the recording is complete.
 
-What cannot be made anew without the program's own code is a `Kept`: it has the attributes that
-the object had, and the one line that tells of it.
+An object that can't be made without the program's own code becomes a `Kept`: it has the attributes of
+the object, and the line that describes it.
 """
 
 from collections import deque

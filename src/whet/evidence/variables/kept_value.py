@@ -1,4 +1,4 @@
-"""What a variable held, in one line: as the agent shows it in the program itself."""
+"""A recorded value in one line, as the agent shows it in the program itself."""
 
 from whet.agent.site.whet_state import shown
 from whet.core.text.record import MalformedRecordError

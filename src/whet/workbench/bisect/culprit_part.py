@@ -1,4 +1,4 @@
-"""Which part of the first bad version is to blame, once a search has found the version."""
+"""The smallest part of the first bad version that causes the failure."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The files of a command that no version contains: they must not change while versions are compared."""
+"""The files of a command that no version contains: they must not change during the search."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`whet bisect --packages`: which of many packages brought the failure, and with which release."""
+"""`whet bisect --packages`: which of many packages causes the failure, and since which release."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Two cases, one that passes and one that fails, and what lies between them, as trials."""
+"""Two cases, one that passes and one that fails, and trials with some of their differences."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What two words after `whet delta` are: configurations, environments, folders, arguments, trials."""
+"""The kinds of cases that `whet delta` compares: configurations, environments, folders, arguments, trials."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The code of two recorded trials: the hunks in which it differs, and trials on some of them."""
+"""The code of two recorded trials: the hunks that differ, and trials with some of them."""
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Do the two cases do what they were said to do? The one passes, the other fails."""
+"""Checking the two cases: one passes, the other fails."""
 
 from dataclasses import replace
 

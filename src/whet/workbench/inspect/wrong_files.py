@@ -1,4 +1,4 @@
-"""Is it the file that was edited that has run? What the modules of a failed program tell of it."""
+"""Whether the edited file is the one that ran, by the modules of a failed program."""
 
 import os
 import re

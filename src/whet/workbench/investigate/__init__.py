@@ -1,1 +1,1 @@
-"""`whet investigate`: the steps of an investigation, and what each of them looks at."""
+"""`whet investigate`: the steps of an investigation."""

@@ -1,4 +1,4 @@
-"""What an investigation learns from the system calls of one more run: the file that nobody names."""
+"""The system calls of one more run: which file the failure is about, if no message names it."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What points at the cause of a failure, by its symptom; each look says why it was taken."""
+"""The clues to the cause of a failure, by its symptom; each step gives its reason."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress

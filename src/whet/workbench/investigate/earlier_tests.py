@@ -1,4 +1,4 @@
-"""Whether a test fails only after an earlier one, which then leaves state behind."""
+"""Whether a test fails only after an earlier one that leaves state behind."""
 
 import ast
 from contextlib import suppress

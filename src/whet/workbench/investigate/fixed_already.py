@@ -1,4 +1,4 @@
-"""Whether another release of a package that fails is without the failure, and what it has otherwise."""
+"""Whether another release of the package that fails passes, and which functions differ."""
 
 import re
 from collections.abc import Sequence

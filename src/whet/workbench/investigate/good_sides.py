@@ -1,4 +1,4 @@
-"""An investigation beside what is known to pass: a configuration, or a set of packages."""
+"""Comparing a failure with a configuration or a set of packages that passes."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An investigation beside a trial of the same command that passed: what differs, and what decides."""
+"""Comparing a failure with a recorded trial of the same command that passed."""
 
 from itertools import islice
 

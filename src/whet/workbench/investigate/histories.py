@@ -1,4 +1,4 @@
-"""Where an investigation can search for the change that brought the failure."""
+"""The histories in which an investigation can search for the change that introduced the failure."""
 
 import os
 from pathlib import Path

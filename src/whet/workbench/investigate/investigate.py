@@ -1,4 +1,4 @@
-"""`whet investigate`: reproduce, classify, find since when, shrink, hand over."""
+"""`whet investigate`: reproduce, classify, find the first bad version, shrink, report."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What an investigation finds of changes: against what passed, and since when it fails."""
+"""The changes in an investigation: compared with what passed, and the first bad version."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an investigation looks at beside the failure: system calls, a closer look, memory."""
+"""More evidence for an investigation: system calls, an instrumented rerun, memory."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""An investigation under way: what it was asked, and what it has found so far."""
+"""An investigation in progress: its request, and its results so far."""
 
 import time
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Which record of a data file the failure hangs on: the command runs without it, and passes.
+"""Which record of a data file the failure needs: the command passes without it.
 
-The files stay as they are: each run has a copy of its own in a room in which nothing it writes stays.
+The files don't change: each run has its own copy, in a sandbox that discards everything it writes.
 """
 
 import re

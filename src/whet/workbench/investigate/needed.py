@@ -1,4 +1,4 @@
-"""Whether the failing run had what a small change of its program is about."""
+"""Whether the failing run used the code that a small change is about."""
 
 import ast
 from collections import Counter

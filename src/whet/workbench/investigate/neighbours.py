@@ -1,4 +1,4 @@
-"""The neighbour that works: a run that passes, made to be compared with the one that fails."""
+"""A working case: a run that passes, made to compare it with the failing one."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

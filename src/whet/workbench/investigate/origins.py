@@ -1,4 +1,4 @@
-"""Where the bad value of a failure came from: one more run, in which each step is written down."""
+"""The origin of a failure's bad value, from one more run with all steps recorded."""
 
 import os
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Which small change of the program ends its failure: each is tried, the files stay as they are."""
+"""Which small change of the program makes it pass; whet tries each without touching the files."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A failure that comes so seldom that the first few runs have passed: run it more, then make it come."""
+"""A failure that didn't happen in the first few runs: run the command more, then provoke the failure."""
 
 import time
 from contextlib import suppress

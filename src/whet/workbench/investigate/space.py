@@ -1,4 +1,4 @@
-"""What an investigation says of a failure for want of space: which file, on which file system."""
+"""The file and the file system of a failure for lack of space."""
 
 from pathlib import Path
 

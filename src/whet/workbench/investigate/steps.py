@@ -1,4 +1,4 @@
-"""The steps of an investigation: each says what it does and why while it does it."""
+"""The steps of an investigation: each reports what it does and why."""
 
 import time
 from collections.abc import Generator

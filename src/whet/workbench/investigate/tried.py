@@ -1,4 +1,4 @@
-"""The trials that a report names, each with what it did."""
+"""The trials that a report mentions, each with what it did."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

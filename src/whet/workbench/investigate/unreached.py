@@ -1,4 +1,4 @@
-"""Whether a failure comes from a Python that whet's agent is not in, so that it is not looked at."""
+"""Whether a failure comes from a Python without whet's agent, which whet can't examine."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which one-token change of the program ends its failure: each is tried where nothing it writes stays."""
+"""Which one-token change of the program makes it pass; whet tries each in a clean room."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

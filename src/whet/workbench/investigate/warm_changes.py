@@ -1,4 +1,4 @@
-"""Tried changes of a program that share its start: each goes on from a frozen copy, where one serves."""
+"""Tries small changes of a program that share its start: each resumes from a frozen copy if possible."""
 
 from collections.abc import Callable
 from contextlib import suppress

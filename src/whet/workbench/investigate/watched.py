@@ -1,4 +1,4 @@
-"""What fails, and passes as soon as it is looked at closely: timing, or a program that knows."""
+"""Failures that pass in an instrumented run: timing, or a program that detects the instruments."""
 
 import re
 from collections.abc import Mapping

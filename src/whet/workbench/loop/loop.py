@@ -1,4 +1,4 @@
-"""`whet loop`: the same program again at each save, from as far on as the edit allows."""
+"""`whet loop`: reruns a program after each save, from as late a step as the edit allows."""
 
 import os
 import threading

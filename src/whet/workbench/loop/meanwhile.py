@@ -1,4 +1,4 @@
-"""Whose doing a save was that came while the program ran: the user's, or its own."""
+"""Who wrote a file while the program ran: the user, or the program itself."""
 
 import fnmatch
 import os

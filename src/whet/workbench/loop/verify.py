@@ -1,7 +1,7 @@
-"""Whether a warm run said what a cold one says: the same trial from the start, in the background.
+"""Whether a warm run gives the result of a cold one: the same trial from the start, in the background.
 
-The cold run is in the same folder, as a copy of it would show other paths. So it is made only
-where the warm run has left nothing behind: it begins from the same files, and repeats no effect.
+The cold run is in the same folder, because a copy of the folder would have other paths. So whet makes it
+only if the warm run has left nothing behind: it starts from the same files and repeats no effect.
 """
 
 import time

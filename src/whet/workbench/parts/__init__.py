@@ -1,1 +1,1 @@
-"""Which part of a change is to blame: hunks of a commit, or of uncommitted edits."""
+"""The smallest part of a change that causes a failure: hunks of a commit, or of uncommitted edits."""

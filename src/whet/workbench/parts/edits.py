@@ -1,4 +1,4 @@
-"""Which part of a change is to blame: of the first bad commit, or of what is not committed yet."""
+"""The smallest part of the uncommitted edits that causes a failure."""
 
 from dataclasses import replace
 from pathlib import Path

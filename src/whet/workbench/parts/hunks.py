@@ -1,8 +1,8 @@
-"""The parts that a change between two commits is made of, and the commits that have some of them.
+"""The parts of a change between two commits, and the commits that have some of them.
 
-An edited text file falls into its hunks. What has no hunks is one part: a binary file, a file
-that is new, gone or renamed, a new mode, a submodule. What Python has compiled is none: it follows from
-the source, whichever of it a choice of parts has.
+An edited text file consists of its hunks. A change without hunks is one part: a binary file, a new,
+deleted or renamed file, a new mode, a submodule. Compiled Python files are no part, because they follow
+from the source.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The smallest part of a change that brings a failure: delta debugging over its hunks."""
+"""The smallest part of a change that causes a failure: delta debugging over its hunks."""
 
 import tempfile
 from collections.abc import Callable, Collection

@@ -1,4 +1,4 @@
-"""The other failures that a shrink meets: those worth reading, the nearest first."""
+"""The other failures that a shrink meets: those worth reading, most similar first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""A search that makes the payload smaller and no trial dearer: in seconds or in what it measures."""
+"""A search that makes the payload smaller and no trial more expensive, in seconds or in a measured number."""
 
 from dataclasses import dataclass
 

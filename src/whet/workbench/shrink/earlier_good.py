@@ -1,4 +1,4 @@
-"""The good side of a shrink that nobody named: the code on which the command passed before."""
+"""A good version for a shrink, if the user named none: the code on which the command passed before."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a user may ask of a shrink beside the smallest file, and whether it can be had."""
+"""The user's goals for a shrink, other than the smallest file, and whether they are possible."""
 
 from collections.abc import Collection
 

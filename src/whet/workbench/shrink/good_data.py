@@ -1,4 +1,4 @@
-"""A file that passes, found beside the one that fails: nothing that is a part of it shows the bug."""
+"""A passing file next to the failing one: no part of it can show the bug."""
 
 import os
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """One order of sets for all trials of a search.
 
-Python puts the members of a set in another order in each process. Where a message lists them, or
-a program takes the first one, the verdicts of a search are then a matter of chance.
+Python orders the members of a set differently in each process. If a message lists them, or a program takes
+the first one, the verdicts of a search depend on chance.
 """
 
 from dataclasses import replace

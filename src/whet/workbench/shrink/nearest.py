@@ -1,4 +1,4 @@
-"""The nearest payload, or the nearest argument, with which a command passes."""
+"""The most similar payload, or argument, with which a command passes."""
 
 import re
 from collections.abc import Callable, Iterator

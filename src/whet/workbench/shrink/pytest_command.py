@@ -1,4 +1,4 @@
-"""A pytest command: which of its words choose tests, and how it is told to run others."""
+"""A pytest command: which of its words select tests, and how to make it run others."""
 
 import os
 import re

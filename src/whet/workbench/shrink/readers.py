@@ -1,4 +1,4 @@
-"""Libraries that would read a payload as what it is, and are not installed."""
+"""Libraries that would read a payload's format and aren't installed."""
 
 import importlib
 import shlex

@@ -1,4 +1,4 @@
-"""The best that an earlier search found, wherever it was stopped: it is all in the notebook."""
+"""The best result of an earlier, interrupted search, from the notebook."""
 
 from collections import Counter
 

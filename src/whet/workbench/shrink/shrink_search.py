@@ -1,4 +1,4 @@
-"""The search for a smaller payload: warm where that can be, and its result proven cold."""
+"""The search for a smaller payload: warm if possible, with a result that is checked cold."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""One payload on its way to a smaller one: what was accepted, and what is on disk."""
+"""One payload during a shrink: the accepted candidates, and the file on disk."""
 
 import stat
 import time

@@ -1,1 +1,1 @@
-"""`whet starve`: commands under limits, and failures for want of memory."""
+"""`whet starve`: commands under limits, and failures for lack of memory."""

@@ -1,4 +1,4 @@
-"""A shell whose prompt says which limits hold in it."""
+"""A shell whose prompt shows its limits."""
 
 import shlex
 from dataclasses import replace

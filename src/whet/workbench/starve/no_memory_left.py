@@ -1,9 +1,9 @@
-"""A failure for want of memory that no limit of whet's brought: who grew, and how to have it at once.
+"""A failure for lack of memory without a limit of whet: which process grew, and how to fail sooner.
 
-A program that runs for hours until the memory of the machine is out cannot be searched. Under the least
-limit of address space at which it still fails in the same way it fails as soon as it has come to the place.
-The address space, not the memory: the program gets the same error as before (`MemoryError`,
-`std::bad_alloc`), where a control group would kill it.
+A search can't use a program that runs for hours until the machine's memory is full. Under the smallest limit
+of address space at which it still fails the same way, it fails as soon as it reaches that place.
+whet limits the address space and not the memory, so the program gets the same error as before
+(`MemoryError`, `std::bad_alloc`), while a control group would kill it.
 """
 
 from whet.core.budget import Budget

@@ -1,4 +1,4 @@
-"""How much memory would be enough for a command that was killed for want of it."""
+"""The memory that is enough for a command that was killed for lack of it."""
 
 from whet.core.budget import Budget
 from whet.core.limits import shown_size

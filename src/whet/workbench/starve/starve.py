@@ -1,4 +1,4 @@
-"""`whet starve`: a command under limits, and the least of something with which it succeeds."""
+"""`whet starve`: a command under limits, and the least amount with which it succeeds."""
 
 import os
 import resource

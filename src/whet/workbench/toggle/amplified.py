@@ -1,4 +1,4 @@
-"""What is known of the switches that were tried to make a failure more frequent."""
+"""The results for the switches that may make a failure more frequent."""
 
 from collections.abc import Sequence
 

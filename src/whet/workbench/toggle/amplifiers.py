@@ -1,8 +1,8 @@
-"""The switches that may make a failure more frequent that comes only sometimes.
+"""The switches that may make a flaky failure more frequent.
 
-They are toggles like all others: `whet toggle one-core -- CMD` turns one by name. They make
-interleavings likely that are rare: threads that take turns where they are touchiest, one
-processor for all, none to spare, another order.
+They are toggles like all others: `whet toggle one-core -- CMD` turns one by name. They make rare
+interleavings likely: thread switches at the most sensitive places, one processor for all threads, no idle
+processor, another order.
 """
 
 import os

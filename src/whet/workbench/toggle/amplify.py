@@ -1,4 +1,4 @@
-"""`whet repeat --amplify`: what makes a failure more frequent that comes only sometimes."""
+"""`whet repeat --amplify`: which switches make a flaky failure more frequent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""Whether a failure that comes only sometimes hangs on the order of sets: Python's hash seed."""
+"""Whether a flaky failure depends on the order of sets: Python's hash seed."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""`whet toggle`: what becomes of a failure when one switch is turned, or several."""
+"""`whet toggle`: how a failure changes when one or more switches are turned."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""Which switch makes a failure go, come elsewhere, or say more: those that its symptom asks for."""
+"""Which of the switches that fit a symptom make the failure go away, move, or say more."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -108,7 +108,7 @@ def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | No
     attempts = 1 if baseline.reproduction.is_deterministic else FEW
     reproduction = reproduce(session, on, attempts=attempts)
     place = None if reproduction.outcome.failure is None else reproduction.outcome.failure.place
-    if place is None or place.line is None or not place.in_user_code:
+    if place is None or not place.line or not place.in_user_code:
         return None
     at = Placing(trial.cwd)
     before = at(failure.place.path, failure.place.line or 0)

@@ -1,4 +1,4 @@
-"""The toggles that whet knows: what makes a failure come in order, come at once, or tell more.
+"""The toggles that whet knows: switches that make a failure repeatable, immediate or more detailed.
 
 Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCCL, OpenMP and glibc.
 """

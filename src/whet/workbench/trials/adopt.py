@@ -1,4 +1,4 @@
-"""Taking over the trials of a folder from elsewhere: a clone, a copy, another machine."""
+"""Importing the trials of another folder: from a clone, a copy, another machine."""
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager

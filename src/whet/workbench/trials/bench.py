@@ -1,4 +1,4 @@
-"""The workbench: one project's notebook, executors and belongings, put together."""
+"""The workbench: one project's notebook, executors and resources."""
 
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence

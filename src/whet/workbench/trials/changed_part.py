@@ -1,4 +1,4 @@
-"""The smallest part of a change that brings a failure, as a value that the doors show."""
+"""The smallest part of a change that causes a failure, as a value to display."""
 
 from whet.core.budget import StopReason
 from whet.core.value_class import value_class

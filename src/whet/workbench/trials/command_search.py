@@ -1,4 +1,4 @@
-"""A search over variants of a trial: a smaller command, or what decides between two cases."""
+"""A search over variants of a trial: a smaller command, or the differences that matter between two cases."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""`whet diff`: in what two recorded trials differ."""
+"""`whet diff`: the differences between two recorded trials."""
 
 from whet.core.difference import (
     Difference,

@@ -1,8 +1,8 @@
 """The one driver that runs searches: budgets, parallel runs, repeats, guards.
 
-A search proposes candidates and is told verdicts (`whet.search.proposal`). The driver turns
-each candidate into a question, asks it through an executor, on as many cores as there are,
-and tells the search only what it may know, so that the number of jobs changes no result.
+A search proposes candidates and receives verdicts (`whet.search.proposal`). The driver turns each
+candidate into a question, asks it through an executor, on as many cores as there are, and gives the search
+only verdicts that don't depend on timing, so the number of jobs doesn't change the result.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What an investigation found out, as values that the report renders."""
+"""The results of an investigation, as values that the report renders."""
 
 from collections.abc import Mapping
 from dataclasses import field

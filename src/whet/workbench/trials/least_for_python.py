@@ -1,4 +1,4 @@
-"""Whether a Python can start under a trial's limits, and the least that it needs if it cannot."""
+"""Whether a Python can start under a trial's limits, and how much it needs if it can't."""
 
 import os
 from pathlib import Path

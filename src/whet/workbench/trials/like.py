@@ -1,4 +1,4 @@
-"""`--like TRIAL`: what a recorded trial ran with, for any verb that runs trials."""
+"""`--like TRIAL`: the options of a recorded trial, for any verb that runs trials."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Limits by name, and limits that make sense: what a request asks for, on this machine."""
+"""Named sets of limits, and the limits of a request on this machine."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Offers a clean room where the inputs of a command are seen to change while it runs."""
+"""Suggests a clean room if the inputs of a command change while it runs."""
 
 import os
 from collections.abc import Generator, Sequence

@@ -1,4 +1,4 @@
-"""Running a trial in a place of its own: a checkout of a revision, an environment of a release."""
+"""Running a trial in its own place: a checkout of a revision, an environment of a release."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""`whet repeat`: how often a command fails, in which ways, and how long it takes."""
+"""`whet repeat`: how often and how a command fails, and how long it takes."""
 
 from collections.abc import Sequence
 from dataclasses import field, replace

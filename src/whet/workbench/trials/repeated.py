@@ -1,4 +1,4 @@
-"""The same command again and again: the one way in which whet counts how often it fails."""
+"""Running the same command repeatedly: the only code that counts how often it fails."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

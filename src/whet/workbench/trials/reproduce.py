@@ -1,4 +1,4 @@
-"""Running the command as it is, several times: does it fail, and always the same way?"""
+"""Running the unchanged command several times: does it fail, and always the same way?"""
 
 import math
 from collections import Counter

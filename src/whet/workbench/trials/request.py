@@ -1,4 +1,4 @@
-"""What the user asked for, parsed once into one value that is passed whole."""
+"""The user's request, parsed once into one value."""
 
 from collections.abc import Mapping
 from dataclasses import field

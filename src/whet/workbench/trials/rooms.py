@@ -1,4 +1,4 @@
-"""What the options of a room mean here: paths made absolute, and checked before anything runs."""
+"""The options of a sandbox on this machine: absolute paths, checked before anything runs."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What was masked of recorded trials: where it stood and why, and never what it was."""
+"""The masked secrets of recorded trials: their places and the reasons, never their values."""
 
 import os
 from collections.abc import Iterator

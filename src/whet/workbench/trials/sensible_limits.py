@@ -1,4 +1,4 @@
-"""Limits that make sense on this machine: none that nothing could start under, none beyond it."""
+"""Limits that make sense on this machine: high enough to start, and not above what it has."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""One use of a verb: all its trials are started, judged, written down and told here."""
+"""One use of a verb: it starts, judges, records and reports all of its trials."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A trial that has ended and was judged: what every run and every search comes back with."""
+"""A trial with its outcome and verdict: the result of every run and of every step of a search."""
 
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""A search over versions, whatever they are: ends, oracles, flaky failures, the sentence at the end."""
+"""A search over versions of any kind: ends, oracles, flaky failures, the sentence at the end."""

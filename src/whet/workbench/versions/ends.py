@@ -1,4 +1,4 @@
-"""The two ends of a search over versions: what they were said to be, and what they are."""
+"""The two ends of a search over versions, and whether they do what the user says."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,4 +1,4 @@
-"""What counts as the failure that is looked for where versions vary: it, or what is like it."""
+"""Which failures count as the one that is searched for, when versions vary: the same or a similar one."""
 
 from dataclasses import dataclass, field, replace
 

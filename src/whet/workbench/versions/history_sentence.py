@@ -1,4 +1,4 @@
-"""What a search over versions found, in words."""
+"""The result of a search over versions, in words."""
 
 from whet.bisection.odds import shown_chance
 from whet.core.budget import StopReason

@@ -1,4 +1,4 @@
-"""The line for a shell that shows a failure on a commit, as the search has run it."""
+"""The shell line that shows a failure on a commit, as the search ran it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Packages that skipped versions import and that are not installed."""
+"""Packages that skipped versions import and that aren't installed."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a search among failures that come only sometimes has found, to be shown."""
+"""The result of a search for a flaky failure, to display."""
 
 from collections.abc import Mapping
 from dataclasses import replace

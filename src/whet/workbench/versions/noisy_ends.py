@@ -1,4 +1,4 @@
-"""The two ends of a search where the failure comes only sometimes: how often does each fail?"""
+"""The two ends of a search for a flaky failure: how often does each fail?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,8 @@
-"""The search for the first bad version where a bad version does not fail each time.
+"""The search for the first bad version of a flaky failure.
 
-The end that fails is run until it does; then the plan is said: how often it fails, how many runs
-that will take, and the chance of a wrong answer. Each run on the way is weighed (`NoisyBisection`).
-The old end is a suspect like all others: it is run as often as the question needs it.
+It runs the failing end until it fails, and then reports the plan: the failure rate, the number of runs that
+it expects, and the chance of a wrong answer. It weighs each run (`NoisyBisection`). The old end is a suspect
+like all others: it runs as often as the question needs.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Whether the environment that whet makes for a release shows the failure that the user has."""
+"""Whether the environment that whet makes for a release shows the user's failure."""
 
 from collections.abc import Sequence
 from dataclasses import replace

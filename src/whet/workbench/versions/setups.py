@@ -1,8 +1,8 @@
-"""What has to be done in a checkout before a trial runs there: carry files in, install, build.
+"""The setup of a checkout before a trial runs there: copy files, install, build.
 
-A setup runs once in a checkout, and again only where something changed that it reads: what it
-left stays there from commit to commit. If it names a Python tool it gets a virtual environment
-of its own, beside the checkout, in which the trial runs too; the user's is never touched.
+A setup runs once in a checkout, and again only if a file that it reads has changed: its results stay there
+from commit to commit. If it uses a Python tool, it gets its own virtual environment next to the checkout,
+in which the trial runs too. It never touches the user's environment.
 """
 
 import fnmatch

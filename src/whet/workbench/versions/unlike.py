@@ -1,4 +1,4 @@
-"""Versions that fail unlike the one looked for: asked about while that may tell something."""
+"""Versions that fail differently from the one that is searched for: tested while that can help."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

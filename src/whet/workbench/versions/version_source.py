@@ -1,4 +1,4 @@
-"""What a search over versions asks of them: one class for each kind of history."""
+"""The interface of a kind of history, for a search over versions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence

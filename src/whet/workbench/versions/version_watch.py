@@ -1,4 +1,4 @@
-"""What each version did, kept while a search over versions is under way."""
+"""The outcomes of the versions during a search."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The search for the first bad version, whatever the versions are."""
+"""The search for the first bad version, for any kind of version."""
 
 import sys
 import threading
