@@ -559,7 +559,7 @@ def test_investigate_writes_a_report_that_holds(whet: Whet) -> None:
         ["sh", "-c", report["reproducer"]["line"]],
         capture_output=True,
         check=False,
-        cwd=whet.environment["TMPDIR"],
+        cwd=whet.folder,
         env={**os.environ},
     )
     assert b"ValueError" in line.stderr

@@ -26,6 +26,7 @@ def test_a_secret_among_words_is_masked(words: list[str], shown: list[str]) -> N
         ["train.py", "--max-tokens", "4096", "--session", "long-one"],
         ["train.py", "--max_tokens=4096", "--key", "name", "--author", "ada lovelace"],
         ["python", "-c", "password = ask()\nprint(len(password))"],
+        ["sh", "-c", 'env -i API_TOKEN="$API_TOKEN" DB_PASSWORD="${DB_PASSWORD}" x'],
         ["x", "--token", "--verbose"],
         ["x", "--token", "no"],
         ["x", "--password"],

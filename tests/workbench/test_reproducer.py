@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from whet.workbench.files.reproducer import index_to_name
+from whet.workbench.files.recipe import index_to_name
 
 
 def test_what_uv_is_set_up_for_is_not_spelled_out(tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
 from whet.core.value_class import value_class
 from whet.host.trial.trial_secrets import for_shell
 
-MAX_INLINE_BYTES = 2000
-"""The line doesn't include a longer file: a terminal in canonical mode cuts at 4096 bytes."""
+Quote: TypeAlias = Callable[[str], str]
+"""Makes one word of a shell."""
+
+_WIDTH = 100
+"""A longer command of a script goes on on the next line."""
 
 _LEAST_IN_A_FILE = 8
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -36,7 +40,6 @@ def one_liner(
     *,
     prefix: Sequence[str] = (),
     with_folder: bool = True,
-    secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Return a line that runs ``trial`` in any POSIX shell, without whet.
 
@@ -47,22 +50,48 @@ def one_liner(
         files: where its payloads and its standard input are, by digest.
         prefix: words to put before the command, such as ``uv run --with six==1.16.0``.
         with_folder: start with ``cd`` to the trial's folder.
-        secrets: variables that were asked for already, and their values; None: none were.
     """
-    trial, own = for_shell(trial)
-    secrets, asked = (own, own) if secrets is None else (secrets, {})
-    parts: list[str] = [f"cd {quote_word(trial.cwd)}"] if with_folder else []
+    trial, asked = for_shell(trial)
+    steps = commands(trial, files, prefix=prefix, with_folder=with_folder, secrets=asked)
+    return as_line([*map(ask_for, asked), *steps])
+
+
+def commands(
+    trial: Trial,
+    files: Mapping[str, PlacedFile],
+    *,
+    prefix: Sequence[str] = (),
+    with_folder: bool = True,
+    secrets: Mapping[str, str] | None = None,
+    quote: Quote | None = None,
+) -> list[str]:
+    """Return what a shell does to run ``trial``, one command after the other.
+
+    Args:
+        trial: what to run, with variables for its secrets (`for_shell`).
+        files: where its payloads and its standard input are, by digest.
+        prefix: words to put before the command.
+        with_folder: start with ``cd`` to the trial's folder.
+        secrets: variables that were asked for, and their values.
+        quote: makes a word of a shell; None: one for a line.
+    """
+    quote = quote or quote_word
+    steps = [f"cd {quote(trial.cwd)}"] if with_folder else []
     written = dict.fromkeys(
         files[digest] for digest in _digests(trial) if files[digest].content is not None
     )
-    parts += [write_file(file.path, file.content or b"", secrets) for file in written]
-    parts += [reset_step(step) for step in trial.reset]
-    parts.append(_command(trial, files, prefix))
-    line = " && ".join(parts)
+    steps += [write_file(file.path, file.content or b"", secrets) for file in written]
+    steps += [reset_step(step, quote) for step in trial.reset]
+    return [*steps, _command(trial, files, prefix, quote)]
+
+
+def as_line(steps: Sequence[str]) -> str:
+    """Return commands as one line."""
+    line = " && ".join(steps)
     if "\n" in line:
         # A word that ends with a line end does not survive `$(...)`; inside `eval` it is quoted.
         line = f"eval {_printf_substitution(line.encode('utf-8', 'surrogateescape'))}"
-    return " && ".join([*map(ask_for, asked), line])
+    return line
 
 
 def ask_for(name: str) -> str:
@@ -89,6 +118,12 @@ def quote_word(word: str) -> str:
     return _printf_substitution(word.encode("utf-8", "surrogateescape"))
 
 
+def quote_in_script(word: str) -> str:
+    """Return ``word`` as one word of a script: its lines are lines there."""
+    seen = word.replace("\n", "").replace("\t", "")
+    return shlex.quote(word) if seen.isprintable() else quote_word(word)
+
+
 def write_file(path: str, content: bytes, secrets: Mapping[str, str] | None = None) -> str:
     """Return a command that writes ``content`` to ``path``, byte for byte.
 
@@ -97,19 +132,25 @@ def write_file(path: str, content: bytes, secrets: Mapping[str, str] | None = No
         content: what it will hold.
         secrets: variables that stand in it, and their values.
     """
-    values = {
-        name: value.encode("utf-8", "surrogateescape") for name, value in (secrets or {}).items()
-    }
     form, words = "", ""
+    for text, name in pieces_of(content, secrets or {}):
+        form += _printf_format(text) + ("%s" if name else "")
+        words += f' "${name}"' if name else ""
+    return f"printf '{form}'{words} > {quote_word(path)}"
+
+
+def pieces_of(content: bytes, secrets: Mapping[str, str]) -> Iterator[tuple[bytes, str]]:
+    """Yield what stands before each secret in a file with the secret's variable; the rest has none."""
+    values = {name: value.encode("utf-8", "surrogateescape") for name, value in secrets.items()}
     while found := [
         (content.index(value), name)
         for name, value in values.items()
         if len(value) >= _LEAST_IN_A_FILE and value in content
     ]:
         at, name = min(found)
-        form, words = f"{form}{_printf_format(content[:at])}%s", f'{words} "${name}"'
+        yield content[:at], name
         content = content[at + len(values[name]) :]
-    return f"printf '{form}{_printf_format(content)}'{words} > {quote_word(path)}"
+    yield content, ""
 
 
 def _digests(trial: Trial) -> list[str]:
@@ -119,15 +160,17 @@ def _digests(trial: Trial) -> list[str]:
     return digests
 
 
-def _command(trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str]) -> str:
-    words = [*prefix, *(quote_word(word) for word in placed_command(trial, files))]
+def _command(
+    trial: Trial, files: Mapping[str, PlacedFile], prefix: Sequence[str], quote: Quote
+) -> str:
+    words = [*prefix, *map(quote, placed_command(trial, files))]
     if trial.limits.wall_seconds is not None:
         words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
     if trial.limits.starve:  # the words are quoted already, or are a shell's own
-        words = [*map(quote_word, trial.limits.around(())), *words]
-    words = [*_environment(trial.environment, trial.unset), *words]
-    redirected = _stdin(trial, files)
-    return " ".join([*words, *redirected])
+        words = [*map(quote, trial.limits.around(())), *words]
+    words = [*_environment(trial.environment, trial.unset, quote), *words]
+    words += _stdin(trial, files, quote)
+    return wrapped(words) if quote is quote_in_script else " ".join(words)
 
 
 def placed_command(trial: Trial, files: Mapping[str, PlacedFile]) -> tuple[str, ...]:
@@ -138,37 +181,48 @@ def placed_command(trial: Trial, files: Mapping[str, PlacedFile]) -> tuple[str, 
     return tuple(words)
 
 
-def _stdin(trial: Trial, files: Mapping[str, PlacedFile]) -> list[str]:
+def wrapped(words: Sequence[str]) -> str:
+    """Return a command as lines of a script that fit on a screen."""
+    lines: list[str] = []
+    last = words[0]
+    for word in words[1:]:
+        if len(last) + len(word) > _WIDTH:
+            lines.append(last)
+            last = f"  {word}"
+        else:
+            last = f"{last} {word}"
+    return " \\\n".join([*lines, last])
+
+
+def _stdin(trial: Trial, files: Mapping[str, PlacedFile], quote: Quote) -> list[str]:
     from_payload = [payload.digest for payload in trial.payloads if _is_stdin(payload)]
     if from_payload:
-        return ["<", quote_word(files[from_payload[0]].path)]
+        return [f"< {quote(files[from_payload[0]].path)}"]
     if trial.stdin == STDIN_INHERITED:
         return []
     if trial.stdin == STDIN_EMPTY:
-        return ["<", "/dev/null"]
-    return ["<", quote_word(files[trial.stdin].path)]
+        return ["< /dev/null"]
+    return [f"< {quote(files[trial.stdin].path)}"]
 
 
 def _is_stdin(payload: PayloadBinding) -> bool:
     return payload.argument is None
 
 
-def _environment(overrides: Mapping[str, str], unset: Sequence[str] = ()) -> list[str]:
+def _environment(overrides: Mapping[str, str], unset: Sequence[str], quote: Quote) -> list[str]:
     assignments = [
-        f"{name}={quote_word(value)}"
-        if _IDENTIFIER.fullmatch(name)
-        else quote_word(f"{name}={value}")
+        f"{name}={quote(value)}" if _IDENTIFIER.fullmatch(name) else quote(f"{name}={value}")
         for name, value in overrides.items()
     ]
     if not unset and all(_IDENTIFIER.fullmatch(name) for name in overrides):
         return assignments
-    return ["env", *(f"-u {quote_word(name)}" for name in unset), *assignments]
+    return ["env", *(f"-u {quote(name)}" for name in unset), *assignments]
 
 
-def reset_step(step: ResetStep) -> str:
+def reset_step(step: ResetStep, quote: Quote | None = None) -> str:
     """Return a reset step as a part of a line."""
     plain = _PLAIN_SHELL.fullmatch(step.command) and "\n" not in step.command
-    text = step.command if plain else f"sh -c {quote_word(step.command)}"
+    text = step.command if plain else f"sh -c {(quote or quote_word)(step.command)}"
     return text if step.must_succeed else f"{{ {text} || :; }}"
 
 

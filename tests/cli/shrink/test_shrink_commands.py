@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from whet_command import Whet
@@ -160,12 +161,15 @@ def test_a_variable_that_is_unset_stays_so_when_the_trial_runs_again(whet: Whet)
     whet.write("p.py", "import os; raise KeyError('LOUD' in os.environ or os.environ['MODE'])")
 
     whet("shrink", "--environment", "--", PYTHON, "p.py", environment={"MODE": "quiet time"})
-    shown = whet("show", environment={"MODE": "quiet time"}).stdout
+    trials = json.loads(whet("log", "--all", "--json").stdout)["trials"]
+    number = next(str(each["trial"]) for each in trials if each["spec"].get("unset"))
+    shown = whet("show", number, environment={"MODE": "quiet time"}).stdout
 
     assert re.search(r"unset .*\bHOME\b", shown)
-    again = whet("again", environment={"MODE": "quiet time", "HOME": "/x"})
+    again = whet("again", number, environment={"MODE": "quiet time", "HOME": "/x"})
     assert again.code == 1
-    assert "env -u " in whet("one-liner").stdout
+    script = whet("one-liner", number).stdout.removeprefix("sh ").rstrip()
+    assert "env -u " in Path(script).read_text()
 
 
 @pytest.fixture

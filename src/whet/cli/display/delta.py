@@ -3,6 +3,7 @@
 import sys
 
 from whet.cli.console import answer, styled
+from whet.cli.display.pasted import show_line
 from whet.core.difference import Change
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.delta.delta import Delta, Side
@@ -33,7 +34,7 @@ def _side_json(side: Side) -> dict[str, object]:
     return {
         "changes": [each.to_json() for each in side.changes],
         "file": side.file,
-        "line": side.line,
+        **side.line.facts(),
         "stopped": side.stopped.name.lower(),
     }
 
@@ -69,7 +70,7 @@ def _show_side(side: Side, *, undone: bool) -> None:
         answer(f"  and {len(side.changes) - _MOST_SHOWN} more")
     if side.file:
         answer(f"  written to {side.file}")
-    answer(f"  $ {side.line}")
+    show_line(side.line, "  $ ")
 
 
 def _change_line(change: Change, *, undone: bool = False) -> str:

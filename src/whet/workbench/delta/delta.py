@@ -13,12 +13,13 @@ from whet.core.verdict import Verdict
 from whet.reduction.two_sides import few_to_add, few_to_take_back
 from whet.search.proposal import Search
 from whet.search.subsets.hierarchy import Numbers
-from whet.workbench.delta.cases import FAILS, PASSES, Cases, Result
+from whet.workbench.delta.cases import FAILS, PASSES, Cases
 from whet.workbench.delta.delta_ends import Settled, settled
-from whet.workbench.files.reproducer import line_for
+from whet.workbench.files.pasted_line import stored_line
 from whet.workbench.shrink.shrink import held_to_site
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
+from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.reproduce import with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
@@ -34,7 +35,7 @@ class Side:
         numbers: their places among all.
         trial: the case with them.
         file: where its configuration lies; empty: its command line says all.
-        line: the command that shows it, to paste into a shell.
+        line: the command that shows it.
         stopped: why the search for them ended.
     """
 
@@ -42,7 +43,7 @@ class Side:
     numbers: Numbers
     trial: Trial
     file: str
-    line: str
+    line: PastedLine
     stopped: StopReason
 
 
@@ -131,14 +132,14 @@ class DeltaHunt:
         differences, stopped = self._search(
             ends, oracle, lambda _: few_to_add(cases.paths), cases.everything, ends.trial, _as_said
         )
-        fails = self._side(cases, differences, differences, FAILS, stopped)
+        fails = self._side(ends, oracle, differences, FAILS, stopped)
         passes = None
         if stopped.is_complete:
             undone, stopped = self._search(
                 ends, oracle, lambda _: few_to_take_back(cases.paths, differences), cases.everything,
                 lambda numbers: ends.trial(cases.without(numbers)), _turned_over,
             )  # fmt: skip
-            passes = self._side(cases, undone, cases.without(undone), PASSES, stopped)
+            passes = self._side(ends, oracle, undone, PASSES, stopped)
         failure = ends.baseline.outcome.failure
         return Delta(
             what=cases.what, good=cases.good, bad=cases.bad,
@@ -175,25 +176,22 @@ class DeltaHunt:
         return self._options.budget.less(self._wall_seconds, 0)
 
     def _side(
-        self,
-        cases: Cases,
-        numbers: Numbers,
-        removed_numbers: Numbers,
-        word: str,
-        stopped: StopReason,
+        self, ends: Settled, oracle: Oracle, numbers: Numbers, word: str, stopped: StopReason
     ) -> Side:
-        trial = cases.trial(removed_numbers)
-        result = None if cases.result is None else cases.result(removed_numbers, word)
+        cases, is_bad = ends.cases, word == FAILS
+        taken = numbers if is_bad else cases.without(numbers)
+        trial = cases.trial(taken)
+        result = None if cases.result is None else cases.result(taken, word)
         if result is not None:
             result.write()
         return Side(
             changes=tuple(cases.changes[number] for number in numbers), numbers=numbers, trial=trial,
-            file="" if result is None else result.shown, line=self._line(trial, result),
-            stopped=stopped,
+            file="" if result is None else result.shown, stopped=stopped,
+            line=stored_line(
+                self._session, trial if result is None else result.trial, ends.baseline, oracle,
+                verdict=Verdict.BAD if is_bad else Verdict.GOOD,
+            ),
         )  # fmt: skip
-
-    def _line(self, trial: Trial, result: Result | None) -> str:
-        return line_for(self._session.bench, trial if result is None else result.trial)
 
 
 def _as_said(verdict: Verdict) -> Verdict:

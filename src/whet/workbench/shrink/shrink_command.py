@@ -15,7 +15,7 @@ from whet.host.trial.trial_secrets import masked_words
 from whet.reduction.commands.arguments import Words, reduce_arguments
 from whet.reduction.commands.variables import Variables, as_variables, reduce_variables
 from whet.workbench.files.named_files import first_argument
-from whet.workbench.files.reproducer import line_for
+from whet.workbench.files.pasted_line import stored_line
 from whet.workbench.shrink.goals import Goals
 from whet.workbench.shrink.shrink import held_to_site, why_not_warm
 from whet.workbench.trials.bench import Workbench
@@ -69,7 +69,7 @@ def _fewest_arguments(
     smaller = replace(trial, command=search.best)
     return ShrunkCommand(
         what="arguments", before=len(trial.command) - first, kept=search.best[first:],
-        line=line_for(bench, smaller), trial=smaller, stopped=stopped, trials=search.trials,
+        line=stored_line(session, smaller, baseline, oracle), trial=smaller, stopped=stopped, trials=search.trials,
         cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if len(search.best) > first
         else "the failure depends on none of them",
@@ -110,8 +110,9 @@ def _fewest_variables(
     secret = {name for name, value in whole.items() if visible.get(name, value) != value}
     baseline = reproduce(session, trial)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
+    oracle = held_to_site(baseline, trial)
     search: CommandSearch[Variables] = CommandSearch(
-        session=session, oracle=held_to_site(baseline, trial), repeats=baseline.repeats,
+        session=session, oracle=oracle, repeats=baseline.repeats,
         options=options, best=as_variables(whole),
         begin=lambda variables: reduce_variables(dict(variables), clean_environment(), secret),
         as_trial=lambda variables: _in_environment(patient, dict(variables), inherited),
@@ -131,7 +132,8 @@ def _fewest_variables(
         kept=tuple(
             f"{name}={visible[name] if name in secret else value}" for name, value in best.items()
         ),
-        line=line_for(bench, bare, prefix=("env", "-i", *words)), trial=smaller, stopped=stopped,
+        line=stored_line(session, bare, baseline, oracle, prefix=("env", "-i", *words)),
+        trial=smaller, stopped=stopped,
         trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
         remark="" if best else "the failure depends on none of them",
     )  # fmt: skip

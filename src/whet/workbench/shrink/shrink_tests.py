@@ -21,7 +21,7 @@ from whet.evidence.printed.reported_tests import (
 from whet.host.trial.trial_secrets import masked_words
 from whet.reduction.commands.selection import Tests, reduce_tests
 from whet.search.proposal import Search
-from whet.workbench.files.reproducer import line_for
+from whet.workbench.files.pasted_line import stored_line
 from whet.workbench.shrink.pytest_command import (
     PytestCommand,
     read_pytest_command,
@@ -62,7 +62,7 @@ def shrink_tests(
         search = fewest.search
         result = ShrunkCommand(
             what="tests", before=len(fewest.collected), kept=fewest.kept,
-            line=line_for(bench, fewest.trial), trial=fewest.trial, stopped=fewest.stopped,
+            line=stored_line(session, fewest.trial, baseline, fewest.oracle), trial=fewest.trial, stopped=fewest.stopped,
             trials=search.trials, cached=search.cached, wall_seconds=search.wall_seconds,
             remark=_remark(fewest.failing, search.best),
         )  # fmt: skip

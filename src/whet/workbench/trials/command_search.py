@@ -20,6 +20,7 @@ from whet.workbench.trials.driver import (
     silent,
     stop_reason_of,
 )
+from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.session import Place, Session
 from whet.workbench.trials.tested import Tested
 
@@ -54,7 +55,7 @@ class ShrunkCommand:
         what: what was varied, such as ``arguments``.
         before: how many of them there were.
         kept: those that are left, each as a line to read.
-        line: the smaller command, to paste into a shell.
+        line: the smaller command for a shell.
         trial: the same as a trial.
         stopped: why the search ended.
         trials: how many candidates were run.
@@ -68,7 +69,7 @@ class ShrunkCommand:
     what: str
     before: int
     kept: tuple[str, ...]
-    line: str
+    line: PastedLine
     trial: Trial
     stopped: StopReason
     trials: int
@@ -81,7 +82,7 @@ class ShrunkCommand:
     @property
     def facts(self) -> Mapping[str, object]:
         """What the notebook keeps of it."""
-        return {self.what: list(self.kept), "line": self.line}
+        return {self.what: list(self.kept), "line": self.line.text}
 
 
 @dataclass(slots=True, kw_only=True)

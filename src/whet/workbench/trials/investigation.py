@@ -368,6 +368,25 @@ class ShrunkPayload:
 
 
 @value_class(kw_only=True)
+class PastedLine:
+    """A line for a shell. Only `whet.workbench.files.pasted_line` makes one, and runs it first.
+
+    Attributes:
+        text: the line.
+        trial: the trial that ran it; None: none did.
+        complaint: why it proves nothing; empty: it did what it is printed for.
+    """
+
+    text: str
+    trial: int | None = None
+    complaint: str = ""
+
+    def facts(self, name: str = "line") -> dict[str, object]:
+        """Return it as JSON data."""
+        return {name: self.text, f"{name}_trial": self.trial, f"{name}_complaint": self.complaint}
+
+
+@value_class(kw_only=True)
 class Reproducer(Record):
     """What shows the failure to somebody else.
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from whet.cli.console import answer, answer_json
+from whet.cli.display.pasted import show_line
 from whet.cli.display.progress import Progress
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_count, shown_seconds
@@ -114,7 +115,7 @@ def _json(result: ShrunkCommand) -> dict[str, object]:
         "after": len(result.kept),
         "kept": list(result.kept),
         "command": masked_words(result.trial.command),
-        "line": result.line,
+        **result.line.facts(),
         "stopped": result.stopped.name.lower(),
         "reason": result.stopped.value,
         "remark": result.remark,
@@ -143,4 +144,4 @@ def _show(result: ShrunkCommand) -> None:
     if len(result.kept) > _MOST_SHOWN:
         answer(f"    and {len(result.kept) - _MOST_SHOWN} more")
     answer("")
-    answer(result.line)
+    show_line(result.line)

@@ -2,10 +2,11 @@
 
 import click
 
-from whet.cli.console import answer, answer_json
+from whet.cli.console import answer_json
+from whet.cli.display.pasted import show_line
 from whet.cli.options.trial import json_option
 from whet.cli.options.trial_name import TrialCommand, TrialName
-from whet.workbench.files.reproducer import line_for
+from whet.workbench.files.recorded_line import recorded_line
 from whet.workbench.trials.bench import open_workbench
 
 
@@ -13,11 +14,15 @@ from whet.workbench.trials.bench import open_workbench
 @click.argument("trial", type=TrialName(), required=False)
 @json_option
 def command(trial: int | str | None, *, as_json: bool) -> None:
-    """Print a trial as one correctly quoted line to paste into a shell (the last one by default)."""
+    """Print a trial as one correctly quoted line to paste into a shell (the last one by default).
+
+    whet tries the line with a stand-in for the program, and says if it isn't given what the trial
+    was. A line that is too long to read becomes a script.
+    """
     with open_workbench() as bench:
         entry = bench.notebook.find(trial)
-        line = line_for(bench, entry.trial)
+        line = recorded_line(bench, entry)
     if as_json:
-        answer_json({"trial": entry.number, "line": line})
+        answer_json({"trial": entry.number, **line.facts()})
     else:
-        answer(line)
+        show_line(line)
