@@ -83,6 +83,52 @@ def test_a_program_that_insists_on_a_gpu_says_nothing_clearer_without_one(
     assert turned == {"cuda-sync": "clearer", "cpu": "different"}
 
 
+def test_a_nan_made_of_an_infinite_number_is_led_back_to_what_made_that(whet: Whet) -> None:
+    pytest.importorskip("numpy")
+    whet.write(
+        "main.py",
+        "import numpy as np\n\n\ndef energy(x):\n    return (x * x).sum(axis=1)\n\n\n"
+        "e = energy(np.full((4, 4), 300, dtype='float16'))\ne = e / e.max()\n"
+        "if np.isnan(e).any():\n    raise ValueError('energies are not numbers')\n",
+    )
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+    clues = json.loads(said.stdout)["clues"]
+
+    (led_back,) = [each for each in clues if each["line"] == 5]
+    assert "made at main.py:9 (`e / e.max()`), of `e`, which was infinite" in led_back["says"]
+
+
+_ARRAYS = """
+class ndarray:
+    def __init__(self, device):
+        self.shape, self.dtype, self.device = (4,), "float32", device
+
+    def __mul__(self, other):
+        if self.device != other.device:
+            raise RuntimeError(f"two devices, {self.device} and {other.device}")
+        return self
+"""
+
+
+def test_of_arrays_on_two_devices_the_odd_one_is_named_with_the_line_that_made_it(
+    whet: Whet, tmp_path: Path
+) -> None:
+    package = tmp_path / "site-packages" / "cupy"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(_ARRAYS)
+    whet.write(
+        "main.py",
+        "import cupy\n\nx = cupy.ndarray('cuda:0')\ny = cupy.ndarray('cuda:0')\n"
+        "scale = cupy.ndarray('cpu')\nprint((x * y) * scale)\n",
+    )
+    paths = os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PYTHONPATH")]))
+    said = whet("investigate", "--json", "--", PYTHON, "main.py", environment={"PYTHONPATH": paths})
+    (cause, *_) = json.loads(said.stdout)["clues"]
+
+    assert cause["line"] == 5
+    assert "is on cpu (" in cause["says"]
+
+
 @pytest.mark.long
 def test_what_works_under_a_tracer_is_told_with_who_asks_for_one(whet: Whet) -> None:
     clues, _ = investigated(whet, "works_when_watched.py")

@@ -374,6 +374,31 @@ def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
     assert "the time budget is used up (`--budget 0.3`; `--resume` continues)" in said.stdout
 
 
+def test_the_budget_counts_from_the_first_run_of_the_command(whet: Whet) -> None:
+    whet.write("hay.txt", "hay\nneedle\n")
+    whet.write(
+        "main.py",
+        "import sys, time\ntime.sleep(1)\nsys.exit('needle' in open(sys.argv[1]).read())\n",
+    )
+
+    said = whet(
+        "shrink",
+        "hay.txt",
+        "--json",
+        "--cold",
+        "--budget",
+        "2s",
+        "--",
+        PYTHON,
+        "main.py",
+        "hay.txt",
+    )
+
+    (end,) = [each for each in events(said) if each["event"] == "stopped"]
+    assert said.code == 75
+    assert end["trials"] == 0, said.stdout
+
+
 WORD = 'import sys\nif "crash" in open(sys.argv[1]).read():\n    raise SystemError("met")\n'
 SETTINGS = '{"name": "edge", "list": [1, 2, {"crash": true}], "more": {"a": "b"}}\n'
 

@@ -268,6 +268,16 @@ def test_what_cannot_be_taken_along_or_back_is_never_frozen(workshop: Workshop, 
     assert {start.place for start in workshop.starts} <= {"", "main.py:2"}
 
 
+def test_a_link_that_is_there_already_is_no_change_of_the_machine(workshop: Workshop) -> None:
+    links = "import ctypes\nctypes.CDLL(None).symlink(b'old', b'main.py')\n"
+    workshop.write({"main.py": f"{links}{SLOW}print('end')\n"})
+    workshop.run()
+    workshop.write({"main.py": f"{links}{SLOW}print('more')\n"})
+    workshop.run()
+
+    assert workshop.starts[-1].place, workshop.starts
+
+
 def test_a_program_may_trace_itself(workshop: Workshop) -> None:
     traces = (
         "import sys\ndef called():\n    return 1\n"

@@ -9,7 +9,7 @@ from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import SCALAR, Step
-from whet.evidence.provenance.suspects import CONTROL_FLOW, is_zero
+from whet.evidence.provenance.suspects import CONTROL_FLOW, is_infinite, is_nan, is_zero
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call
@@ -87,6 +87,18 @@ class Happened(Wording):
         if isinstance(least, int | float) and isinstance(most, int | float):
             return least <= 0 <= most
         return is_zero(divisor)
+
+    def made_of_infinite(self, trail: Trail) -> tuple[ast.expr, Trail] | None:
+        """Return the infinite number that the operation which made a NaN was given, and its way."""
+        expr, call, step = trail.expression, trail.call, trail.step
+        if trail.end is not End.MADE or expr is None or call is None or step is None:
+            return None
+        for operand, value in self.walk.now.operands(expr, call, step):
+            if value is not None and is_infinite(value) and not is_nan(value):
+                behind = self.walk.back(operand, call, step, value, is_infinite)
+                if behind.hops and behind.end is End.MADE:
+                    return operand, behind
+        return None
 
     def is_from_outside(self, trail: Trail) -> bool:
         """Whether a value was given by what was not followed: a database, a match, a package.

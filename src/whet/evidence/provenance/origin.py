@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
@@ -278,6 +278,8 @@ class Origin(Wording):
             )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)
+            if suspect.says == "NaN":
+                story = self._of_infinite(story, trail)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
             yield from self.missing.absent(trail)
@@ -316,6 +318,15 @@ class Origin(Wording):
             last.path, last.line, sureness,
             (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
+
+    def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
+        """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
+        made = self.happened.made_of_infinite(trail)
+        if made is None or trail.call is None:
+            return story
+        operand, last = self.said(made[0], trail.call), made[1].hops[-1]
+        says = f"{story.says}, of `{operand}`, which was infinite already: that was made at"
+        return replace(story, says=f"{says} {self.place(last)}", path=last.path, line=last.line)
 
     def _of_zeros(self, failing: Failing, suspect: Suspect, trail: Trail) -> Trail:
         """Return where the zeros came from that were added to a zero; else the way as it is."""

@@ -18,14 +18,16 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Comprehension, Sources, head, lookups
+from whet.evidence.provenance.source import Comprehension, Source, Sources, head, lookups
 from whet.evidence.provenance.trail import Flaw, OfType
+from whet.evidence.provenance.unlike import Unlike, unlike_in
 from whet.evidence.provenance.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 EXIT = "SystemExit"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _LEAST_PARTS = 2
+_DECISIVE, _UNDECIDED = 0, 4
 _QUOTED = re.compile(r"'([\w.]+)'")
 AWARE = "aware"
 _TIMES = {"datetime.datetime", "datetime.time"}
@@ -201,6 +203,10 @@ def suspects_of(
         found += _odd_parts(expr, value, words, recording)
     if failing.error.type == "KeyError":
         found += _without(node, failing.call, step, walk)
+    arrays = [each for each in found if each.value.kind == ARRAY]
+    unlike = unlike_in(words, [each.value for each in arrays], recording.values)
+    if unlike is not None:
+        found = _unlike(arrays, unlike, sources[failing.call.code.path])
     return sorted(found, key=lambda each: each.rank)
 
 
@@ -215,6 +221,26 @@ def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Susp
         if others and all(key.words in each.parts for each in others):
             says = f"without {key.words}, which it had {_times(len(others))} before,"
             yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
+
+
+def _unlike(arrays: Sequence[Suspect], unlike: Unlike, source: Source) -> list[Suspect]:
+    """Return the arrays that don't go together: the odd one, or each beside one that it differs from."""
+    found: list[Suspect] = []
+    for each in arrays:
+        own = unlike.of(each.value)
+        other = next((one for one in arrays if unlike.of(one.value) != own), None)
+        if other is None or unlike.odd not in {"", own}:
+            continue
+        beside = f"`{source.said(other.expr)}` is {unlike.words(other.value)}"
+        says = f"{unlike.words(each.value)} ({beside})"
+        found.append(
+            replace(
+                each, says=says,
+                flaw=unlike.like(each.value),
+                rank=_DECISIVE if unlike.odd else _UNDECIDED,
+            )
+        )  # fmt: skip
+    return found
 
 
 def _times(count: int) -> str:
@@ -308,13 +334,15 @@ def _is_none(value: Value) -> bool:
     return value.type == "NoneType"
 
 
-def _is_nan(value: Value) -> bool:
+def is_nan(value: Value) -> bool:
+    """Whether a number is none, or an array holds one that is none."""
     if value.kind == ARRAY:
         return bool(value.facts.get("nan"))
     return value.kind == SCALAR and value.is_number and "nan" in value.words
 
 
-def _is_infinite(value: Value) -> bool:
+def is_infinite(value: Value) -> bool:
+    """Whether a number is infinite, or an array holds one that is."""
     if value.kind == ARRAY:
         return bool(value.facts.get("inf"))
     return value.is_number and "inf" in value.words
@@ -342,8 +370,8 @@ def is_zero(value: Value) -> bool:
 
 _FLAWS: Sequence[tuple[str, Flaw, int]] = (
     ("None", _is_none, 0),
-    ("NaN", _is_nan, 1),
-    ("infinite", _is_infinite, 3),
+    ("NaN", is_nan, 1),
+    ("infinite", is_infinite, 3),
     ("negative", _is_negative, 5),
     ("empty", _is_empty, 4),
     ("zero", is_zero, 5),

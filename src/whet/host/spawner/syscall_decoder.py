@@ -124,7 +124,7 @@ class SyscallDecoder:
             self._kinds[call[1]](pid, call, arguments)
             self._first_sight.look(pid)
         except UnreadableError as error:
-            self.ends(f"{call[0]} that whet can't inspect: {error}")
+            self.ends(f"calls {call[0]} in a way that whet can't inspect: {error}")
 
     def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
         """Note an effect that cannot be taken back.
@@ -274,7 +274,7 @@ class SyscallDecoder:
         if is_link or flags == _RENAME_NOREPLACE:
             self._seen.see_link(target)
         if is_nameless:
-            self.ends(f"{name} {target}", [target])
+            self.ends(f"calls {name} on {target}", [target])
         elif found is None:
             self._seen.see_link(source)
         elif (is_link or flags == _RENAME_NOREPLACE) and other is not None:
@@ -286,7 +286,7 @@ class SyscallDecoder:
             or not _can_make(target)
             or not (other is None or is_plain(other))
         ):
-            self.ends(f"{name} {target}", [source, target])
+            self.ends(f"calls {name} on {target}", [source, target])
         elif source != target:
             self._seen.see(os.path.dirname(target))
             self._seen.was_absent(source)  # or what takes the place would have the mode of that
@@ -312,23 +312,25 @@ class SyscallDecoder:
         if self._is_exempt(path):
             return
         deed, found = self._file_effects.deed(path), _status_of(path, follow=False)
-        if deed is None or found is None or not is_plain(found):
-            self.ends(f"{name} {path}", [path])
+        if found is not None and name.startswith(("symlink", "mknod")):
+            self._seen.see_link(path)  # the call fails
+        elif deed is None or found is None or not is_plain(found):
+            self.ends(f"calls {name} on {path}", [path])
         elif "chmod" in name:
             deed.sets_mode = True
         elif "utime" in name:
             deed.sets_times = True
         elif name != "truncate":
-            self.ends(f"{name} {path}", [path])
+            self.ends(f"calls {name} on {path}", [path])
 
     def _bare(self, _pid: int, call: "Call", _arguments: "Sequence[int]") -> None:
-        self.ends(call[0])
+        self.ends(f"calls {call[0]}")
 
     def _kill(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         target, signal = arguments[0] % _INT, arguments[1] % _INT
         own = _status(pid, b"Tgid:")
         if signal and target != own and _status(target, b"PPid:") != own:
-            self.ends(f"{call[0]} {target}")
+            self.ends(f"calls {call[0]} on {target}")
 
     def _address(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         _, _, _, address, size = call
@@ -353,9 +355,9 @@ class SyscallDecoder:
             if name == "connect" and path and not os.path.exists(path):
                 self._seen.see(place)
                 return
-            self.ends(f"{name} {path or 'a socket'}")
+            self.ends(f"calls {name} on {path or 'a socket'}")
         elif family not in (0, _AF_NETLINK):  # nothing; the kernel, about the network
-            self.ends(f"{name} the network")
+            self.ends(f"calls {name} on the network")
 
     def _is_among_own(self, name: str, path: str) -> bool:
         """Whether processes of the run alone speak there: in a folder that it has made."""

@@ -103,7 +103,7 @@ class TreeAccesses:
             elif name in _GAPS:
                 self.ends(name)
         except UnreadableError as error:
-            self.ends(f"{name} that whet can't inspect: {error}")
+            self.ends(f"calls {name} in a way that whet can't inspect: {error}")
 
     # ---- calls that name paths ----
 

@@ -1,6 +1,7 @@
 """`whet shrink`: the smallest file that still fails the same way."""
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -68,6 +69,7 @@ def shrink(
         BaselineDoesNotFail: if the command passes.
         CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
     """
+    started = time.monotonic()
     options.wishes.check(request.measures)
     # The script of another reducer finds the files in the folder that it starts in.
     is_home = bool(request.judging.interesting) and not request.command
@@ -89,8 +91,11 @@ def shrink(
         guard, place = earlier_good(session, trial_as_typed, trial, baseline, files) or (None, None)
         results: list[ShrunkPayload] = []
         for position, payload in enumerate(payloads):
+            # The last run of all, from the start, is part of the time that the user has given.
+            spent = time.monotonic() - started + baseline.reproduction.wall_seconds
+            left = replace(options, budget=options.budget.less(spent, 0))
             shrunk = shrink_one(
-                searching, trial, position, payload, baseline, options=options, start=start,
+                searching, trial, position, payload, baseline, options=left, start=start,
                 guard=guard, place=place, is_order_held=order is not copied,
             )  # fmt: skip
             results.append(shrunk)

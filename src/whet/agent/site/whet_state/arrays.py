@@ -228,7 +228,7 @@ def _shaped(value: Any, name: str) -> Node:
         "type": name,
         "shape": [int(each) if isinstance(each, int) else str(each) for each in shape],
         "dtype": str(getattr(value, "dtype", "")),
-        "device": "",
+        "device": _device(value),
     }
     numpy = sys.modules.get("numpy")
     if numpy is not None and name.startswith("jaxlib.") and value.size <= _MOST_COUNTED:
@@ -236,6 +236,12 @@ def _shaped(value: Any, name: str) -> Node:
         if value.size <= _FEW:
             told["values"] = _listed(numpy.asarray(value).tolist())
     return told
+
+
+def _device(value: Any) -> str:
+    """Return where an array lies; empty: its library has no such word, or another meaning for it."""
+    device = getattr(value, "device", "")
+    return "" if callable(device) else str(device)
 
 
 def _name(kind: type) -> str:

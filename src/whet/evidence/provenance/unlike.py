@@ -1,0 +1,90 @@
+"""Arrays that an operation can't take together: on two devices, of two element types, of two shapes."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+
+from whet.core.value_class import value_class
+from whet.evidence.provenance.recording import ARRAY, Value
+
+# How PyTorch calls an element type in its messages, besides its own name.
+_CALLED = {
+    "float16": "half", "float32": "float", "float64": "double", "int64": "long", "int32": "int",
+    "int16": "short", "uint8": "byte", "complex64": "complexfloat", "complex128": "complexdouble",
+}  # fmt: skip
+_WORD = re.compile(r"[a-z_]+\d*|\d+")
+_TENSOR = re.compile(r"(\w+)tensor\b")
+
+
+@value_class
+class Unlike:
+    """What two arrays differ in, as the error says.
+
+    Attributes:
+        fact: `device`, `dtype` or `shape`.
+        odd: what the one has that most arrays of the program have not; empty: neither stands out.
+    """
+
+    fact: str
+    odd: str
+
+    def of(self, value: Value) -> str:
+        """Return what an array has of it."""
+        return _fact(value, self.fact)
+
+    def like(self, value: Value) -> Callable[[Value], bool]:
+        """Return the question whether another array has the same of it."""
+        own = self.of(value)
+        return lambda other: self.of(other) == own
+
+    def words(self, value: Value) -> str:
+        """Return that as the end of a sentence: "on cpu", "an array of float32", "an array of shape 7x5"."""
+        head = {"device": "on", "dtype": "an array of"}.get(self.fact, "an array of shape")
+        return f"{head} {self.of(value) or 'no dimension'}"
+
+
+def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]) -> Unlike | None:
+    """Return what arrays of a failed operation differ in, where its error speaks of that.
+
+    Args:
+        message: what the error says.
+        arrays: what the operation was given.
+        all_values: every value that was recorded.
+    """
+    said = message.lower()
+    for fact in ("device", "dtype", "shape"):
+        for one, other in combinations(arrays, 2):
+            first, second = _fact(one, fact), _fact(other, fact)
+            if first == second or not _speaks_of(said, fact, first, second):
+                continue
+            if fact == "shape":
+                return Unlike(fact, "")
+            usual = Counter(
+                _fact(each, fact)
+                for each in {
+                    each.number: each for each in all_values if each.kind == ARRAY
+                }.values()
+            )
+            rarer, other_one = sorted((first, second), key=lambda each: usual[each])
+            return Unlike(fact, rarer if usual[rarer] < usual[other_one] else "")
+    return None
+
+
+def _fact(value: Value, fact: str) -> str:
+    held = value.facts.get(fact, "")
+    return "x".join(map(str, held)) if isinstance(held, list) else str(held)
+
+
+def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:
+    """Whether an error's words are about two arrays' facts that differ."""
+    if not (first and second):
+        return False
+    if fact == "device":
+        kinds = {first.partition(":")[0], second.partition(":")[0]}
+        return "device" in said or any(kind in said for kind in kinds - {"cpu"})
+    words = {*_WORD.findall(said), *_TENSOR.findall(said)}
+    if fact == "dtype":
+        return all(each in words or _CALLED.get(each, each) in words for each in (first, second))
+    one, other = set(first.split("x")), set(second.split("x"))
+    return bool((one - other) & words) and bool((other - one) & words)

@@ -1,0 +1,72 @@
+"""Which arrays of a failed operation don't go together, as far as its error speaks of it."""
+
+from collections.abc import Iterable
+from itertools import count
+
+import pytest
+
+from whet.evidence.provenance.recording import ARRAY, Value
+from whet.evidence.provenance.unlike import unlike_in
+
+_NUMBERS = count(1)
+
+
+def array(shape: Iterable[int], dtype: str = "float32", device: str = "cuda:0") -> Value:
+    facts = {"shape": list(shape), "dtype": dtype, "device": device}
+    return Value(ARRAY, "torch.Tensor", "", number=next(_NUMBERS), facts=facts)
+
+
+@pytest.mark.parametrize(
+    ("message", "one", "other", "fact"),
+    [
+        (
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+            array([2]), array([2], device="cpu"), "device",
+        ),
+        (
+            "Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
+            array([2]), array([2], device="cpu"), "device",
+        ),
+        (
+            "mat1 and mat2 must have the same dtype, but got Float and Double",
+            array([2]), array([2], "float64"), "dtype",
+        ),
+        (
+            "expected scalar type Half but found Float", array([2], "float16"), array([2]), "dtype",
+        ),
+        (
+            "operands could not be broadcast together with shapes (7,5) (4,)",
+            array([7, 5]), array([4]), "shape",
+        ),
+    ],
+)  # fmt: skip
+def test_what_two_arrays_differ_in_is_what_the_error_speaks_of(
+    message: str, one: Value, other: Value, fact: str
+) -> None:
+    unlike = unlike_in(message, [one, other], [one, other])
+
+    assert unlike is not None
+    assert (unlike.fact, unlike.odd) == (fact, "")
+
+
+@pytest.mark.parametrize(
+    ("message", "one", "other"),
+    [
+        ("index 7 is out of bounds for axis 0 with size 5", array([5]), array([3])),
+        ("division by zero", array([2]), array([2], "float64", "cpu")),
+        ("CUDA error: out of memory", array([2]), array([2])),
+    ],
+)
+def test_a_difference_that_the_error_does_not_speak_of_is_none(
+    message: str, one: Value, other: Value
+) -> None:
+    assert unlike_in(message, [one, other], [one, other]) is None
+
+
+def test_the_odd_one_is_the_one_that_most_arrays_of_the_program_are_unlike() -> None:
+    one, other = array([2]), array([2], device="cpu")
+    unlike = unlike_in("tensors on two devices", [one, other], [one, other, array([9]), one])
+
+    assert unlike is not None
+    assert unlike.odd == "cpu"
+    assert unlike.words(other) == "on cpu"
