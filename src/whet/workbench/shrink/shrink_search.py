@@ -200,7 +200,8 @@ class ShrinkSearch:
     def _is_trivial(self, driver: Driver) -> bool:
         """Whether it fails on nothing at all and on something else: then there is no search."""
         is_bound = self.preference.keep or self.preference.shows_nothing is not None
-        if is_bound or self.work.accepted or not self._is_read_as_text:
+        is_spent = driver.budget.wall_seconds == 0
+        if is_bound or is_spent or self.work.accepted or not self._is_read_as_text:
             return False
         start = driver.clock()
         fails = all(
