@@ -82,7 +82,7 @@ _HOMES = {
 def checkpoint(name: str = "") -> None:
     """Mark a place of a program from which ``whet loop`` may run on after an edit further down.
 
-    Without whet it does nothing. Where `whet` cannot be imported, `sys.audit("whet.checkpoint",
+    Without whet it does nothing. Where `whet` can't be imported, `sys.audit("whet.checkpoint",
     name)` does the same.
 
     Args:
@@ -110,7 +110,7 @@ if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pas
 
         module = import_module(f"whet.{home}" if "." in home else f"whet.core.{home}")
         value: object = getattr(module, name)
-        globals()[name] = value  # the next look-up does not come here
+        globals()[name] = value  # the next look-up doesn't come here
         return value
 
 

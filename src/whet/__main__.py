@@ -1,6 +1,6 @@
 """The command ``whet``.
 
-Nothing is imported up here that Python has not loaded by itself: Ctrl-C meanwhile is a traceback.
+Nothing is imported up here that Python has not loaded on its own: Ctrl-C meanwhile is a traceback.
 """
 
 import gc

@@ -72,6 +72,6 @@ def since_it_passed(
 
 def _without_code(trial: Trial) -> Trial:
     bare = replace(trial.surroundings, files_digest="", environment_digest="")
-    # What the user typed then a search cannot type again; the ends show whether it matters.
+    # What the user typed then a search can't type again; the ends show whether it matters.
     stdin = STDIN_EMPTY if trial.stdin == STDIN_INHERITED else trial.stdin
     return replace(trial, code=None, revision=None, stdin=stdin, surroundings=bare)

@@ -42,7 +42,7 @@ class CommitDescription:
         summary: the commit.
         files: paths that it changed against its first parent.
         merge: the merge that brought it to the main line; None if it was made there.
-        message: what stands below the first line of its message.
+        message: what is below the first line of its message.
         reverts: the commit that it says it takes back, or None.
         reverted_by: the commit that says it takes this one back, or None.
     """

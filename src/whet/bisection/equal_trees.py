@@ -65,7 +65,7 @@ class Sights:
         """Read all trees that are needed to see what these top trees show.
 
         Raises:
-            GitFailedError: if git does not have one of them.
+            GitFailedError: if git doesn't have one of them.
         """
         found = {(root, id(self._top)): (root, self._top) for root in roots}
         while found:
@@ -103,7 +103,7 @@ class Sights:
 
     def _of(self, entry: TreeEntry | None, place: _Place) -> object:
         if entry is None or entry.mode != FOLDER_MODE:
-            return entry  # nothing, or what it holds; what is below it is not there
+            return entry  # nothing, or what it holds; what is below it doesn't exist
         return self._shown(entry.content, place) if _counts(place) else FOLDER_MODE
 
 
@@ -148,7 +148,7 @@ class EqualTrees:
             looks: what it looked at; None: it was not noted.
 
         Raises:
-            GitFailedError: if git does not have it.
+            GitFailedError: if git doesn't have it.
         """
         root = self._root_of([version])[version]
         if looks is not None and looks.gap != READS_GIT:
@@ -177,7 +177,7 @@ class EqualTrees:
         """Return the verdicts that follow, each with the tested commit that it follows from.
 
         Raises:
-            GitFailedError: if git does not have one of them.
+            GitFailedError: if git doesn't have one of them.
         """
         wanted = list(versions)
         roots = self._root_of(wanted)
@@ -201,7 +201,7 @@ class EqualTrees:
             parents: the commits that are asked about, each with those directly before it.
 
         Raises:
-            GitFailedError: if git does not have one of them.
+            GitFailedError: if git doesn't have one of them.
         """
         if not self._looks:
             return set(parents)

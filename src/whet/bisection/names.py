@@ -37,7 +37,7 @@ def ends_of(words: tuple[str, ...]) -> tuple[str, str]:
     git has it; ``("..v2",)`` comes down from v2, and no word at all from HEAD.
 
     Raises:
-        BadUsage: if these are not one or two ends.
+        BadUsage: if these aren't one or two ends.
     """
     if len(words) == 1 and (span := _RANGE.match(words[0])):
         return span["old"], span["new"] or "HEAD"
@@ -106,7 +106,7 @@ def resolve_or_date(repository: Repository, name: str, tip: str = "HEAD") -> Nam
 def is_moment(name: str) -> bool:
     """Whether ``name`` is a date or a time before now.
 
-    git itself takes any word for a date: one that it cannot read means now.
+    git itself takes any word for a date: one that it can't read means now.
     """
     return any(form.match(name) for form in (_DAY, _MOMENT, _AGO, _NAMED))
 

@@ -32,7 +32,7 @@ class Release:
 
     Attributes:
         version: as it is written on the index.
-        uploaded: when its first file came, ISO 8601; empty if the index does not say.
+        uploaded: when its first file came, ISO 8601; empty if the index doesn't say.
         problem: why it is left out of a search: it was yanked, or no file of it can be
             installed here; empty if nothing is wrong.
         is_yanked: whether it was withdrawn. As an end of a search it can still be installed.
@@ -61,7 +61,7 @@ class ReleaseHistory:
     Attributes:
         package: its name as the user wrote it.
         releases: those that are searched, the good end first, the bad end last.
-        left_out: those in between that cannot be searched.
+        left_out: those in between that can't be searched.
     """
 
     package: str
@@ -90,7 +90,7 @@ class ReleaseHistory:
             terms: what the ends are called.
 
         Raises:
-            UnknownRelease: if an end does not exist, or cannot be installed here.
+            UnknownRelease: if an end doesn't exist, or can't be installed here.
             SameEnds: if both are the same release.
             EndsReversed: if ``bad`` is older than ``good``.
         """
@@ -162,7 +162,7 @@ class ReleaseLine:
         """Return the line that ends in ``bad``.
 
         Raises:
-            UnknownRelease: if it does not exist, or cannot be installed here.
+            UnknownRelease: if it doesn't exist, or can't be installed here.
             NothingBetween: if there is no older one that can be installed.
         """
         releases = releases_of(listing, python)
@@ -227,7 +227,7 @@ def _release(
 
 
 def _problem(file: IndexFile, python: PythonFacts, supported: frozenset[Tag]) -> str:
-    """Return why a file cannot be installed on a Python; empty if it can."""
+    """Return why a file can't be installed on a Python; empty if it can."""
     version = Version(python.version)
     try:
         is_wanted = SpecifierSet(file.requires_python).contains(version, prereleases=True)

@@ -1,4 +1,4 @@
-"""A search as the log that `git bisect replay` reads, so that git can go on from it."""
+"""A search as the log that `git bisect replay` reads, so that git can resume from it."""
 
 import shlex
 from collections.abc import Callable, Sequence

@@ -77,7 +77,7 @@ class RevisionHistory:
             EndsReversed: if ``bad`` is an ancestor of ``good``.
             NotAnAncestor: if they have no commit in common.
             NothingBetween: if no commit in between touches ``paths``.
-            BadUsage: if a path lies outside of the repository.
+            BadUsage: if a path is outside of the repository.
             HostFailure: if the repository is damaged.
         """
         named, new = resolve(repository, good), resolve(repository, bad)
@@ -98,7 +98,7 @@ class RevisionHistory:
             )
         if new not in parents:
             # It has what the newest listed ones have, as far as `paths` go. It is kept as a
-            # suspect of its own: if it turns out to be the first bad one, the paths are not
+            # suspect of its own: if it turns out to be the first bad one, the paths aren't
             # where the failure came from.
             parents = {new: _tips(parents), **parents}
         return cls(
@@ -160,7 +160,7 @@ class RevisionLine:
         Raises:
             UnknownRevision: if git knows no such commit.
             NothingBetween: if there is no commit before it.
-            BadUsage: if a path lies outside of the repository.
+            BadUsage: if a path is outside of the repository.
             HostFailure: if the repository is damaged.
         """
         new = resolve(repository, bad)
@@ -188,7 +188,7 @@ def inside_of(
     """Return what a merge brought in, if ``commit`` is one, with itself as the new end.
 
     Its first parent is good, as a search by first parents has found. If all that it brought
-    is good too, the merge itself is the first bad one: the two lines do not go together.
+    is good too, the merge itself is the first bad one: the two lines don't go together.
     """
     first, *others = repository.get("rev-list", "--parents", "-n1", commit).split()[1:] or [""]
     if not others:

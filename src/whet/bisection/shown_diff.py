@@ -31,7 +31,7 @@ def shown_diff(repository: Repository, commit: str, suspected: Collection[str] =
     """Return the hunks of a commit that are likely to matter, most likely first.
 
     That is first those in files that the failing program was in, then other code, then tests
-    and documents; what does not fit is counted.
+    and documents; what doesn't fit is counted.
 
     Args:
         repository: where the commit is.

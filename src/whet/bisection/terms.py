@@ -18,7 +18,7 @@ class Terms:
     Attributes:
         old: word for the versions before the change.
         new: word for those from it on.
-        old_verdict: GOOD if the old ones pass, BAD if they fail; None if the words do not
+        old_verdict: GOOD if the old ones pass, BAD if they fail; None if the words don't
             say, so that the ends decide (`settled_by`).
     """
 
@@ -33,7 +33,7 @@ class Terms:
         What is `fixed` was broken before, so `fixed` is the new side wherever it stands.
 
         Raises:
-            BadUsage: if these are not two different words.
+            BadUsage: if these aren't two different words.
         """
         words = [word.strip() for word in text.split(",")]
         if len(words) != 2 or not all(words) or len(set(words)) != len(words):  # noqa: PLR2004 - a pair

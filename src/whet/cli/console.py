@@ -40,7 +40,7 @@ def shown(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Write one line of talk; where nobody can hear it the work goes on all the same."""
+    """Write one line of talk; where nobody can hear it the work continues all the same."""
     with suppress(OSError):  # a full disk, a reader or a terminal that has gone
         _write(sys.stderr, text)
 
@@ -50,7 +50,7 @@ def answer(text: str) -> None:
 
     Raises:
         BrokenPipeError: if whoever read it has gone.
-        CannotWrite: if it cannot be written.
+        CannotWrite: if it can't be written.
     """
     with _result_written():
         _write(sys.stdout, text)
@@ -137,6 +137,6 @@ def _write(stream: TextIO, text: str) -> None:
     line = f"{shown(veiled(text))}\n"
     try:
         stream.write(line)
-    except UnicodeEncodeError:  # a terminal that is not UTF-8
+    except UnicodeEncodeError:  # a terminal that isn't UTF-8
         stream.write(line.encode("ascii", "backslashreplace").decode())
     stream.flush()

@@ -26,7 +26,7 @@ class Budget:
 
 
 class OutOfTimeError(Exception):
-    """There is no time left for a trial, or it was cut short for want of it."""
+    """There is no time left for a trial, or it was cut short for lack of it."""
 
 
 class StopReason(Enum):

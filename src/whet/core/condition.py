@@ -109,7 +109,7 @@ class Condition:
         """Read ``text``.
 
         Raises:
-            BadCondition: if it cannot be read.
+            BadCondition: if it can't be read.
         """
         alternatives: list[list[Comparison]] = [[]]
         position = 0
@@ -128,7 +128,7 @@ class Condition:
                 alternatives.append([])
 
     def holds(self, outcome: Outcome) -> bool | None:
-        """Say whether it is true of ``outcome``; None when that cannot be known (Kleene)."""
+        """Say whether it is true of ``outcome``; None when that can't be known (Kleene)."""
         any_unknown = False
         for terms in self.alternatives:
             values = [term.holds(outcome) for term in terms]

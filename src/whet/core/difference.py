@@ -21,8 +21,8 @@ class Change(Record):
     Attributes:
         what: its kind, such as ``environment``.
         name: which one of its kind, such as ``LANG``; empty if there is only one.
-        before: how it is in the first trial; None if it is not there.
-        after: how it is in the second trial; None if it is not there.
+        before: how it is in the first trial; None if it doesn't exist.
+        after: how it is in the second trial; None if it doesn't exist.
     """
 
     what: str

@@ -102,7 +102,7 @@ class HistoryNarrowed:
         label: the version just judged.
         verdict: what it was.
         remaining: how many versions may still be the first bad one.
-        steps_left: how many more tests are expected at the most.
+        steps_left: how many more tests are expected at most.
         line: all versions, oldest first.
     """
 

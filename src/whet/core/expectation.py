@@ -15,7 +15,7 @@ from whet.core.verdict import Verdict
 
 _EXIT = re.compile(r"exit(?:\s+|\s*==?\s*)(\d+)")
 _SIGNAL = re.compile(r"SIG[A-Z0-9]+")
-# Exceptions of Python begin with a capital; the few that do not stand in a module (zlib.error).
+# Exceptions of Python begin with a capital; the few that don't stand in a module (zlib.error).
 _EXCEPTION = re.compile(r"[A-Z]\w*|\w+(?:\.\w+)+")
 _OPERATOR = re.compile(r"[<>=~]")
 _KINDS = {kind.value: kind for kind in FailureKind}
@@ -26,7 +26,7 @@ _Test: TypeAlias = Callable[[Outcome, Verdict], bool | None]
 
 @value_class
 class Expectation:
-    """A statement about a trial that comes true, does not, or cannot be told.
+    """A statement about a trial that comes true, doesn't, or can't be told.
 
     Attributes:
         text: as its author wrote it.
@@ -56,7 +56,7 @@ class Expectation:
         return cls(text, lambda outcome, _: condition.holds(outcome), condition)
 
     def met(self, outcome: Outcome, verdict: Verdict) -> bool | None:
-        """Say whether it came true; None if that cannot be told."""
+        """Say whether it came true; None if that can't be told."""
         return None if says_nothing(outcome) else self._test(outcome, verdict)
 
 

@@ -52,7 +52,7 @@ def likeness(known: Failure, met: Failure) -> str:
 
 
 def tells_of_itself(failure: Failure) -> bool:
-    """Whether a failure is of the program at work: no code that does not fit, no start in vain."""
+    """Whether a failure is of the program at work: no code that doesn't fit, no start in vain."""
     place = failure.place
     is_import = place is not None and place.function == "<module>" and place != failure.frames[0]
     is_misfit = _name(failure.signature.exception) in _MISFITS

@@ -54,7 +54,7 @@ class SameFailure:
 
     Attributes:
         reference: the signature.
-        site: the place that must be that of the failure too, where the code does not change;
+        site: the place that must be that of the failure too, where the code doesn't change;
             None: any.
     """
 
@@ -72,7 +72,7 @@ class SameFailure:
             return Verdict.SKIP
         if outcome.failure is None:
             return Verdict.GOOD
-        # Another failure is not "the bug is gone": calling it GOOD makes searches slip to it.
+        # Another failure isn't "the bug is gone": calling it GOOD makes searches slip to it.
         is_same = outcome.signature == self.reference
         if self.site is not None and not self.site.is_that_of(outcome.failure.site):
             is_same = False

@@ -119,10 +119,10 @@ class _Group:
 def parse_wishes(words: Sequence[str]) -> tuple[Wish, ...]:
     """Return what the words of a command line ask for.
 
-    Targets come first, then what is done at all of them; another target begins anew.
+    Targets come first, then what is done at all of them; another target begins again.
 
     Raises:
-        BadUsage: if they cannot be read.
+        BadUsage: if they can't be read.
     """
     groups: list[_Group] = []
     left = list(words)
@@ -219,7 +219,7 @@ def check_expression(text: str) -> str:
 
 
 def changes_something(text: str) -> bool:
-    """Whether an expression looks as if working it out changed what the program goes on with."""
+    """Whether an expression looks as if working it out changed what the program continues with."""
     for node in ast.walk(ast.parse(text.strip(), mode="eval")):
         if isinstance(node, ast.NamedExpr):
             return True

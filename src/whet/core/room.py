@@ -109,7 +109,7 @@ class Room(Record):
 
     Attributes:
         disks: small file systems.
-        read_only: files and folders that cannot be written to.
+        read_only: files and folders that can't be written to.
         is_clean: what the trial writes to the project and for a while vanishes with it.
         project: folder whose files a clean room protects.
         keep_writes: folder in which what it wrote to the project is kept; empty: nowhere.
@@ -144,7 +144,7 @@ class Room(Record):
         return any(mounts) or bool(self.network)
 
     def beside(self, other: "Room") -> "Room":
-        """Return this room with what another one has, where that is not as usual."""
+        """Return this room with what another one has, where that isn't as usual."""
         asked = {name: getattr(other, name) for name in _USUAL}
         return replace(
             self, **{name: value for name, value in asked.items() if value != _USUAL[name]}

@@ -14,12 +14,12 @@ class Site(Record):
     Attributes:
         at: the innermost frame of the user's own code, ``file.py:function:line``, with the columns
             that its traceback marks: which subscript, attribute or call of the line failed.
-        operation: what stands there, as it is written; empty: the traceback does not show it.
+        operation: what is there, as it is written; empty: the traceback doesn't show it.
         callers: the frames of the user's own code that led there, in the same words, outermost
             first, up to the first function that calls itself.
         is_recursive: a function in the stack calls itself: how deep is up to the data.
         sign: whether the first of two numbers that a failed assertion states is larger (1), smaller
-            (-1) or neither (0); None: it does not state two.
+            (-1) or neither (0); None: it doesn't state two.
     """
 
     at: str

@@ -51,11 +51,11 @@ class Toggle:
         return bool(self.refusal) and re.search(self.refusal, said) is not None
 
     def took(self, told: Collection[str], *, is_all: bool) -> bool | None:
-        """Return whether the program has read it; None: that is not known.
+        """Return whether the program has read it; None: that isn't known.
 
         Args:
             told: the signs that the program has given.
-            is_all: it came to its end, and told all. One that is killed does not.
+            is_all: it came to its end, and told all. One that is killed doesn't.
         """
         if any(_is_given(sign, told) for sign in self.signs):
             return True

@@ -45,7 +45,7 @@ class PayloadPlace(Record):
 
 @value_class(kw_only=True)
 class PayloadBinding(Record):
-    """Where a payload stands in the command, and what it holds.
+    """Where a payload is in the command, and what it holds.
 
     The executor writes the bytes called ``digest`` to a file called ``name`` in a folder
     of the trial's own and puts that file's path in place of ``text`` in the argument.
@@ -57,9 +57,9 @@ class PayloadBinding(Record):
         digest: SHA-256 of the payload, its name in the blob store.
         more: the other places in the command that name the same file.
         beside: folder whose other files the payload needs beside it; empty: none.
-        folder: if the payload is a folder, the one that it lies in, and what it holds is bytes of
+        folder: if the payload is a folder, the one that it is in, and what it holds is bytes of
             `whet.host.code.folders`; empty: it is a file.
-        is_home: the command starts in the folder where the payload lies, by itself or with
+        is_home: the command starts in the folder where the payload lies, on its own or with
             others of which this is true.
     """
 
@@ -80,7 +80,7 @@ class PayloadBinding(Record):
         return (PayloadPlace(argument=self.argument, text=self.text), *self.more)
 
     def put(self, path: str, words: list[str]) -> None:
-        """Put ``path`` in the place of the payload in each of ``words`` that names it."""
+        """Put ``path`` instead of the payload in each of ``words`` that names it."""
         for place in self.places:
             words[place.argument] = put_path(words[place.argument], place.text, path)
 
@@ -124,7 +124,7 @@ class EnvironmentFacts(Record):
     """What a trial inherits from the machine and the shell; part of its key.
 
     Attributes:
-        environment_digest: digest of the inherited environment, less what changes by itself.
+        environment_digest: digest of the inherited environment, less what changes on its own.
         interpreter: the Python that the command runs, such as ``CPython 3.11.7``; empty if none.
         packages_digest: digest of the versions of the packages that this Python sees.
         platform: operating system, kernel's machine and host name.
@@ -147,7 +147,7 @@ class Trial(Record):
         command: argument vector, never a shell string.
         cwd: absolute folder that the command starts in.
         environment: overrides for this trial alone.
-        unset: variables that are not inherited, sorted.
+        unset: variables that aren't inherited, sorted.
         hang_seconds: time without output after which it counts as a hang; None: never.
         hangs_if_idle: it counts as a hang only if it doesn't compute either.
         stdin: ``STDIN_EMPTY``, ``STDIN_INHERITED`` or the digest of what is read.

@@ -67,7 +67,7 @@ class _LateInit:
 
 
 class _Factory:
-    """What stands in a signature for a default that is made anew for each value."""
+    """What is in a signature for a default that is made again for each value."""
 
     def __repr__(self) -> str:
         return "<factory>"

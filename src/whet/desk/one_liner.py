@@ -13,7 +13,7 @@ Quote: TypeAlias = Callable[[str], str]
 """Makes one word of a shell."""
 
 _WIDTH = 100
-"""A longer command of a script goes on on the next line."""
+"""A longer command of a script continues on the next line."""
 
 _LEAST_IN_A_FILE = 8
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -27,7 +27,7 @@ class PlacedFile:
 
     Attributes:
         path: its path in the line.
-        content: what the line writes there first; None if the file lies there already.
+        content: what the line writes there first; None if the file is there already.
     """
 
     path: str
@@ -43,7 +43,7 @@ def one_liner(
 ) -> str:
     """Return a line that runs ``trial`` in any POSIX shell, without whet.
 
-    A secret does not stand in it: it asks for a variable.
+    A secret doesn't stand in it: it asks for a variable.
 
     Args:
         trial: what to run.
@@ -89,13 +89,13 @@ def as_line(steps: Sequence[str]) -> str:
     """Return commands as one line."""
     line = " && ".join(steps)
     if "\n" in line:
-        # A word that ends with a line end does not survive `$(...)`; inside `eval` it is quoted.
+        # A word that ends with a line end doesn't survive `$(...)`; inside `eval` it is quoted.
         line = f"eval {_printf_substitution(line.encode('utf-8', 'surrogateescape'))}"
     return line
 
 
 def ask_for(name: str) -> str:
-    """Return a command that ends the shell where a variable is not set."""
+    """Return a command that ends the shell where a variable isn't set."""
     return f': "${{{name}:?set {name} first}}"'
 
 
@@ -103,7 +103,7 @@ def quote_word(word: str) -> str:
     """Return ``word`` as one word of any POSIX shell, whatever it holds.
 
     A word with control characters goes through ``printf``, which every POSIX shell has, and
-    not through ``$'...'``, which dash does not know. Between two NULs stands the name of a
+    not through ``$'...'``, which dash doesn't know. Between two NULs stands the name of a
     variable (`whet.host.trial.trial_secrets.for_shell`).
     """
     if "\0" in word:

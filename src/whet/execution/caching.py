@@ -80,7 +80,7 @@ class CachingExecutor:
             flight.waiting = [other for other in flight.waiting if other is not waiting]
             is_wanted = bool(flight.waiting)
             if not is_wanted and self._flights.get(key) is flight:
-                del self._flights[key]  # whoever comes next starts it anew
+                del self._flights[key]  # whoever comes next starts it again
         if not is_wanted:
             flight.running.cancel()
 

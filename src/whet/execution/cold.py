@@ -279,7 +279,7 @@ class ColdExecutor:
         return () if following is None else (following,)
 
     def _with_full_group(self, outcome: Outcome) -> Outcome:
-        """Note that the kernel killed the program for want of memory that whet uses as well."""
+        """Note that the kernel killed the program for lack of memory that whet uses as well."""
         if outcome.signal != signal.SIGKILL or outcome.limits_met:
             return outcome
         with self._lock:

@@ -13,7 +13,7 @@ class TrialFuture(Future[Outcome]):
     base class until the outcome is there: `cancel` then works at any moment before.
 
     Attributes:
-        number: the trial's number in the notebook; None if it is not recorded.
+        number: the trial's number in the notebook; None if it isn't recorded.
         was_cached: the outcome comes from an earlier run.
     """
 

@@ -39,7 +39,7 @@ class _Look:
 
     @property
     def is_recent(self) -> bool:
-        """Whether it is not too long ago."""
+        """Whether it isn't too long ago."""
         return time.monotonic() - self.began <= self.lasts_seconds
 
     def covers(self, snapshot: Snapshot) -> bool:
@@ -58,8 +58,8 @@ class InstalledPackagesCheck:
     takes longer than anything else between a save and a run. Where each change of them is heard of,
     they are looked at after a run, for the next one: no other machine can change them, and none of
     them has another name by which it can be changed. Else that is done as soon as something is
-    saved. Whatever is not installed is looked at when the copy is ready to run on. So is all of it
-    where something has changed meanwhile among the installed files, where that cannot be known, and
+    saved. Whatever isn't installed is looked at when the copy is ready to run on. So is all of it
+    where something has changed meanwhile among the installed files, where that can't be known, and
     where nobody saved anything.
 
     A search makes many runs in a tenth of a second: there the look of one serves the next ones.
@@ -109,7 +109,7 @@ class InstalledPackagesCheck:
             return self._look is not None and self._look.is_over.is_set()
 
     def expect(self, snapshot: Snapshot | None) -> None:
-        """Say which snapshot the next run will probably go on from, now that one is over."""
+        """Say which snapshot the next run will probably resume from, now that one is over."""
         with self._lock:
             self._look = None
             self._expected = snapshot
@@ -152,7 +152,7 @@ class InstalledPackagesCheck:
         return self._folder_watch.heard() == self._heard_when_known
 
     def spoilt_by(self, snapshot: Snapshot) -> str:
-        """Return a path that is not what it was when the program saw it; empty if all are.
+        """Return a path that isn't what it was when the program saw it; empty if all are.
 
         Args:
             snapshot: the one that is to run on, after no reset step.
@@ -177,7 +177,7 @@ class InstalledPackagesCheck:
         """Look at everything, and keep that if it can be heard what changes from then on."""
         look = self._new_look(snapshot)
         with self._lock:
-            # Not later: what changes while the folders are still being found is not heard of.
+            # Not later: what changes while the folders are still being found isn't heard of.
             was_known = snapshot is self._known and look.heard == self._heard_when_known
         found: dict[str, os.stat_result] = {}
         spoilt = snapshot.spoilt_by(is_installed=True, found=found)

@@ -23,7 +23,7 @@ class SnapshotRow(Record):
 
     Attributes:
         place: where it was taken.
-        is_start: the last run went on from it.
+        is_start: the last run resumed from it.
         saves_seconds: how long the program took to get there.
         age_seconds: how long ago.
         own_bytes: its share of memory; what two copies share counts half for each.
@@ -107,7 +107,7 @@ class SnapshotPool:
         return sorted(self.stage.snapshots.values(), key=rank)
 
     def likely_start(self) -> Snapshot | None:
-        """Return the snapshot that the next run will probably go on from; None if there is none."""
+        """Return the snapshot that the next run will probably resume from; None if there is none."""
         deepest = self.deepest_first()
         return next((each for each in deepest if not self.is_refused(each)), None)
 
@@ -142,7 +142,7 @@ class SnapshotPool:
             self.remove(snapshot, why)
 
     def refuse(self, snapshot: Snapshot, why: str, edited: Mapping[str, int]) -> None:
-        """Note that a snapshot does not do now. It stays: the next save may take a slip back.
+        """Note that a snapshot doesn't do now. It stays: the next save may take a slip back.
 
         Args:
             snapshot: which.
@@ -152,7 +152,7 @@ class SnapshotPool:
         self._refused[snapshot.number] = why, edited
 
     def why_not_deeper(self, snapshot: Snapshot) -> Blocker | None:
-        """Return why a run does not go on from a deeper place than this; None if there is none."""
+        """Return why a run doesn't resume from a deeper place than this; None if there is none."""
         for each in self.deepest_first():
             is_deeper = each.seconds > snapshot.seconds and each.place != snapshot.place
             if is_deeper and self.is_refused(each):
@@ -168,7 +168,7 @@ class SnapshotPool:
         return snapshot.number in self._refused
 
     def accept(self, snapshot: Snapshot) -> None:
-        """Note that a run goes on from a snapshot."""
+        """Note that a run resumes from a snapshot."""
         self._refused.pop(snapshot.number, None)
 
     def grow(self, _added: Snapshot) -> None:
@@ -185,7 +185,7 @@ class SnapshotPool:
         """Keep what memory allows once a run is over, and note where there are no snapshots.
 
         Args:
-            since: the snapshot that the run went on from.
+            since: the snapshot that the run resumed from.
             blockers: where it could leave none.
         """
         for each in tuple(self.stage.snapshots.values()):

@@ -78,7 +78,7 @@ class WarmRuns:
 
     Attributes:
         last: where the last run began.
-        leaves_more: whether a run that goes on from a snapshot leaves others.
+        leaves_more: whether a run that resumes from a snapshot leaves others.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class WarmRuns:
     def has_found(self, path: str) -> bool:
         """Whether there was a file when the program looked, or one in a folder of that name.
 
-        What it has seen after its deepest snapshot is not known.
+        What it has seen after its deepest snapshot isn't known.
         """
         snapshot_pool = self._snapshot_pool
         return snapshot_pool is not None and any(
@@ -135,7 +135,7 @@ class WarmRuns:
     def why_outdated(self) -> str:
         """Return what has changed since the last run has seen it; empty: nothing, as far as known.
 
-        What it has seen after its deepest snapshot is not known.
+        What it has seen after its deepest snapshot isn't known.
         """
         staged = self._last
         if staged is None:
@@ -242,7 +242,7 @@ class WarmRuns:
         *,
         is_settled: bool,
     ) -> tuple[Staged | None, str]:
-        """Return how a run goes on from a snapshot; None and why it cannot."""
+        """Return how a run resumes from a snapshot; None and why it can't."""
         others = snapshot_pool.deepest_first()
         changed, blocker = _fit(snapshot, look if is_settled else None, others)
         if changed is None:
@@ -361,7 +361,7 @@ class WarmRuns:
 
 
 def blocker_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> str:
-    """Return why the same program cannot run on from a snapshot; empty if it can.
+    """Return why the same program can't run on from a snapshot; empty if it can.
 
     Args:
         snapshot: where it would run on from.
@@ -404,7 +404,7 @@ def _fit(
     look: Callable[[Snapshot], str] | None,
     others: Sequence[Snapshot] = (),
 ) -> tuple[dict[str, bytes] | None, str]:
-    """Return what its sources say now that have changed, or None and why it cannot be used."""
+    """Return what its sources say now that have changed, or None and why it can't be used."""
     spoilt = look(snapshot) if look is not None else ""
     if spoilt:
         return None, change_seen(spoilt, snapshot, others)
@@ -423,7 +423,7 @@ def _refusal(staged: Staged, reset_began: float | None) -> str:
     """Return why a copy did not serve.
 
     Args:
-        staged: how the run was to go on from it.
+        staged: how the run was to resume from it.
         reset_began: when the reset steps began; None: there are none.
     """
     assert staged.since is not None
@@ -476,7 +476,7 @@ def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
 
 
 def _change_time(path: str) -> float:
-    """Return when a file or folder was last changed; 0: it is not there."""
+    """Return when a file or folder was last changed; 0: it doesn't exist."""
     try:
         return os.lstat(path).st_ctime
     except OSError:

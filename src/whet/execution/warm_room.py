@@ -99,7 +99,7 @@ class WarmRoom:
 
         Args:
             limits: how long it may take, and how much it may write.
-            change: a file's path and what it says for this run, which goes on from a copy or is
+            change: a file's path and what it says for this run, which resumes from a copy or is
                 not made; None: the program runs as it is, from its start.
         """
         channel, (path, text) = self._process.channel, change or ("", "")

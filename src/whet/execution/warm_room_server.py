@@ -29,7 +29,7 @@ _HOME = Path(os.sep, "tmp", "whet-room")  # nobody else has it: the room is of i
 
 
 _WORTH_SECONDS = 0.004
-"""A change goes on from nearer to its line the more copies there are, and many share them."""
+"""A change resumes from nearer to its line the more copies there are, and many share them."""
 
 
 class _NoCopyError(Exception):

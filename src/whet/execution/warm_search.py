@@ -187,7 +187,7 @@ class WarmSearch:
         outcome: Outcome,
         run: Callable[[Staged | None], Outcome],
     ) -> Outcome:
-        """Return the outcome; now and then that of a cold run, to see whether they agree."""
+        """Return the outcome; sometimes that of a cold run, to see whether they agree."""
         if outcome.interrupted:
             return outcome
         verdict = self._judge(outcome)

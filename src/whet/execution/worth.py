@@ -24,7 +24,7 @@ class Worth:
 
     Attributes:
         seconds: a stretch as long is worth a copy, in the run from the start.
-        factor: how many times as long it has to be in the run that goes on from a copy.
+        factor: how many times as long it has to be in the run that resumes from a copy.
     """
 
     seconds: float
@@ -44,7 +44,7 @@ class Worth:
 
         Args:
             texts: what the program's files say now.
-            was_refused: a deeper copy than the one that it goes on from was asked.
+            was_refused: a deeper copy than the one that it resumes from was asked.
             were_in_vain: the last run has left copies, and none of them will do.
         """
         edited = {

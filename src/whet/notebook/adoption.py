@@ -46,7 +46,7 @@ class ForeignNotebook:
 
         Raises:
             FolderNotFound: if there is no notebook, or it is behind a link.
-            NotebookDamaged: if it is not one, or holds what a notebook does not.
+            NotebookDamaged: if it isn't one, or holds what a notebook doesn't.
             NotebookTooNew: if a newer whet wrote it.
         """
         self.folder = folder
@@ -174,7 +174,7 @@ def _check(path: Path, *, shown: Path) -> None:
     """Check that a file is a notebook and nothing more.
 
     Raises:
-        NotebookDamaged, NotebookTooNew: if it is not.
+        NotebookDamaged, NotebookTooNew: if it isn't.
     """
     try:
         connection = sqlite3.connect(path, isolation_level=None)

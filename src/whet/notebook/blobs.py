@@ -98,7 +98,7 @@ class BlobStore:
         """Return all of a blob, its content checked against its name.
 
         Raises:
-            NotebookDamaged: if it is not there or holds something else.
+            NotebookDamaged: if it doesn't exist or holds something else.
         """
         path = self.path_of(digest)
         with reading(path):

@@ -106,7 +106,7 @@ class Database:
     def transaction(self) -> Generator["Transaction", None, None]:
         """Hold the file for writing: all of the block's inserts are kept, or none."""
         with self._lock, self._translated():
-            # IMMEDIATE: a transaction that reads first and writes later cannot wait its turn.
+            # IMMEDIATE: a transaction that reads first and writes later can't wait its turn.
             self._execute("BEGIN IMMEDIATE")
             try:
                 yield Transaction(self._connection)
@@ -127,7 +127,7 @@ class Database:
     def close(self) -> None:
         """Close the file; the last one to do so folds the WAL into it.
 
-        Where a thread does not end its work, the file is left as a SIGKILL leaves it.
+        Where a thread doesn't end its work, the file is left as a SIGKILL leaves it.
         """
         if self._lock.acquire(timeout=_CLOSING_SECONDS):
             try:
@@ -141,7 +141,7 @@ class Database:
             try:
                 return self._connection.execute(sql, values)
             except sqlite3.OperationalError as error:
-                # SQLite waits by itself, but not where it fears a deadlock: switching to WAL
+                # SQLite waits on its own, but not where it fears a deadlock: switching to WAL
                 # and recovering a WAL answer "busy" at once.
                 is_busy = _code(error) & _PRIMARY == sqlite3.SQLITE_BUSY
                 if not is_busy or time.monotonic() >= deadline:
@@ -213,7 +213,7 @@ def _whet_error(error: sqlite3.DatabaseError, path: Path) -> WhetError | None:
             f"another process has locked `{path}` and doesn't release it",
             hint=f"`fuser -v {path}` names it; or set `WHET_DIR` to use another notebook",
         )
-    # SQLite does not tell why the system refused: a full disk shows as several codes.
+    # SQLite doesn't tell why the system refused: a full disk shows as several codes.
     if code == sqlite3.SQLITE_FULL or (
         code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_nearly_full(path.parent)
     ):

@@ -34,10 +34,10 @@ class Entry:
         name: a name to find it by, or nothing.
         note: what its author thought, or nothing.
         expectation: what its author expected, or nothing.
-        expectation_met: whether that came; None if there was none or it cannot be told.
+        expectation_met: whether that came; None if there was none or it can't be told.
         verb: who ran it, such as ``run``.
         changes: what changed since the trial before, or nothing.
-        investigation: number of the search that it belongs to; None if it was run by itself.
+        investigation: number of the search that it belongs to; None if it was run on its own.
         host: the machine that whet ran on.
         pid: whet's process there.
     """
@@ -105,7 +105,7 @@ def read_search(row: JsonObject, path: Path) -> SearchEntry:
         path: the notebook's file, for the message.
 
     Raises:
-        NotebookDamaged: if a column does not hold what the schema says.
+        NotebookDamaged: if a column doesn't hold what the schema says.
     """
     try:
         return SearchEntry(
@@ -146,7 +146,7 @@ def read_entry(row: JsonObject, output_of: Callable[[str, int], Output], path: P
         path: the notebook's file, for the message.
 
     Raises:
-        NotebookDamaged: if a column does not hold what the schema says.
+        NotebookDamaged: if a column doesn't hold what the schema says.
     """
     try:
         outcome = optional_text(row, "outcome")
@@ -176,6 +176,6 @@ def read_outcome(data: str, output_of: Callable[[str, int], Output]) -> Outcome:
     """Return the outcome in a JSON text.
 
     Raises:
-        ValueError: if it cannot be read.
+        ValueError: if it can't be read.
     """
     return Outcome.of_record(as_record(decoded(data), "outcome"), output_of)

@@ -47,7 +47,7 @@ class Notebook(RecordedTrials):
         Raises:
             NotebookTooNew: if a newer whet wrote it.
             NotebookDamaged: if it is no whole database.
-            NotebookBusy: if another process holds it and does not let go.
+            NotebookBusy: if another process holds it and doesn't let go.
             CannotWrite: if the folder may not be written to.
             DiskFull: if there is no space left.
         """
@@ -63,7 +63,7 @@ class Notebook(RecordedTrials):
         """Make this notebook, which has no trials, hold those of another one.
 
         Raises:
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it is as it was then.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written; it is as it was then.
         """
         self._database.replace_with(path)
 
@@ -100,7 +100,7 @@ class Notebook(RecordedTrials):
             investigation: the search that it belongs to.
 
         Raises:
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written; it must not start then.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written; it must not start then.
         """
         data = self.seals.sealed_trial(trial)
         key = self.seals.marked(trial).untimed_key
@@ -128,7 +128,7 @@ class Notebook(RecordedTrials):
         Raises:
             UnknownTrial: if it was never begun.
             ValueError: if it has ended before.
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
         """
         for stream in (outcome.stdout, outcome.stderr):
             if not self.blobs.holds(stream):
@@ -176,7 +176,7 @@ class Notebook(RecordedTrials):
 
         Raises:
             UnknownTrial: if it was never begun.
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
         """
         observed = self._observed((evidence,))
         with self._database.transaction() as transaction:
@@ -224,7 +224,7 @@ class Notebook(RecordedTrials):
         """Write down that a search starts from ``trial``, and return its number.
 
         Raises:
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
         """
         with self._database.transaction() as transaction:
             return transaction.insert(
@@ -243,7 +243,7 @@ class Notebook(RecordedTrials):
         """Write down why a search ended and what it found.
 
         Raises:
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
         """
         with self._database.transaction() as transaction:
             transaction.insert(
@@ -258,7 +258,7 @@ class Notebook(RecordedTrials):
         """Keep an environment, its secrets masked by the caller, and return its digest.
 
         Raises:
-            DiskFull, CannotWrite, NotebookBusy: if it cannot be written.
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
         """
         data = json.dumps(dict(variables), sort_keys=True)
         digest = digest_of(data.encode("ascii"))

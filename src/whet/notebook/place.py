@@ -1,4 +1,4 @@
-"""The notebook's place: made whole or not at all, and nothing else that stands there is touched."""
+"""The notebook's place: made whole or not at all, and nothing else that is there is touched."""
 
 import os
 import sqlite3
@@ -28,9 +28,9 @@ def make_notebook(
     """Make a notebook where there is nothing; whoever is killed on the way leaves none.
 
     Raises:
-        NotebookDamaged: if what was written to a notebook last is there, and it is not.
-        NotebookBusy: if another process is making it and does not end.
-        sqlite3.Error, OSError: if it cannot be written.
+        NotebookDamaged: if what was written to a notebook last is there, and it isn't.
+        NotebookBusy: if another process is making it and doesn't end.
+        sqlite3.Error, OSError: if it can't be written.
     """
     if os.path.lexists(path) or not path.parent.is_dir():
         return
@@ -58,8 +58,8 @@ def check_place(path: Path, newest: int) -> None:
     """Refuse what is no notebook of ours. Nothing in the place is written to.
 
     Raises:
-        NotebookDamaged, NotebookTooNew: if it is not.
-        sqlite3.Error: if SQLite cannot read it.
+        NotebookDamaged, NotebookTooNew: if it isn't.
+        sqlite3.Error: if SQLite can't read it.
     """
     try:
         status = path.stat()
@@ -131,6 +131,6 @@ def _make(part: Path, migrations: Sequence[Migration], now: str) -> None:
             now=now,
             whet_version=__version__,
         )
-        # WAL: readers and a writer do not wait for each other. The file remembers it.
+        # WAL: readers and a writer don't wait for each other. The file remembers it.
         connection.execute("PRAGMA journal_mode = WAL")
     sync(part)

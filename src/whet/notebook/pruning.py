@@ -72,8 +72,8 @@ def prune(notebook: Notebook, bounds: Bounds, *, most_seconds: float = 1.0) -> P
     """Remove outputs and payloads of the oldest trials until the bounds are met.
 
     Trials with a name, a note or an expectation keep theirs, and so do the last ones. Nobody else
-    may be at work with the notebook. If it is killed here, each file is there or is not, and the
-    next one goes on.
+    may be at work with the notebook. If it is killed here, each file is there or isn't, and the
+    next one continues.
 
     Args:
         notebook: of which project.

@@ -171,7 +171,7 @@ class RecordedTrials:
     def attempts_at(self, trial: Trial) -> Iterator[Entry]:
         """Yield the trials of the same command in the same folder, the newest first.
 
-        Those that a search ran do not count, nor those that whet ran to verify another one.
+        Those that a search ran don't count, nor those that whet ran to verify another one.
         """
         conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
         conditions.append("trial.investigation IS NULL")
@@ -179,7 +179,7 @@ class RecordedTrials:
 
     def searches_from(self, trial: Trial, *, verb: str) -> list[int]:
         """Return the numbers of the searches of a verb that started from a trial, newest first."""
-        # Where the code is kept decides nothing, and a search that goes on keeps it anew.
+        # Where the code is kept decides nothing, and a search that continues keeps it again.
         rows = self._query(
             "SELECT number, trial FROM investigation WHERE verb = ? ORDER BY number DESC", [verb]
         )
@@ -206,7 +206,7 @@ class RecordedTrials:
     def previous_of(self, trial: Trial, *, before: int | None = None) -> Entry | None:
         """Return the last trial of the same command in the same folder, before one if named.
 
-        Trials that whet ran by itself, to verify another one, do not count.
+        Trials that whet ran on its own, to verify another one, don't count.
         """
         conditions = ["trial.command_digest = ?", "trial.verb <> 'verify'"]
         values: list[SqlValue] = [self._command_digest(trial)]
@@ -220,7 +220,7 @@ class RecordedTrials:
 
         Trials that were given up prove nothing and are left out. Another limit of time makes no
         other trial of one that has ended before both, or was cut off by the longer of them.
-        Captured streams that are not there any more make it none.
+        Captured streams that don't exist any more make it none.
         """
         for outcome in self._newest_first(trial):
             is_whole = self.blobs.holds(outcome.stdout) and self.blobs.holds(outcome.stderr)

@@ -1,6 +1,6 @@
 """Secrets beside the notebook: each is a file, and in `notebook.db` stands a digest of it.
 
-Whoever has `notebook.db` alone has no secret: the digest is keyed with bytes that are not in it.
+Whoever has `notebook.db` alone has no secret: the digest is keyed with bytes that aren't in it.
 Equal secrets have equal digests, so that equal trials are found; see decision 94.
 """
 
@@ -44,7 +44,7 @@ class Seals:
         self._last: tuple[Trial | None, Trial] = None, Trial(command=(), cwd="")
 
     def marked(self, trial: Trial) -> Trial:
-        """Return a trial with a digest in the place of each secret; nothing is written."""
+        """Return a trial with a digest instead of each secret; nothing is written."""
         known, marked = self._last  # it is asked for several times in a row
         if known is not trial:
             marked = with_secrets(trial, lambda piece: self._mark(piece.text))
@@ -56,7 +56,7 @@ class Seals:
 
         Raises:
             SecretNotKept: if it has one that was sealed elsewhere.
-            DiskFull, CannotWrite: if one cannot be kept.
+            DiskFull, CannotWrite: if one can't be kept.
         """
         found = list(secrets_of(trial))
         if not found:
@@ -80,7 +80,7 @@ class Seals:
     def opened(self, text: str, *, is_json: bool, is_trial: bool) -> str:
         """Return a text with the secrets in it, as far as they are kept here.
 
-        Those of a trial are asked for anew, by what the user's lists say now.
+        Those of a trial are asked for again, by what the user's lists say now.
         """
         if "<sealed " not in text:
             return text
@@ -143,7 +143,7 @@ class Seals:
     def _value(self, digest: str) -> str | None:
         with suppress(OSError, UnicodeDecodeError):
             value = (self.folder / digest).read_bytes().decode("utf-8", "surrogatepass")
-            # What it does not hold any more, or somebody else has put there, is none.
+            # What it doesn't hold any more, or somebody else has put there, is none.
             return value if self._mark(value) == f"<sealed {digest}>" else None
         return None
 

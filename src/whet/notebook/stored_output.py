@@ -1,4 +1,4 @@
-"""A captured stream that lies in the blob store; it is read when somebody asks."""
+"""A captured stream that is in the blob store; it is read when somebody asks."""
 
 import hashlib
 import json
@@ -63,7 +63,7 @@ def reading(path: Path) -> Generator[None, None, None]:
     """Read a blob in the block.
 
     Raises:
-        NotebookDamaged: if it is not there.
+        NotebookDamaged: if it doesn't exist.
         OutputNotKept: if it may have been removed, as its trial is old.
     """
     try:
@@ -85,8 +85,8 @@ def check_whole(path: Path, digest: str) -> None:
     A power cut may leave the name with a part of the content, or with zeros.
 
     Raises:
-        NotebookDamaged: if it does not.
-        FileNotFoundError: if it is not there.
+        NotebookDamaged: if it doesn't.
+        FileNotFoundError: if it doesn't exist.
     """
     with path.open("rb") as file:
         if hashlib.file_digest(file, "sha256").hexdigest() != digest:
@@ -94,7 +94,7 @@ def check_whole(path: Path, digest: str) -> None:
 
 
 def removed_so_far(mark: Path) -> int:
-    """Return how many files whet itself has removed; 0 if the note of it is not there or not whole."""
+    """Return how many files whet itself has removed; 0 if the note of it doesn't exist or isn't whole."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(mark.read_bytes())["files"])
     return 0
@@ -107,7 +107,7 @@ def make_due(state: Path) -> None:
 
 
 def lost(path: Path, what: str = "doesn't match its digest") -> NotebookDamaged:
-    """Return the error for a blob that is not there, or not whole."""
+    """Return the error for a blob that doesn't exist, or isn't whole."""
     return NotebookDamaged(
         f"`{path}` {what}",
         hint="restore the folder `blobs` next to the notebook from a backup, or run the trial again: `whet again`",

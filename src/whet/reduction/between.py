@@ -1,7 +1,7 @@
 """What lies between two values: in which places they differ, and values that lie between them.
 
 Tables are compared key by key, lists item by item: those of one length by number, others by
-their longest common parts. All else that is not the same is one difference.
+their longest common parts. All else that isn't the same is one difference.
 """
 
 import difflib
@@ -16,7 +16,7 @@ Step: TypeAlias = "str | int"
 
 
 class Missing:
-    """Stands for what is not there."""
+    """Stands for what doesn't exist."""
 
 
 MISSING = Missing()

@@ -42,7 +42,7 @@ def keep_few(
 def plainer_text(
     text: str, put: Callable[[str], CandidateT], start: CandidateT
 ) -> Search[CandidateT, CandidateT]:
-    """Look for the plainest text in the place of one; return what is made of it.
+    """Look for the plainest text instead of one; return what is made of it.
 
     A text with a slash is left as it is: it may be a path, and a program that is given half of a
     path may write where nobody meant it to. So is a short name, such as ``train``: it reads well.

@@ -47,7 +47,7 @@ class NestedWeight:
 
 
 def _weight_of(content: bytes, name: str, depth: int) -> float:
-    """Return how much a person reads of what stands in a container."""
+    """Return how much a person reads of what is in a container."""
     from whet.reduction.payload_kinds import kinds_of
 
     if depth >= _DEEPEST_WEIGHED:

@@ -1,7 +1,7 @@
 """Growing first to shrink later: from a larger payload that says the same to a better one.
 
 All else in a reduction is downhill, so it ends where no single edit helps. Some edits help only
-after one that does not, such as reducing each use of a name by itself once it is inlined. Such a
+after one that doesn't, such as reducing each use of a name on its own once it is inlined. Such a
 way is tried where nothing else helps any more, and for a bounded while: its steps are candidates
 that are marked, so that none of them is taken for a result.
 """

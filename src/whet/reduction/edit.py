@@ -24,7 +24,7 @@ LEAST_WIDTH = 8
 
 @value_class
 class Edit:
-    """Put ``text`` in the place of the bytes from ``start`` to ``end``.
+    """Put ``text`` instead of the bytes from ``start`` to ``end``.
 
     One of several siblings with separators between them also says where its separators
     are: ``before`` is the end of the sibling before it, ``after`` the start of the one
@@ -218,7 +218,7 @@ def _position(edit: Edit) -> tuple[int, int]:
 
 
 def only(search: Search[bytes, bytes], is_right: Callable[[bytes], bool]) -> Search[bytes, bytes]:
-    """Answer GOOD to what is not right, and propose the rest.
+    """Answer GOOD to what isn't right, and propose the rest.
 
     Args:
         search: proposes payloads.

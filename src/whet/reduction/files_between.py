@@ -80,7 +80,7 @@ class FilesBetween:
         self.paths = tuple(paths)
 
     def made(self, taken: Collection[int]) -> dict[str, FileVersion | None]:
-        """Return what each file that differs is with these differences; None: it is not there."""
+        """Return what each file that differs is with these differences; None: it doesn't exist."""
         numbers = frozenset(taken)
         return {path: file.made(numbers) for path, file in self._files.items()}
 

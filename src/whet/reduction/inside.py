@@ -1,4 +1,4 @@
-"""Reducing what stands in a payload where it lies: a JSON text in a cell of a table in an archive."""
+"""Reducing what is in a payload where it lies: a JSON text in a cell of a table in an archive."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ def reduce_inside(
     parts_of: Callable[[bytes], list[Part]],
     reduce_part: Callable[[Part], Search[Reduced, object]],
 ) -> PassSearch:
-    """Reduce each part by itself, the longest one first: what goes from it speeds up the most.
+    """Reduce each part on its own, the longest one first: what goes from it speeds up the most.
 
     Args:
         payload: where they stand.

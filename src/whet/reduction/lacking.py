@@ -1,4 +1,4 @@
-"""What would read a payload as what it is, and is not installed."""
+"""What would read a payload as what it is, and isn't installed."""
 
 import importlib
 from pathlib import PurePosixPath
@@ -23,7 +23,7 @@ _SIGNS = {
 
 
 def lacking_reader(payload: bytes, name: str) -> str:
-    """Return the library that reads a payload, if it is not installed; else an empty text.
+    """Return the library that reads a payload, if it isn't installed; else an empty text.
 
     Args:
         payload: its first bytes may tell.

@@ -1,4 +1,4 @@
-"""Texts that lie between two texts: runs of lines that differ, each switched by itself."""
+"""Texts that lie between two texts: runs of lines that differ, each switched on its own."""
 
 import difflib
 from collections.abc import Collection

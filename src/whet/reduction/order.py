@@ -1,12 +1,12 @@
 """The order of payloads: which of two is the better reproduction.
 
-Smaller is not all: a person has to read what is left. The order compares, in this turn:
+Smaller isn't all: a person has to read what is left. The order compares, in this turn:
 
 1. The *weight*: one for each byte, and on top of that
 
    - three for each byte that is neither printable ASCII nor space, tab, line feed or
      carriage return;
-   - thirteen for each place that is not valid UTF-8, so that part of a character is never
+   - thirteen for each place that isn't valid UTF-8, so that part of a character is never
      better than the whole one, which weighs 16 at most;
    - two for each bracket that has no partner (the kinds are counted, not nested) and for
      an odd number of double quotes: ``()`` is better than ``(``.
@@ -83,7 +83,7 @@ class Order:
     """Which of two payloads is the better reproduction: a total one, as this module tells.
 
     Attributes:
-        weight: how much there is to read; ``math.inf`` for what is not of the kind that it is the
+        weight: how much there is to read; ``math.inf`` for what isn't of the kind that it is the
             order of. No payload may have endlessly many lighter ones.
         rank: decides between payloads of one weight; asked for those alone.
     """

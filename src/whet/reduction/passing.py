@@ -47,7 +47,7 @@ class Passing:
 
         Args:
             payload: that.
-            is_source: what differs by a typo alone does not count.
+            is_source: what differs by a typo alone doesn't count.
         """
         others = (each for each in self._seen if not (is_source and is_typo(each, payload)))
         return min(others, key=lambda each: _nearness(each, payload), default=None)

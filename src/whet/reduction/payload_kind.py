@@ -21,7 +21,7 @@ class Kind:
         passes: what is tried on it.
         order: which of two payloads is better.
         is_text: whether what a person reads are its bytes: then it gets the passes of text too.
-        inside: what stands in it that may be of a kind of its own; None: nothing does.
+        inside: what is in it that may be of a kind of its own; None: nothing does.
         shown: what a person reads instead of its bytes; None: these are what they read.
         pretty: the same payload as it reads best, which may be longer; None where there is none.
         exact: what of a payload must stay as it is for a program that knows the format.
@@ -62,7 +62,7 @@ class Exactness:
 
 @value_class(kw_only=True)
 class Part:
-    """Something that stands in a payload, as what it is by itself: unquoted, unpacked, decoded.
+    """Something that is in a payload, as what it is on its own: unquoted, unpacked, decoded.
 
     Attributes:
         content: that.

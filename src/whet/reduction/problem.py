@@ -31,7 +31,7 @@ def _anything(_payload: bytes) -> bool:
 class ReductionProblem:
     """The best payload so far, what passed, and the digests of all that were not BAD.
 
-    No payload is tried twice, and none that is not better than ``best``
+    No payload is tried twice, and none that isn't better than ``best``
     (`whet.reduction.order`): every BAD verdict is progress, and progress comes to an end.
 
     Attributes:
@@ -49,7 +49,7 @@ class ReductionProblem:
     _weight: float = -1
 
     def digest_if_worth_trying(self, payload: bytes) -> int | None:
-        """Return the digest of ``payload`` if its verdict is not known and BAD would be progress."""
+        """Return the digest of ``payload`` if its verdict isn't known and BAD would be progress."""
         # 64 bits: quicker than a cryptographic one, and of a million candidates two are taken
         # for one and the same in one search of 30 million. Quicker than the weight, too.
         digest = hash(payload)
@@ -62,11 +62,11 @@ class ReductionProblem:
         return digest if self.allows(payload) else None
 
     def is_rejected(self, payload: bytes) -> bool:
-        """Whether ``payload`` was tried, and does not fail the same way."""
+        """Whether ``payload`` was tried, and doesn't fail the same way."""
         return hash(payload) in self._tried
 
     def reject(self, digest: int) -> None:
-        """Note that the payload of this digest does not fail the same way."""
+        """Note that the payload of this digest doesn't fail the same way."""
         self._tried.add(digest)
 
     def judge_by(self, order: Order) -> None:

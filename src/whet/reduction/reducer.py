@@ -52,7 +52,7 @@ def reduce_payload(
 ) -> Search[Reduced, Reduction]:
     """Look for the best payload that is still BAD (`whet.reduction.order` says what is better).
 
-    The payload itself must be BAD; this is not tested.
+    The payload itself must be BAD; this isn't tested.
 
     Args:
         payload: what to start from.
@@ -130,7 +130,7 @@ def _passes_of(kind: Kind, depth: int) -> Iterator[ReductionPass[bytes]]:
 
 
 def _has_parts(part: Part) -> bool:
-    """Whether what stands in a text is of a kind of its own; `a, b` is no table."""
+    """Whether what is in a text is of a kind of its own; `a, b` is no table."""
     is_likely = part.content.lstrip()[:1] in _OPENING or b"\n" in part.content
     return is_likely and kinds_of(part.content, name=part.name)[0] not in PLAIN
 
@@ -182,7 +182,7 @@ class Reducer:
         return self.so_far(is_minimal=True)
 
     def _fails_when_written_again(self) -> Search[Reduced, bool]:
-        """Find out whether the failure needs what the passes of this kind do not know of.
+        """Find out whether the failure needs what the passes of this kind don't know of.
 
         Such as how numbers are packed: then nothing that they write would fail.
         """
@@ -212,7 +212,7 @@ class Reducer:
 
         A round ends early, before the single bytes, if much has gone since its structure was
         settled: there may be less of that to keep now, and bytes cost most. What shorter names
-        save does not count.
+        save doesn't count.
         """
         stages = sorted({each.stage for each in self.passes})
         while any(map(self._waiting, stages)):

@@ -2,7 +2,7 @@
 
 As in Shrink Ray (MacIver 2023) a pass knows one view of a payload, such as its lines, and
 `compose` lifts it to payloads. Unlike there a pass proposes payloads, not values of its view:
-a candidate is an edit of the payload's own bytes, so that what is not touched stays as it
+a candidate is an edit of the payload's own bytes, so that what isn't touched stays as it
 was, to the byte, and a candidate of a large payload costs no more than a copy of it.
 """
 
@@ -41,7 +41,7 @@ class Format(Generic[ViewT]):
 
     Attributes:
         name: one word.
-        parse: the view of a payload; None if the payload is not of this format.
+        parse: the view of a payload; None if the payload isn't of this format.
         dumps: the payload of a view, to the byte: ``dumps(parse(payload)) == payload``.
     """
 

@@ -19,7 +19,7 @@ _SINGLES = 2
 
 
 def few_to_add(paths: Sequence[Path]) -> Search[Numbers, Numbers]:
-    """Look for few differences that make the good case fail; all of them do, none does not.
+    """Look for few differences that make the good case fail; all of them do, none doesn't.
 
     Args:
         paths: where each difference stands.

@@ -128,7 +128,7 @@ def amount_curve(found: LeastAmount) -> str:
     taken = x(least.amount) if least is not None else -_LABEL
     largest = max(found.amounts, key=_amount, default=None)
     for at, words in ((_LEFT, "0"), (_WIDTH - _RIGHT, largest.shown if largest else "")):
-        if abs(at - taken) >= _LABEL:  # the answer's own label stands there
+        if abs(at - taken) >= _LABEL:  # the answer's own label is there
             parts.append(_text(at, _HEIGHT - 12, words, "middle" if at == _LEFT else "end"))
     return "\n".join([*parts, "</svg>"])
 

@@ -16,7 +16,7 @@ _MOST_LINES = 24
 def difference(fails: bytes, passes: bytes) -> list[str]:
     """Return the lines of a diff: ``-`` what fails, ``+`` what passes.
 
-    What does not show in lines, such as a line end at the very end, is shown as Python writes it.
+    What doesn't show in lines, such as a line end at the very end, is shown as Python writes it.
     """
     left, right = _readable(fails, passes)
     if left.splitlines() == right.splitlines():

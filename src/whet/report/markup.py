@@ -23,7 +23,7 @@ _SIDES = {"-": "gone", "+": "new", "@": "hunk"}
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence on one line; what stands in backticks as code."""
+    """Return a sentence on one line; what is in backticks as code."""
     parts = CODE.split(unbroken(text))
     told = (
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part)

@@ -159,7 +159,7 @@ def _usage(use: ResourceUse | None) -> str:
 
 
 def _said(text: str, without: str = "") -> str:
-    """Return ``text`` for a line of Markdown: what stands in backticks as code, without some characters."""
+    """Return ``text`` for a line of Markdown: what is in backticks as code, without some characters."""
     parts = markup.CODE.split(unbroken(text))
     return "".join(
         f"`{part}`"

@@ -33,7 +33,7 @@ def answering(
 def _verdicts(
     wanted: Sequence[CandidateT], known: Callable[[CandidateT], Verdict | None]
 ) -> Generator[Sequence[CandidateT], Sequence[Verdict], list[Verdict]]:
-    """Ask for what is not known; return the verdicts up to the first BAD one."""
+    """Ask for what isn't known; return the verdicts up to the first BAD one."""
     seen: list[Verdict | None] = []
 
     def unknown() -> Iterator[CandidateT]:

@@ -4,7 +4,7 @@ A search is a generator. It yields a *batch*: candidates in order of preference.
 the verdicts of that batch from the first candidate up to and including the first BAD one,
 or of all of them if none is BAD. What lies behind the first BAD one is never told, even if
 it was run, so that running a batch on many cores changes no result. The batch with no
-candidates is not allowed. What the generator returns is the search's result.
+candidates isn't allowed. What the generator returns is the search's result.
 
 Where the others count too, as with many workers at once, or among failures that come only
 sometimes, a search yields a `whet.search.round.Round`: it is sent the verdicts of all of it.

@@ -1,6 +1,6 @@
 """The least amount with which something succeeds: a search over whole numbers.
 
-It takes that more never hurts. Where that is not so (a failure that comes only sometimes), each
+It takes that more never hurts. Where that isn't so (a failure that comes only sometimes), each
 amount is tried often enough by whoever runs the search.
 """
 
@@ -29,13 +29,13 @@ def least_amount(
 ) -> Search[int, Threshold]:
     """Search the least amount from ``least`` to ``most`` that is GOOD.
 
-    It starts at a guess, widens until it has one amount that is enough and one that is not, and
+    It starts at a guess, widens until it has one amount that is enough and one that isn't, and
     halves what lies between. From a guess within a factor of 2 it takes about log2(1 / precision)
     tests.
 
     Args:
-        least: less than this is not tried.
-        most: more than this is not tried.
+        least: less than this isn't tried.
+        most: more than this isn't tried.
         guess: where to start.
         precision: how near the answer has to be, as a share of it; 0: exact.
     """

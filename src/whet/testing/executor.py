@@ -130,7 +130,7 @@ def _kills_the_tree_at_a_cancel(executor: Executor) -> None:
         assert future.cancel(), "a running trial can be cancelled"
         assert future.cancelled()
         wait_until_nobody_holds_it()
-    # The executor goes on working after that.
+    # The executor continues working after that.
     _runs_identical_trials(executor)
 
 

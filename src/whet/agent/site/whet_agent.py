@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     Make = Callable[[str, str, Callable[[], bytes]], CodeType | None]
     Guards = dict[str, Callable[[dict[str, object]], None]]
 
-_SIGNAL = 62  # a real-time signal that nothing sends by itself; see `whet.host.inspect.stacks`
+_SIGNAL = 62  # a real-time signal that nothing sends on its own; see `whet.host.inspect.stacks`
 _ALL_THREADS_SIGNAL = 63
 _HIGH_DESCRIPTORS = (1000, 500, 250, 120, 60)
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _PART = 1 << 16
 _RACY_SECONDS = 2.0
 _REWRITER = "_pytest.assertion.rewrite"
-# Python leaves frames of this file out of the traceback of a module that cannot be imported.
+# Python leaves frames of this file out of the traceback of a module that can't be imported.
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 
 
@@ -227,7 +227,7 @@ class _Answer:
         self._report = ""
 
     def prepare(self) -> None:
-        """Be ready, in this process or anew in one that was forked from it."""
+        """Be ready, in this process or again in one that was forked from it."""
         if self.folder:
             try:
                 self._listen(os.path.join(self.folder, str(os.getpid())))
@@ -270,7 +270,7 @@ class _Answer:
 
 
 def _keep_crashes(faulthandler: Any, descriptor: int) -> None:
-    """Have the stack written when a signal such as SIGSEGV ends the program, which does not notice."""
+    """Have the stack written when a signal such as SIGSEGV ends the program, which doesn't notice."""
     if faulthandler.is_enabled():
         return  # the program's own words, on its standard error
     originals = {name: getattr(faulthandler, name) for name in ("enable", "is_enabled")}
@@ -303,7 +303,7 @@ def _key_byte_code_by_content(
 
     Python itself trusts a `.pyc` whose recorded time (in whole seconds) and size are those of
     the source; an edit of the same size in the same second then runs the old code. Installed
-    packages and the standard library do not change under way: they are left as they are.
+    packages and the standard library don't change under way: they are left as they are.
 
     Args:
         cache: the folder.
@@ -395,7 +395,7 @@ class _ByteCode:
 
 
 def _write_atomically(path: str, data: bytes) -> bool:
-    """Write a file whole or not at all; False if that cannot be done here."""
+    """Write a file whole or not at all; False if that can't be done here."""
     beside = "{}.{}".format(path, os.getpid())
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
@@ -437,7 +437,7 @@ def _guard_rewriter(module: dict[str, object]) -> None:
     """Let pytest trust no byte code of its own that may be stale.
 
     It keeps rewritten tests under their time and size as Python does. Byte code that is
-    hardly younger than its source may be that of the text before; pytest then makes it anew,
+    hardly younger than its source may be that of the text before; pytest then makes it again,
     and the next one is old enough.
     """
     read = module.get("_read_pyc")
@@ -446,7 +446,7 @@ def _guard_rewriter(module: dict[str, object]) -> None:
 
     def _read_pyc(source: Path, pyc: Path, *rest: object, **named: object) -> object:
         try:
-            # Tagged: the program itself does not look.
+            # Tagged: the program itself doesn't look.
             made, saved = (
                 os.stat(os.path.abspath(str(each)), dir_fd=_MAGIC_FOLDER).st_mtime
                 for each in (pyc, source)

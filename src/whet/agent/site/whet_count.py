@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-BEFORE = frozenset(sys.modules)  # what is imported here, the program gets anew
+BEFORE = frozenset(sys.modules)  # what is imported here, the program gets again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def begin(folder: str, wish: str) -> Loading | None:
 
 
 class _Counts(Report):
-    """What one process has counted, in files that are not those of probes.
+    """What one process has counted, in files that aren't those of probes.
 
     Attributes:
         called: the functions that this process has called.
@@ -64,7 +64,7 @@ class _Counts(Report):
 
 
 class _Counting(Hits):
-    """Counts each function that is met by itself."""
+    """Counts each function that is met on its own."""
 
     def __init__(self, folder: str, wish: str, counts: _Counts) -> None:
         super().__init__(folder, wish, counts)

@@ -58,7 +58,7 @@ class Watch:
         return guards
 
     def keep(self, error: BaseException | None, where: str, thread: str = "") -> None:
-        """Write down an error with the values of its frames; the program does not notice."""
+        """Write down an error with the values of its frames; the program doesn't notice."""
         if error is None or self._count >= _MOST_FAILURES:
             return
         self._count += 1
@@ -105,7 +105,7 @@ class Watch:
             return invoke_excepthook
 
         def _shutdown() -> None:
-            self._look()  # before it waits for threads, maybe for ever
+            self._look()  # before it waits for threads, maybe forever
             shutdown()
 
         module["_make_invoke_excepthook"] = _make_invoke_excepthook

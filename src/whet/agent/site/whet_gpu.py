@@ -63,7 +63,7 @@ class Cap:
                 self._tell("capped", number)
                 if self._most < total:
                     self._prove(cuda, number)
-        except _ANY_ERROR as error:  # the program is what matters: whet says that it does not hold
+        except _ANY_ERROR as error:  # the program is what matters: whet says that it doesn't hold
             self._tell("failed", detail=error)
 
     def _prove(self, cuda: Any, number: int) -> None:

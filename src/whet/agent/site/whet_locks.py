@@ -1,7 +1,7 @@
 """Tells at a signal which thread waits for a lock, or for another thread's end, and who has that.
 
-Python does not say which thread holds a lock, nor which one a thread waits for. The source does: a
-frame that stands in the body of `with a:` holds `a`, one that stands at its head waits for it. What
+Python doesn't say which thread holds a lock, nor which one a thread waits for. The source does: a
+frame that is in the body of `with a:` holds `a`, one that stands at its head waits for it. What
 such names stand for is looked up without running anything of the program's.
 
 Standard library only, Python 3.8 or later.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Span = Tuple[Tuple[int, int], Tuple[int, int]]
 
-_SIGNAL = 60  # a real-time signal that nothing sends by itself; see `whet.host.inspect.lock_waits`
+_SIGNAL = 60  # a real-time signal that nothing sends on its own; see `whet.host.inspect.lock_waits`
 _SUFFIX = ".locks"
 _BLANKS = {9: " ", 10: " ", 11: " "}
 _TAKING = {"__enter__", "acquire", "_wait"}
@@ -184,7 +184,7 @@ class _Source:
                 held[id(lock)] = lock
 
     def awaited(self, frame: FrameType) -> Iterator[tuple[str, Any]]:
-        """Yield the locks that a frame is just taking, however long it waits, and that are not free."""
+        """Yield the locks that a frame is just taking, however long it waits, and that aren't free."""
         places = [_span(place) for place in _positions(frame) if None not in place]
         around = [block[place] for block, place in self._path(frame.f_lineno or 0)]
         if places:
@@ -199,7 +199,7 @@ class _Source:
                 yield self._ast.get_source_segment(self._text, expression) or "", lock
 
     def _path(self, line: int) -> list[tuple[Sequence[Any], int]]:
-        """Return the blocks of a function that a line stands in, and the statement of each."""
+        """Return the blocks of a function that a line is in, and the statement of each."""
         path: list[tuple[Sequence[Any], int]] = []
         blocks: list[Sequence[Any]] = [self._body]
         while blocks:
@@ -245,7 +245,7 @@ def _lines_of(node: Any) -> tuple[int, int]:
 
 
 def _positions(frame: FrameType) -> list[tuple[int | None, ...]]:
-    """Return where the instructions of a frame are, up to the one it is at; none: Python does not know."""
+    """Return where the instructions of a frame are, up to the one it is at; none: Python doesn't know."""
     positions = getattr(frame.f_code, "co_positions", None)
     return [] if positions is None else list(positions())[: frame.f_lasti // 2 + 1]
 
@@ -348,7 +348,7 @@ def _is_held(lock: Any) -> bool:
 
 
 def _owner_of(lock: Any) -> int | None:
-    """Return the thread that holds a reentrant lock; None: the lock does not know."""
+    """Return the thread that holds a reentrant lock; None: the lock doesn't know."""
     owner = repr(lock).partition(" owner=")[2].partition(" ")[0]
     return int(owner) if owner.isdigit() else None
 

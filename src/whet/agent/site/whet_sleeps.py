@@ -1,10 +1,10 @@
 """Random sleeps where a race is likely: before a store to what is shared, and before a call.
 
 A trace function sees each operation of the user's own functions. Since Python 3.10 threads
-switch at calls and at the ends of loops only, so that ``count += 1`` seems safe there, and is not:
+switch at calls and at the ends of loops only, so that ``count += 1`` seems safe there, and isn't:
 this lets them switch between its load and its store. Sleeps have a length of their own each time,
 from microseconds to some hundredths of a second, as races do; there are many where a place is
-new and few where it comes often. A process sleeps for two seconds in all at the most, and is
+new and few where it comes often. A process sleeps for two seconds in all at most, and is
 traced no more after that.
 
 Standard library only, Python 3.8 or later.

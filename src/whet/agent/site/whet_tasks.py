@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIGNAL = (
-    61  # a real-time signal that nothing sends by itself; see `whet.host.inspect.asyncio_tasks`
+    61  # a real-time signal that nothing sends on its own; see `whet.host.inspect.asyncio_tasks`
 )
 _SUFFIX = ".tasks"
 _MOST_TASKS = 2000
@@ -47,13 +47,13 @@ def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[st
             signals.signal(_SIGNAL, answer)
             signals.siginterrupt(_SIGNAL, 0)  # a call of some library must not fail for it
         except (ValueError, OSError):
-            pass  # imported in another thread: then its tasks are not told
+            pass  # imported in another thread: then its tasks aren't told
 
     return {"asyncio.tasks": listen}
 
 
 def _answer_text() -> str:
-    # Anything may be half made where a signal comes: what cannot be told is left out.
+    # Anything may be half made where a signal comes: what can't be told is left out.
     lines: list[str] = []
     tasks = _tasks()
     live = [task for task in tasks if not task.done()][:_MOST_TASKS]

@@ -120,7 +120,7 @@ class Switches:
                 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
                 self._tell("inside:one-core")
             except OSError:
-                pass  # a sandbox: it did not take, and is not told
+                pass  # a sandbox: it did not take, and isn't told
         if "sleeps" in self._inside:
             places = os.environ.get("WHET_SLEEPS", "")
             __import__("whet_sleeps").Sleeps(self._tell, places).begin()

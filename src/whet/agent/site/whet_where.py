@@ -123,7 +123,7 @@ def _by_another_name(name: str, *, imports: bool) -> tuple[str, Any]:
 
 
 def _find(name: str) -> tuple[Any, str, list[str]]:
-    """Return the spec of a module; else the part of its name that is not there, and those that are."""
+    """Return the spec of a module; else the part of its name that doesn't exist, and those that do."""
     path: list[str] | None = None
     spec = None
     done: list[str] = []

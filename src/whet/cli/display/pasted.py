@@ -7,7 +7,7 @@ from whet.workbench.trials.investigation import PastedLine
 
 
 def show_line(line: PastedLine, before: str = "") -> None:
-    """Show a line by itself, and below it why it proves nothing, if it doesn't."""
+    """Show a line on its own, and below it why it proves nothing, if it doesn't."""
     answer(f"{before}{line.text}")
     if line.complaint:
         indent = " " * (len(before) - len(before.lstrip()))

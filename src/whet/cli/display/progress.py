@@ -44,7 +44,7 @@ _ROOM = 8
 class Progress:
     """Shows events as they come.
 
-    On a terminal the state of a search is one line that is drawn anew, that of a shrink, or of a
+    On a terminal the state of a search is one line that is drawn again, that of a shrink, or of a
     search for the first bad version, a panel;
     elsewhere a line is written every few seconds, so that a log tells the story and no more.
     """
@@ -131,7 +131,7 @@ class Progress:
         self._shrink.note(event)
 
     def _draw_panel(self, draw: "Callable[[], Panel]") -> None:
-        """Draw a panel anew from time to time, until it is ended."""
+        """Draw a panel again from time to time, until it is ended."""
         from rich.constrain import Constrain
         from rich.live import Live
 

@@ -125,7 +125,7 @@ def _others(also_found: Sequence[AlsoFound]) -> Iterator[str]:
 
 
 def _end(result: ShrunkPayload, budget: float | None) -> str:
-    """Return why it ended, and what would let it go on."""
+    """Return why it ended, and what would let it continue."""
     if result.stopped is StopReason.OUT_OF_TIME and budget is not None:
         return f"{result.stopped.value} (`--budget {budget:g}`; `--resume` continues)"
     if result.stopped is StopReason.INTERRUPTED:
@@ -147,7 +147,7 @@ def _show_content(result: ShrunkPayload) -> None:
 
 
 def _show_files(files: Mapping[str, bytes]) -> None:
-    """Show what is left of a folder: its files, and what stands in them if that is little."""
+    """Show what is left of a folder: its files, and what is in them if that is little."""
     is_short = sum(map(len, files.values())) <= _SHOWN_BYTES
     lines = [""]
     for path, content in list(files.items())[:_SHOWN_FILES]:

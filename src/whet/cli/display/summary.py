@@ -73,7 +73,7 @@ def search_line(search: SearchEntry) -> str:
         f"{search.first}" if search.first == search.last else f"{search.first} to {search.last}"
     )
     reason = StopReason.__members__.get(search.stop_reason or "")
-    # Another whet's notebook may name a reason that this one does not know.
+    # Another whet's notebook may name a reason that this one doesn't know.
     end = reason.value if reason else search.stop_reason or "not finished"
     return (
         f"{search.first:>5}  {_moment(search)}  {search.verb}  {_shown_command(search.trial)}"

@@ -116,7 +116,7 @@ def room_of(values: Mapping[str, object]) -> Room | None:
     """Return what the options say; None: nothing.
 
     Raises:
-        BadUsage: if one of them cannot be read.
+        BadUsage: if one of them can't be read.
     """
     room = Room(
         disks=_disks(values),

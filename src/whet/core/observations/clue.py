@@ -1,4 +1,4 @@
-"""What points at the cause of a failure, where the failure itself does not name it."""
+"""What points at the cause of a failure, where the failure itself doesn't name it."""
 
 from enum import Enum
 

@@ -28,7 +28,7 @@ class ThreadStack(Record):
 
 @value_class(kw_only=True)
 class TaskStack(Record):
-    """One task of asyncio that is not done, or that has died of an error which nobody has asked for.
+    """One task of asyncio that isn't done, or that has died of an error which nobody has asked for.
 
     Attributes:
         name: what the program calls it.
@@ -36,8 +36,8 @@ class TaskStack(Record):
         awaits: names of the tasks that it awaits, ``runs`` or ``is ready``; empty: something else,
             which the innermost frame tells.
         loop: which event loop it belongs to.
-        died: the error that it has ended with; empty: it is not done.
-        shares: what that has in common with tasks that are not done, such as a queue: what its
+        died: the error that it has ended with; empty: it isn't done.
+        shares: what that has in common with tasks that aren't done, such as a queue: what its
             function calls it, and the other task.
     """
 
@@ -95,7 +95,7 @@ class ProcessStack(Record):
         command: its command line, in one line.
         rank: its place in a distributed job, if it has one.
         name: what the program calls it, if it was started by multiprocessing; empty: not known.
-        state: a letter of proc(5): ``R`` runs, ``S`` waits, ``D`` waits in the kernel and cannot
+        state: a letter of proc(5): ``R`` runs, ``S`` waits, ``D`` waits in the kernel and can't
             be interrupted, ``T`` is stopped, ``Z`` has ended.
         cpu_share: CPU seconds a second, between two looks; None: there was one look.
         engine: what told of it: ``py-spy``, ``agent``, ``gdb``; empty: nothing did.

@@ -30,7 +30,7 @@ class PathFacts(Record):
         free_bytes: how much of it an ordinary user may still fill.
         free_files: how many files may still be made; None: it has no such limit.
         user: who asked.
-        near: names beside it that are much like the one that was not there.
+        near: names beside it that are much like the one that didn't exist.
     """
 
     existing: str
@@ -173,7 +173,7 @@ class SystemCalls(Record):
     Attributes:
         seen: how many calls were looked at.
         failed: how many of them failed.
-        usual: how many of those are as usual as a search for a module; they are not told.
+        usual: how many of those are as usual as a search for a module; they aren't told.
         processes: how many processes there were.
         failures: the others, in the order in which they came last.
         waits: calls that took long, the longest first.

@@ -45,7 +45,7 @@ def statement_at(source: str | bytes, line: int) -> Statement | None:
         None: there is no statement at all.
 
     Raises:
-        SyntaxError, ValueError: if the source is not Python.
+        SyntaxError, ValueError: if the source isn't Python.
     """
     found = sorted(_statements(module_of(source), ""), key=lambda each: each.first)
     around = [each for each in found if each.first <= line <= each.last]
@@ -60,7 +60,7 @@ def functions_in(source: str | bytes) -> tuple[str, ...]:
     """Return the qualified names of all functions, as they are written: ``Class.method.inner``.
 
     Raises:
-        SyntaxError, ValueError: if the source is not Python.
+        SyntaxError, ValueError: if the source isn't Python.
     """
     return tuple(each.function for each in _statements(module_of(source), "") if each.function)
 
@@ -69,7 +69,7 @@ def lambdas_in(source: str | bytes) -> dict[str, int]:
     """Return by qualified name the lines of lambdas that are given a name by an assignment alone.
 
     Raises:
-        SyntaxError, ValueError: if the source is not Python.
+        SyntaxError, ValueError: if the source isn't Python.
     """
     return dict(_lambdas(module_of(source), ""))
 
@@ -78,7 +78,7 @@ def lambdas_on(source: str | bytes, line: int) -> int:
     """Return how many lambdas begin on a line; Python tells them apart by nothing else.
 
     Raises:
-        SyntaxError, ValueError: if the source is not Python.
+        SyntaxError, ValueError: if the source isn't Python.
     """
     nodes = ast.walk(module_of(source))
     return sum(isinstance(each, ast.Lambda) and each.lineno == line for each in nodes)

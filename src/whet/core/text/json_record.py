@@ -45,7 +45,7 @@ class Codec:
 class Record:
     """Base of a frozen dataclass that is kept as a JSON object.
 
-    A field that the object does not have is as by default, so that older records stay readable.
+    A field that the object doesn't have is as by default, so that older records stay readable.
     """
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class Record:
 
         Args:
             data: what ``to_json`` returned.
-            known: fields that are not read from it.
+            known: fields that aren't read from it.
 
         Raises:
             MalformedRecordError: if it is something else; names the field.
@@ -80,7 +80,7 @@ class Record:
 
 
 def sparse(default: ValueT, codec: Codec | None = None) -> ValueT:
-    """Return the default of a field that is not written where it is as by default."""
+    """Return the default of a field that isn't written where it is as by default."""
     return _field(default, {"sparse": True, "codec": codec})
 
 

@@ -10,7 +10,7 @@ _MOST_SHOWN = 200
 
 
 class MalformedRecordError(ValueError):
-    """A stored record does not have the shape that its reader expects."""
+    """A stored record doesn't have the shape that its reader expects."""
 
 
 def decoded(data: str | bytes) -> object:

@@ -7,7 +7,7 @@ _HIDDEN = (
     # What turns the direction of a text, so that it reads otherwise than it is (CVE-2021-42574).
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"
     "\u2028\u2029"  # ends of lines
-    "\u00ad\u180e\u200b\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # is not seen
+    "\u00ad\u180e\u200b\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"  # isn't seen
     "\ud800-\udfff"  # bytes that are no text
 )
 _IN_TEXT, _IN_LINE = re.compile(f"[{_HIDDEN}]"), re.compile(f"[\n{_HIDDEN}]")
@@ -16,7 +16,7 @@ _BYTES, _FIRST_BYTE, _LAST_BYTE = 0xDC00, 0xDC80, 0xDCFF
 
 
 def visible(text: str) -> str:
-    """Return ``text``, of many lines, with what is not seen or is obeyed shown as escapes."""
+    """Return ``text``, of many lines, with what isn't seen or is obeyed shown as escapes."""
     return _IN_TEXT.sub(_escape, text.replace("\r\n", _LINE_END))
 
 

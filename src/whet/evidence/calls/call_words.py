@@ -152,7 +152,7 @@ def _path(path: str) -> str:
 
 
 def _cut(text: str, widest: int) -> str:
-    """Return a text that can be shown and is not longer than that: what stands in the middle goes."""
+    """Return a text that can be shown and isn't longer than that: what is in the middle goes."""
     if len(text) > widest:
         text = f"{text[: widest // 2]}…{text[-widest // 2 :]}"
     return visible_line(text)

@@ -24,7 +24,7 @@ _ALWAYS: tuple[tuple[str, str, str], ...] = (
     ("connect", "ENOENT", r"/nscd/"),
     ("socket", "EAFNOSUPPORT", r""),
     ("", "ENOENT", r"/<[^/]*>$"),  # the source of `python -c`, looked for by a traceback
-    # questions that opening a file and starting a thread ask by themselves
+    # questions that opening a file and starting a thread ask on their own
     ("", "ENOTTY", r""),
     ("", "ESPIPE", r""),
     ("", "ENOSYS", r""),
@@ -91,14 +91,14 @@ _MADE_UP = re.compile(r"(?<=tmp)[a-z0-9_]{8}(?![a-z0-9_])|\b[0-9a-f]{12,}\b")
 def is_usual(call: str, error: str, path: str, frames: tuple[Frame, ...] | None = ()) -> bool:
     """Whether a failing call is what nearly every program meets.
 
-    What a line of the user's own code asks for is not, whatever its path looks like.
+    What a line of the user's own code asks for isn't, whatever its path looks like.
 
     Args:
         call: its name.
         error: how it fails.
         path: what it is about.
-        frames: the Python lines that made it; empty: there are none; None: they are not known
-            yet, and what they could change is not called usual.
+        frames: the Python lines that made it; empty: there are none; None: they aren't known
+            yet, and what they could change isn't called usual.
     """
     if frames is None:
         is_quick = error == "ENOENT" and call == "newfstatat" and path.endswith(_QUICK)

@@ -36,7 +36,7 @@ def changed_functions(
 ) -> tuple[ChangedFunction, ...]:
     """Return the functions of one release that the other one has otherwise, or not at all.
 
-    Words that decide nothing, such as comments, docstrings and annotations, do not count.
+    Words that decide nothing, such as comments, docstrings and annotations, don't count.
 
     Args:
         one: name of a file to its text; a module that became a package is found.

@@ -44,7 +44,7 @@ def kept_clues(
 
 
 def _continued(source: str, taken: int) -> int:
-    """Return the only `continue` by which a loop begins anew without giving back; 0: there are others."""
+    """Return the only `continue` by which a loop begins again without giving back; 0: there are others."""
     found: list[int] = []
     with suppress(SyntaxError, ValueError, RecursionError):
         loops = [

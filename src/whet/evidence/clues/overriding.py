@@ -192,7 +192,7 @@ def _goes_on(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> boo
 
 
 def _assigned_in(function: ast.FunctionDef | ast.AsyncFunctionDef | None, attribute: str) -> int:
-    """Return the line in which a method sets an attribute of its object; 0: it does not."""
+    """Return the line in which a method sets an attribute of its object; 0: it doesn't."""
     for node in ast.walk(function) if function is not None else ():
         if (
             isinstance(node, ast.Attribute)

@@ -275,11 +275,11 @@ def hit_lines(hit: Hit) -> list[str]:
 
 
 def call_lines(calls: Sequence[Call]) -> Iterator[str]:
-    """Yield the calls as a tree, each process by itself."""
+    """Yield the calls as a tree, each process on its own."""
     known = {(each.pid, each.number) for each in calls}
     below: dict[tuple[int, int], list[Call]] = {}
     for each in calls:
-        # A forked process goes on below a call of its parent, which is none of its own.
+        # A forked process continues below a call of its parent, which is none of its own.
         is_own = (each.pid, each.caller) in known and each.caller < each.number
         caller = each.caller if is_own else 0
         below.setdefault((each.pid, caller), []).append(each)

@@ -28,7 +28,7 @@ GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
 
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
-# Whoever expects that a file may not be there does not expect that there is no room for it.
+# Whoever expects that a file may not be there doesn't expect that there is no room for it.
 _SHORTAGE = re.compile(r"No space left|Too many open files|Cannot allocate memory|quota exceeded")
 
 
@@ -71,7 +71,7 @@ def raised_clues(
     at: Placing,
     source_of: Callable[[str], str],
 ) -> list[Clue]:
-    """Return the errors that came before the failure and that it does not tell of, the last first."""
+    """Return the errors that came before the failure and that it doesn't tell of, the last first."""
     raised = list(_raised(told))
     place = None if failure is None else failure.place
     kind = "" if failure is None else failure.signature.exception.rpartition(".")[2]
@@ -187,7 +187,7 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         if isinstance(node, ast.With | ast.AsyncWith):
             found = _taken(node, kind) or found
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
-            found = _EXPECTED  # what the group holds is not told
+            found = _EXPECTED  # what the group holds isn't told
         else:
             found = _matching(node.handlers, kind) or _left(node.finalbody) or found
     return found
@@ -224,7 +224,7 @@ def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | No
                 is_broad=bool(_names(each.type) & _BROAD) and not _uses(each),
                 raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
             )
-    # Which of them it was cannot be told; that it was none cannot either.
+    # Which of them it was can't be told; that it was none can't either.
     return _EXPECTED if any(is_caught is None for _, is_caught in known) else None
 
 
@@ -246,7 +246,7 @@ def _taken(node: ast.With | ast.AsyncWith, kind: str) -> _Handler | None:
 
 
 def _catches(names: frozenset[str], kind: str) -> bool | None:
-    """Whether a handler of some names takes an error of a type; None: the names do not say."""
+    """Whether a handler of some names takes an error of a type; None: the names don't say."""
     if kind in names or names & _BROAD:
         return True
     error = getattr(builtins, kind, None)

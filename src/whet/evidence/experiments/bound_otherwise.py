@@ -69,7 +69,7 @@ def _late_functions(loop: ast.For) -> Iterator[Change]:
 
 
 def _taken_out(node: _Function) -> Iterator[Change]:
-    """Yield the arguments that a function takes something out of, where its caller goes on with them."""
+    """Yield the arguments that a function takes something out of, where its caller continues with them."""
     given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
     told: set[str] = set()
     for each in ast.walk(node):
@@ -186,7 +186,7 @@ def _interleaved(node: ast.AsyncFunctionDef) -> Iterator[Change]:
     first = next(
         each for each in ast.walk(node) if isinstance(each, ast.Await) and each.lineno == waits[0]
     )
-    # Where a lock is held already, one that helps says only that this one does not.
+    # Where a lock is held already, one that helps says only that this one doesn't.
     is_guarded = any(isinstance(each, ast.AsyncWith) for each in ast.walk(node))
     yield Change(
         node=first, what=f"other tasks run `{node.name}` while it waits here, before it changes what they share",

@@ -29,7 +29,7 @@ class Repair:
         what: what the program has there, in words.
         instead: what the changed program has instead, in words that follow "with".
         text: the whole text of the changed module.
-        is_telling: that a program passes with it says what was wrong. A copy in the place of an
+        is_telling: that a program passes with it says what was wrong. A copy instead of an
             object that was meant to be changed only takes that change away, whatever is wrong.
         needs: what the failing run must have had there for it to be tried; None: nothing.
         hides: with it the command may pass whatever line is wrong: tried last.
@@ -84,7 +84,7 @@ def repair_of(tree: ast.Module, change: Change) -> Repair | None:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the tree of a module; None: it cannot be read, or is too deep to be changed."""
+    """Return the tree of a module; None: it can't be read, or is too deep to be changed."""
     with suppress(SyntaxError, ValueError, RecursionError):
         tree = module_of(source)
         return tree if _is_shallow(tree) else None
@@ -101,7 +101,7 @@ def _is_shallow(tree: ast.AST) -> bool:
 
 
 def replacing(node: ast.expr, what: str, made: str, shown: str = "") -> Change:
-    """Return the change that puts another expression in the place of one."""
+    """Return the change that puts another expression instead of one."""
     shown = shown or made.replace("__import__('copy').", "")
     return Change(
         node=node, what=what, instead=f"`{shown}`", edit=edit_at(node, lambda _: expression(made))
@@ -135,7 +135,7 @@ class _Editor(ast.NodeTransformer):
 
 def _text_with(tree: ast.Module, change: Change) -> str:
     editor = _Editor(change.edit)
-    with suppress(ValueError, RecursionError):  # some texts cannot stand in an f-string
+    with suppress(ValueError, RecursionError):  # some texts can't stand in an f-string
         made = editor.visit(copy.deepcopy(tree))
         if editor.is_done and isinstance(made, ast.AST):
             return ast.unparse(made)

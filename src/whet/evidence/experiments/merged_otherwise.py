@@ -133,7 +133,7 @@ def _instead(text: str) -> Edit:
 
 
 class _Lengthening(ast.NodeTransformer):
-    """Puts a longer key in the place of one, wherever a dict is asked for it."""
+    """Puts a longer key instead of one, wherever a dict is asked for it."""
 
     def __init__(self, holder: str, key: str, more: str) -> None:
         self._holder, self._key, self._longer = holder, key, f"({key}, {more})"
@@ -163,7 +163,7 @@ class _Lengthening(ast.NodeTransformer):
 
 
 def _updated(node: ast.Expr) -> Iterator[Change]:
-    """Yield `one.update(other)`, which puts a dict of `other` in the place of one in `one`."""
+    """Yield `one.update(other)`, which puts a dict of `other` instead of one in `one`."""
     match node.value:
         case ast.Call(func=ast.Attribute(value=one, attr="update"), args=[other], keywords=[]):
             own, given = ast.unparse(one), ast.unparse(other)

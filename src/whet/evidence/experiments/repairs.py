@@ -63,11 +63,11 @@ _WIDER = {
     "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
 }  # fmt: skip
 _MOST_ITEMS = 100_000
-"""An iterator may have no end: one that has more items than these is not made a list."""
+"""An iterator may have no end: one that has more items than these isn't made a list."""
 
 
 def repairs_of(source: str) -> Iterator[Repair]:
-    """Yield the changes that a module offers, by their lines; none if it cannot be read."""
+    """Yield the changes that a module offers, by their lines; none if it can't be read."""
     tree = parsed(source)
     if tree is None:
         return

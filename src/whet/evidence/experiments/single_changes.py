@@ -133,11 +133,11 @@ class Vocabulary:
 def changes_of(
     node: ast.expr, around: Sequence[ast.AST], words: Vocabulary
 ) -> Iterator[SingleChange]:
-    """Yield what may stand in the place of an expression.
+    """Yield what may stand instead of an expression.
 
     Args:
         node: the expression.
-        around: what it stands in, the innermost last.
+        around: what it is in, the innermost last.
         words: of its module.
     """
     for instead, rank in _of_expression(node, around, words):
@@ -486,7 +486,7 @@ def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator
 
 
 def _is_left_alone(node: ast.Call, around: Sequence[ast.AST]) -> bool:
-    """Whether a call stands in a coroutine without an `await`."""
+    """Whether a call is in a coroutine without an `await`."""
     parent = around[-1] if around else None
     inner = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
     return (

@@ -19,11 +19,11 @@ _Statements = tuple[list[ast.stmt], int]
 
 
 def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[SingleChange]:
-    """Yield what may stand in the place of a statement, in lines of its own depth.
+    """Yield what may stand instead of a statement, in lines of its own depth.
 
     Args:
         node: the statement.
-        around: what it stands in, the innermost last.
+        around: what it is in, the innermost last.
     """
     for statements, rank in _of_statement(node, around):
         yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
@@ -157,7 +157,7 @@ def _branches(node: ast.If) -> Iterator[_Statements]:
 
 
 def _only_reporting(node: ast.If, around: Sequence[ast.AST]) -> Iterator[_Statements]:
-    """Yield a test that only reports, and then goes on, with a way out."""
+    """Yield a test that only reports, and then continues, with a way out."""
     is_function = any(isinstance(each, FUNCTIONS) for each in around)
     calls = [
         each

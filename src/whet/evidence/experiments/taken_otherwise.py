@@ -39,7 +39,7 @@ _NEAR = (
 )
 _SAID_TRUTH = "the texts `0`, `false`, `no` and `off` taken as false"
 _MOST_ITEMS = 100_000
-"""An iterator may have no end: one that has more items than these is not made a list."""
+"""An iterator may have no end: one that has more items than these isn't made a list."""
 _AS_LIST = (
     "(lambda own: own if not hasattr(own, '__next__') else (lambda items: items if len(items) <"
     f" {_MOST_ITEMS} else 1 / 0)(list(__import__('itertools').islice(own, "

@@ -185,7 +185,7 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
     old = text.content[begin:end].decode("utf-8", "replace")
     if isinstance(node, ast.expr):
         if _dump(old) != ast.dump(node):
-            return None  # a place in a text, or a line that goes on
+            return None  # a place in a text, or a line that continues
         new = change.instead
         put = new if node.col_offset and text.content[begin - 1 : begin] == b"(" else f"({new})"
     else:

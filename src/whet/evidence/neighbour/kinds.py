@@ -47,7 +47,7 @@ def odd_values(
     passing: tuple[Recording, Iterable[Call]],
     error: Raised,
 ) -> list[Odd]:
-    """Return values of kinds that passing calls do not make on the same lines, the first one first.
+    """Return values of kinds that passing calls don't make on the same lines, the first one first.
 
     Args:
         failing: the failing run, and calls in it.

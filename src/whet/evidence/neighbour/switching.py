@@ -8,7 +8,7 @@ import ast
 from whet.evidence.neighbour.divergence import Divergence
 
 MOST_BYTES = 96 << 10
-"""More does not fit into the variable that the agent is told it by."""
+"""More doesn't fit into the variable that the agent is told it by."""
 
 
 def switched(text: str, found: Divergence) -> str:

@@ -8,7 +8,7 @@ from whet.core.value_class import value_class
 
 @value_class(kw_only=True)
 class ForeignCrash:
-    """An uncaught error of a program that is not written in Python.
+    """An uncaught error of a program that isn't written in Python.
 
     Attributes:
         exception: its type as printed, or ``panic``.

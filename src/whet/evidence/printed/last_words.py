@@ -47,7 +47,7 @@ def _said(lines: Sequence[str]) -> list[str]:
 
 
 def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
-    """Return what a program complains of on its command line, or None if it does not.
+    """Return what a program complains of on its command line, or None if it doesn't.
 
     The conventions are those of getopt, argparse, optparse and click: a ``usage:`` line or
     ``Try 'prog --help'``, and an exit code of 2 (or 1, 64, 129).

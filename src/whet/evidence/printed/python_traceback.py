@@ -27,7 +27,7 @@ class Traceback:
     Attributes:
         exception: qualified type, as printed; empty if the traceback breaks off.
         message: what stands behind the type, over all its lines; notes included.
-        stack: frames, outermost first, each with how often it stands there.
+        stack: frames, outermost first, each with how often it is there.
         sources: the lines of source shown with each frame, in the same order.
         marks: the columns that carets mark in each of them, ``line:first-end`` counted from 0 within
             what is shown; empty: none.
@@ -271,7 +271,7 @@ class _Reader:
 
     def _read_message(self, first: str, indent: int) -> str:
         message = [first]
-        # A program goes on after what it logged: only indented lines belong to the message.
+        # A program continues after what it logged: only indented lines belong to the message.
         margin = "" if self.origin is Origin.MAIN else " "
         while self.at < len(self.lines) and not self._ends_message(self.lines[self.at]):
             if not self.lines[self.at].startswith(margin):
@@ -292,7 +292,7 @@ class _Reader:
         )
 
     def _read_embedded(self, exception: str) -> Traceback | None:
-        """Read the traceback of another process that stands in the message of this one."""
+        """Read the traceback of another process that is in the message of this one."""
         if exception.endswith("ProcessRaisedException"):
             for offset in range(4):
                 if _CHILD_OF_TORCH.match(self._line(offset)):

@@ -56,7 +56,7 @@ class Idle:
 
 @value_class
 class Added:
-    """Something was added to a variable; None: what, is not known."""
+    """Something was added to a variable; None: what, isn't known."""
 
     expr: ast.expr
     step: Step
@@ -73,7 +73,7 @@ class Circumstances:
         self._walk = walk
 
     def file_moved(self, failing: Failing) -> Moved | None:
-        """Return why a file is not where it was asked for."""
+        """Return why a file isn't where it was asked for."""
         if failing.error.type not in _OF_FILES:
             return None
         events = [each for each in self._all.events if each.moment <= failing.error.moment]
@@ -89,7 +89,7 @@ class Circumstances:
         return None
 
     def still_imported(self, failing: Failing) -> Importing | None:
-        """Return the import that has led away from the module that is not done yet."""
+        """Return the import that has led away from the module that isn't done yet."""
         for node in ast.walk(failing.node):
             value = None
             if isinstance(node, ast.Attribute):
@@ -186,7 +186,7 @@ def _loops(own: ast.AST | None, names: set[str]) -> Iterator[ast.For]:
 
 
 def _is_of(wanted: Path, gone: str, folder: str) -> bool:
-    """Whether a path is what was taken away, or lies below it."""
+    """Whether a path is what was taken away, or is below it."""
     path = Path(os.path.normpath(Path(folder, gone)))
     wanted = Path(os.path.normpath(wanted))
     return path == wanted or path in wanted.parents

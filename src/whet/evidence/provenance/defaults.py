@@ -22,7 +22,7 @@ class Default:
 
     Attributes:
         holder: the expression that was asked.
-        key: the key that it does not have.
+        key: the key that it doesn't have.
         other: the key that it has, and that was never asked for there.
         step: when.
         trail: the way of the key.

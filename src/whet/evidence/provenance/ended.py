@@ -48,7 +48,7 @@ class Dropped:
 def closed_before(
     failing: Failing, recording: Recording, sources: Sources, walk: Walk
 ) -> Ended | None:
-    """Return the line that has closed what the failing line uses; None: that is not why it failed."""
+    """Return the line that has closed what the failing line uses; None: that isn't why it failed."""
     if not _SAYS_CLOSED.search(_words(failing, recording)):
         return None
     for said, value in _used(failing, sources, walk):
@@ -117,7 +117,7 @@ def _used(failing: Failing, sources: Sources, walk: Walk) -> Iterator[tuple[str,
 
 
 def _since(recording: Recording, value: Value, failing: Failing, state: str) -> Step | None:
-    """Return the line since which something is in a state; None: it is not, or always was."""
+    """Return the line since which something is in a state; None: it isn't, or always was."""
     seen = [each for each in recording.history(value.number) if each.moment <= failing.error.moment]
     seen = [each for each in seen if each.value.type == value.type]
     if not seen or not _is_in(recording, seen[-1].value, state):

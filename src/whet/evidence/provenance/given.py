@@ -99,7 +99,7 @@ def gave_part(wanted: Part, recording: Recording, moment: int) -> Step | None:
 def _by_place(
     wanted: Part, expr: ast.Call, known: Sequence[Given], recording: Recording
 ) -> ast.expr | None:
-    """Return the argument in the place of the part, where all others are in theirs: a record's."""
+    """Return the argument instead of the part, where all others are in theirs: a record's."""
     parts = list(recording.parts(wanted.holder))
     names = [name for name, _ in parts]
     if wanted.key not in names[: len(expr.args)] or len(parts) < len(expr.args):

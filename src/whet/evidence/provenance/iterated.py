@@ -33,7 +33,7 @@ def resized_in_loop(
     """Return the line of a loop's last round that has changed what the loop goes through.
 
     Returns:
-        None if that is not why it failed, or if nothing tells which of several containers it is.
+        None if that isn't why it failed, or if nothing tells which of several containers it is.
     """
     words = " ".join(part.words for _, part in recording.parts(failing.error.arguments))
     if failing.error.type != "RuntimeError" or not _CHANGED.search(words):

@@ -78,7 +78,7 @@ class Missing:
         self._records = records
 
     def reason(self, holder: Value, key: Value, step: Step) -> Reason | None:
-        """Return why something does not have a key at a step; None: nothing tells."""
+        """Return why something doesn't have a key at a step; None: nothing tells."""
         return (
             self.removed(holder, key.words, step)
             or self.likewise(holder, key, step)
@@ -111,7 +111,7 @@ class Missing:
         )
 
     def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
-        """Return the key that something has, and that a reader would take for one it does not have."""
+        """Return the key that something has, and that a reader would take for one it doesn't have."""
         wanted = _plain(key.words)
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
         # Of many keys only the first and the last are known at once: each was the last one once.
@@ -145,7 +145,7 @@ class Missing:
 
 
 def caught(recording: Recording, first: Raised) -> tuple[Call, int] | None:
-    """Return the line that went on after an error."""
+    """Return the line that continued after an error."""
     same = [
         each
         for each in recording.errors

@@ -141,7 +141,7 @@ class Moments:
     def result_of(
         self, expr: ast.Call, call: Call, step: Step, target: Value | None
     ) -> Step | None:
-        """Return where a call has given back a value; None: it made an object, or is not known."""
+        """Return where a call has given back a value; None: it made an object, or isn't known."""
         for callee in reversed(self.callees(expr, call, step)):
             if callee.code.short == "__init__":
                 return None
@@ -361,7 +361,7 @@ class Moments:
         return None
 
     def making(self, call: Call, step: Step, holder: Value) -> ast.expr | None:
-        """Return the part of a line that has made an object, if it is not the whole of it."""
+        """Return the part of a line that has made an object, if it isn't the whole of it."""
         given: list[ast.expr] = []
         for node in self.nodes(call, step):
             if isinstance(node, ast.Dict | ast.List | ast.Tuple) and self.makes(
@@ -559,7 +559,7 @@ class Moments:
 
         Args:
             expr: the expression.
-            call: the call that it stands in.
+            call: the call that it is in.
             step: the step that evaluates it.
             flaw: of what a generator has yielded, that with the flaw is wanted; else the last.
         """

@@ -127,7 +127,7 @@ class Origin(Wording):
         yield from self._of_suspects(failing)
 
     def _of_replaced(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of the error that a handler put this one in the place of, or ended the program for."""
+        """Tell of the error that a handler put this one instead of, or ended the program for."""
         replaced = replaced_in(failing, self.recording, self.sources)
         error = replaced or caught_before(failing, self.recording)
         if error is None:

@@ -94,7 +94,7 @@ class Step:
         begin, end: moments; end 0: it was under way when the program failed.
         result: what was returned or yielded; None: it is a line.
         has_changed: the variables that it has changed.
-        since: the moment since which calls are its own, if that is not when it began.
+        since: the moment since which calls are its own, if that isn't when it began.
     """
 
     frame: "Call"
@@ -335,7 +335,7 @@ def read_recording(data: bytes) -> Recording:
     """Return what was written down.
 
     Raises:
-        MalformedRecordError: if it is not what an agent writes.
+        MalformedRecordError: if it isn't what an agent writes.
     """
     told = as_record(decoded(data), "steps")
     values = [_value(each) for each in rows(told.get("rows"), 7)]

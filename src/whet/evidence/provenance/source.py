@@ -29,7 +29,7 @@ class Source:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Its statements; none if it cannot be read."""
+        """Its statements; none if it can't be read."""
         with suppress(SyntaxError, ValueError, RecursionError):
             return module_of(self.text)
         return ast.Module(body=[], type_ignores=[])
@@ -92,7 +92,7 @@ class Sources:
     known: dict[str, Source] = field(default_factory=dict[str, Source])
 
     def __getitem__(self, path: str) -> Source:
-        """Return a file; an empty one if it cannot be read."""
+        """Return a file; an empty one if it can't be read."""
         if path not in self.known:
             text = ""
             with suppress(OSError):

@@ -62,7 +62,7 @@ class Suspect:
         says: what is wrong with it; empty: nothing that can be told from it alone.
         flaw: that, as a question about other values.
         rank: the lower, the likelier.
-        key: it is a part of what stands there, under this key; empty: it is all of it.
+        key: it is a part of what is there, under this key; empty: it is all of it.
         holder: what holds it then.
     """
 
@@ -124,7 +124,7 @@ def _innermost(recording: Recording, last: Raised) -> Raised:
 
 
 def replaced_in(failing: Failing, recording: Recording, sources: Sources) -> Raised | None:
-    """Return the error that a `raise` in its handler put another one in the place of."""
+    """Return the error that a `raise` in its handler put another one instead of."""
     source = sources[failing.call.code.path]
     statement = source.statement(failing.error.line)
     handlers = (node for node in ast.walk(source.tree) if isinstance(node, ast.ExceptHandler))

@@ -58,7 +58,7 @@ class Hop:
         value: what it was.
         inside: what held it, such as the record that it was read from.
         expr: that part of the program.
-        step: when it was evaluated; None: that is not known.
+        step: when it was evaluated; None: that isn't known.
     """
 
     call: Call
@@ -105,7 +105,7 @@ class Trail:
 
 
 def is_written_so(default: ast.expr, target: Value) -> bool:
-    """Whether a default is the value; one that is not written out may be."""
+    """Whether a default is the value; one that isn't written out may be."""
     if isinstance(default, ast.Constant):
         return repr(default.value) == target.words
     return True
@@ -120,7 +120,7 @@ def index_in(holder: Value | None, words: str) -> str:
 
 
 def words_of(value: Value | None) -> str:
-    """Return how a value is written; empty: it is not known."""
+    """Return how a value is written; empty: it isn't known."""
     return "" if value is None else value.words
 
 

@@ -213,7 +213,7 @@ def _since_entered(call: Call, loop: _Loop) -> list[Step]:
 
 
 def _exits(loop: _Loop) -> list[list[ast.expr]] | None:
-    """Return the tests that decide whether a loop goes on, each with those around it first.
+    """Return the tests that decide whether a loop continues, each with those around it first.
 
     None: something else decides, or may do so.
     """

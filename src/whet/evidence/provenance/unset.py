@@ -124,7 +124,7 @@ class Attributes:
         return found
 
     def _instead(self, setting: Setting, holder: Value) -> Setting | None:
-        """Return the method of the same name that was run in the place of another one."""
+        """Return the method of the same name that was run instead of another one."""
         for place, (path, owner) in enumerate(self._line(holder)[: setting.place]):
             for method in _methods(owner):
                 one = Setting(path, owner.name, place, method, method.lineno)
@@ -166,7 +166,7 @@ def _methods(owner: ast.ClassDef) -> Iterator[_FUNCTION]:
 
 
 def _line_setting(method: _FUNCTION, name: str) -> int:
-    """Return the line in which a method sets an attribute of its object; 0: it does not."""
+    """Return the line in which a method sets an attribute of its object; 0: it doesn't."""
     arguments = [*method.args.posonlyargs, *method.args.args]
     for node in ast.walk(method) if arguments else ():
         match node:

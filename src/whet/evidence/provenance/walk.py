@@ -75,7 +75,7 @@ class Walk:
 
         Args:
             expr: the expression.
-            call: the call that it stands in.
+            call: the call that it is in.
             step: the step that evaluates it.
             target: its value; None: not known.
             flaw: what is wrong with the value, which an operand may have too.

@@ -126,7 +126,7 @@ class _Kinds:
                 known.append(step)
 
     def __call__(self, path: str, expr: ast.expr, line: int) -> str:
-        """Return a type; empty: it is not known."""
+        """Return a type; empty: it isn't known."""
         for step in self._steps.get((path, line), ()):
             value: Value | None = self._walk.now.value(expr, step.frame, step)
             if value is not None:

@@ -10,7 +10,7 @@ def told_apart(found: Failure, wanted: Failure | None) -> str:
 
     Args:
         found: another failure.
-        wanted: the one that it is not; None: any would have been another.
+        wanted: the one that it isn't; None: any would have been another.
     """
     if wanted is None or found.summary != wanted.summary:
         return f"`{found.summary}`"

@@ -91,7 +91,7 @@ def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: s
     """Return the failure with the limit that explains it, if one does.
 
     Args:
-        failure: what the outcome shows by itself.
+        failure: what the outcome shows on its own.
         limits: what the trial was allowed.
         met: limits of which all was used.
         text: the end of what the program wrote.
@@ -115,7 +115,7 @@ def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
     """Return what is to be said of limits that refused something, and that no failure names.
 
     A program may get by with fewer processes or threads, or fail without a word of it, and a shell
-    goes on when a program in it was killed. Memory that was all used is none: the kernel gives what
+    continues when a program in it was killed. Memory that was all used is none: the kernel gives what
     files hold of it back.
     """
     named = "" if outcome.failure is None else outcome.failure.limit
@@ -136,7 +136,7 @@ def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
 def _explains(name: str, failure: Failure, met: Collection[str], text: str) -> bool:
     signature = failure.signature
     if name == "memory":
-        # A call that fails for want of memory may leave no room to say so: no word is a word too.
+        # A call that fails for lack of memory may leave no room to say so: no word is a word too.
         is_mute = not signature.exception and not signature.message and not text.strip()
         is_telling = is_mute or _WANT.search(text) is not None
         return failure.kind is FailureKind.OUT_OF_MEMORY or (name in met and is_telling)

@@ -24,7 +24,7 @@ class Owner(Enum):
 
 @value_class
 class Location:
-    """A source file by a name that does not depend on the machine.
+    """A source file by a name that doesn't depend on the machine.
 
     Attributes:
         file: ``package/module.py`` in a library, else relative to the project.
@@ -110,7 +110,7 @@ class Ownership:
         return location
 
     def is_of_one_run(self, path: str) -> bool:
-        """Whether a file lies in a temporary folder that the program has made, outside the project."""
+        """Whether a file is in a temporary folder that the program has made, outside the project."""
         if any(_is_below(path, root) for root in (self.cwd, *self.roots)):
             return False
         return _TEMPORARY.match(_WHETS_FOLDER.split(path)[-1]) is not None
@@ -250,7 +250,7 @@ class OwnedFrame:
         frame: as printed.
         place: ``file.py:function``.
         owner: whose code it is.
-        repeats: how often it stands in the stack, one after the other.
+        repeats: how often it is in the stack, one after the other.
     """
 
     frame: Frame
@@ -298,5 +298,5 @@ def own(stack: Sequence[tuple[Frame, int]], ownership: Ownership) -> list[OwnedF
 
 
 def _plain(function: str) -> str:
-    """Return ``function`` without the classes and functions that it stands in."""
+    """Return ``function`` without the classes and functions that it is in."""
     return function.rsplit(".", 1)[-1] if not function.startswith("<") else function

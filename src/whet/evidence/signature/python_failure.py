@@ -140,7 +140,7 @@ def _message(raised: _Raised, kind: FailureKind, ownership: Ownership) -> str:
 def _as_raised(raised: _Raised) -> str:
     """Return the message; that of a KeyError without the quotes that Python puts around it.
 
-    A key in a message is data; a sentence is not, and the source shows that it was written.
+    A key in a message is data; a sentence isn't, and the source shows that it was written.
     """
     message = raised.message.strip()
     if raised.sources and _RAISED_WITH_TEXT.search(raised.sources[-1]):
@@ -155,7 +155,7 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
 
     What is quoted there and in the message is the programmer's own: the `'price'` of
     `row["price"]` tells which access failed, whatever the payload. The source of text that was
-    given to `exec` is not shown before 3.13, so it never counts.
+    given to `exec` isn't shown before 3.13, so it never counts.
     """
     if len(raised.sources) != len(raised.stack):
         return ""  # a report of pytest shows its source in another way
@@ -198,7 +198,7 @@ def _causes(raised: _Raised) -> tuple[str, ...]:
 def _with_syntax_file(
     syntax_file: Frame, frames: list[OwnedFrame], place: Place, ownership: Ownership
 ) -> tuple[list[OwnedFrame], Place]:
-    """Count the file that cannot be parsed as the innermost frame, if it is a file."""
+    """Count the file that can't be parsed as the innermost frame, if it is a file."""
     located = ownership.locate(syntax_file.path)
     if located.owner is Owner.GENERATED:
         # The text was given to eval, compile or ast.parse: it is data of its caller.

@@ -35,7 +35,7 @@ def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Fa
     """Return the failure with what of the room explains it, if something does.
 
     Args:
-        failure: what the outcome shows by itself.
+        failure: what the outcome shows on its own.
         room: what the trial had around it.
         outcome: what has become of its disks.
         text: the end of what the program wrote.
@@ -97,7 +97,7 @@ def _met(failure: Failure, room: Room, outcome: Outcome, said: str) -> tuple[str
 
 
 def is_about_gpus(said: str) -> bool:
-    """Whether a failure for want of memory speaks of a GPU's."""
+    """Whether a failure for lack of memory speaks of a GPU's."""
     return _GPU.search(said) is not None
 
 

@@ -13,7 +13,7 @@ def steady_frames(
     """Return the outermost frames that all samples of a stack share, by file and function.
 
     A busy loop is caught now in one, now in another of the functions that it calls; the function
-    that holds the loop stands in every sample.
+    that holds the loop is in every sample.
     """
     sampled = [own([(frame, 1) for frame in stack], ownership) for stack in stacks if stack]
     if not sampled:

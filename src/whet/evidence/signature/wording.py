@@ -20,7 +20,7 @@ _BY_ZERO = (
     r"divmod\(\)) by zero$|^float (?:modulo|divmod\(\)|floor division)$"
 )
 
-# Data that well-known libraries do not quote.
+# Data that well-known libraries don't quote.
 _UNQUOTED_DATA = (
     # lxml, and libxml2 behind it
     (r"(tag mismatch: )\S+( line \d+ and )\S+?,", r"\1<str>\2<str>,"),

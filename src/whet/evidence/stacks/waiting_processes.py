@@ -20,7 +20,7 @@ _ASKED = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 def process_clues(
     processes: Sequence[ProcessStack], ended: Sequence[ProcessEnd], at: Placing
 ) -> list[Clue]:
-    """Return which process cannot end or has ended, where another one waits for it.
+    """Return which process can't end or has ended, where another one waits for it.
 
     Args:
         processes: those of a hang, with their stacks.

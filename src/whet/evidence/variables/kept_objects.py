@@ -54,7 +54,7 @@ def rebuilt(node: object) -> object:
 
 
 def _rebuilt(kind: str, data: JsonObject) -> object | None:
-    """Return the very value, None if it is not all there."""
+    """Return the very value, None if it isn't all there."""
     name = str(data.get("type", ""))
     is_own_type = name.rpartition(".")[2] == kind
     if kind in _CONTAINERS and is_own_type:
@@ -80,7 +80,7 @@ def _container(kind: str, data: JsonObject) -> object | None:
         return None
     try:
         return _CONTAINERS[kind](items)
-    except TypeError:  # a member that cannot be hashed any more
+    except TypeError:  # a member that can't be hashed any more
         return None
 
 
@@ -113,7 +113,7 @@ def _numbers(values: object) -> object:
 
 
 def _attributes(data: JsonObject) -> dict[str, object]:
-    """Return what can be asked of an object that is not whole."""
+    """Return what can be asked of an object that isn't whole."""
     found = {str(name): rebuilt(value) for name, value in rows(data.get("at"), 2)}
     if str(data.get("k")) in {"array", "table"}:
         found["shape"] = tuple(items_of(data.get("shape")))

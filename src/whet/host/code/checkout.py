@@ -9,16 +9,16 @@ from whet.host.process.object_store import has_object
 def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
     """Make ``folder`` what ``commit`` holds, and nothing else.
 
-    Without ``is_clean`` what git does not track stays.
+    Without ``is_clean`` what git doesn't track stays.
 
-    A filter that fails (git-lfs is not installed, git-crypt has no key) is left out: then the
+    A filter that fails (git-lfs isn't installed, git-crypt has no key) is left out: then the
     files are as they are committed.
 
     Returns:
         Whether all filters did their work.
 
     Raises:
-        GitFailedError: if git cannot.
+        GitFailedError: if git can't.
     """
     place = Repository(folder)
     rules = ("HEAD", commit, "--", ":(glob)**/.gitattributes")
@@ -39,7 +39,7 @@ def check_out(folder: Path, commit: str, *, is_clean: bool = True) -> bool:
         place.get(*arguments, environment=filters)
     if has_object(commit):
         # A commit of whet's own, which only whet's git can read: the program's is to see the one
-        # below it, and what is more as changes that are not committed.
+        # below it, and what is more as changes that aren't committed.
         place.ask("reset", "--quiet", "--soft", f"{commit}^")
     if is_clean:
         place.get("clean", "--quiet", "-ffdx")

@@ -56,7 +56,7 @@ def describe_changes(before: CodeState, after: CodeState) -> str:
         except GitFailedError:
             return "; ".join([*parts, "the code, which the repository no longer holds"])
         parts.extend(_in_one_line([*map(str, changes), *_large_changes(before, after)]))
-        # A search has a digest of its own, in which its payloads do not count.
+        # A search has a digest of its own, in which its payloads don't count.
         if not parts and (_holds_a_repository(before) or _holds_a_repository(after)):
             parts.append("uncommitted changes in a submodule")
     return "; ".join(parts)
@@ -119,7 +119,7 @@ def _tree_of(code: CodeState) -> str:
 
 
 def _holds_a_repository(code: CodeState) -> bool:
-    """Whether another repository stands in the code, of whose changes only a digest is known."""
+    """Whether another repository is in the code, of whose changes only a digest is known."""
     listing = _repository(code).get("ls-tree", "-r", "-z", _tree_of(code))
     return any(line.startswith(_REPOSITORY) for line in listing.split("\0"))
 

@@ -18,7 +18,7 @@ from whet.host.process.working_tree import WorkingTree
 def restore(repository: Repository, code: CodeState, folder: Path) -> tuple[str, ...]:
     """Make the files in ``folder`` those that ``code`` was recorded from.
 
-    Times and rights of files, but for the right to execute, and empty folders are not kept.
+    Times and rights of files, but for the right to execute, and empty folders aren't kept.
 
     Args:
         repository: where the code is kept.

@@ -53,7 +53,7 @@ class Snapshot:
 
     Attributes:
         code: the code, or None if it could not be recorded.
-        notes: what is not in it, or why there is none, in sentences.
+        notes: what isn't in it, or why there is none, in sentences.
     """
 
     code: CodeState | None = None
@@ -67,7 +67,7 @@ def take_snapshot(
     root: Path | None = None,
     keep_untracked_below_bytes: int = KEPT_BELOW_BYTES,
 ) -> Snapshot:
-    """Record the working tree that ``folder`` lies in. Never raises: a trial goes on without.
+    """Record the working tree that ``folder`` is in. Never raises: a trial continues without.
 
     A working tree that equals HEAD costs one git process and makes no object, and one that
     equals its last snapshot makes no second one. A folder in no repository is one whose HEAD is
@@ -348,7 +348,7 @@ class _Session:
         return commit
 
     def _changed(self, now: Memory, commit: str) -> list[str]:
-        """Return the objects of a snapshot that HEAD does not have: git may have some by chance."""
+        """Return the objects of a snapshot that HEAD doesn't have: git may have some by chance."""
         if now.head.name:
             how = (
                 "diff-tree",

@@ -41,10 +41,10 @@ def _content(repository: Repository, blob: str) -> bytes:
 
 
 def put_version(path: Path, mode: str, content: bytes | None) -> None:
-    """Make ``path`` a version of a file; no content: it is not there.
+    """Make ``path`` a version of a file; no content: it doesn't exist.
 
     Raises:
-        OSError: if that cannot be done.
+        OSError: if that can't be done.
     """
     if os.path.lexists(path):
         remove_tree(path)

@@ -17,7 +17,7 @@ _VIM, _VIM_MODIFIED_AT, _VIM_MODIFIED = b"b0", 1007, 0x55
 
 
 def unsaved_beside(file: str) -> str:
-    """Return the file in which an editor holds changes that are not saved; empty: there is none.
+    """Return the file in which an editor holds changes that aren't saved; empty: there is none.
 
     Vim keeps `.name.swp` (and `.swo` where there is one already) as long as a file is open, and
     says in it whether anything was changed; Emacs keeps `.#name`, a link that leads nowhere, and
@@ -72,7 +72,7 @@ def _editors_files(folder: Path) -> Iterator[Path]:
 
 
 def _holds_changes(held: Path, file: Path) -> bool:
-    """Whether an editor's file says that there are changes, or does not say."""
+    """Whether an editor's file says that there are changes, or doesn't say."""
     try:
         if held.is_symlink():
             return _is_locked(os.readlink(held))

@@ -24,8 +24,8 @@ class Chosen:
         added: files and symbolic links to be put in as they are.
         removed: paths to be taken out.
         aside: every file that is kept by name, size and time only.
-        nested: repositories seen, and whether the index does not know their commit.
-        submodules: those that are not checked out, and their commit.
+        nested: repositories seen, and whether the index doesn't know their commit.
+        submodules: those that aren't checked out, and their commit.
         rules: ignore files that are ignored themselves, and their stamps.
         notes: what could not be seen.
     """
@@ -162,7 +162,7 @@ class FileChoice:
         return frozenset(large | (same - rest.keys()))
 
     def _optional(self, paths: Iterable[str]) -> set[str]:
-        """Return those of ``paths`` whose content the user does not keep in the repository.
+        """Return those of ``paths`` whose content the user doesn't keep in the repository.
 
         Besides untracked files these are tracked ones with a filter, such as those of git-lfs:
         what is committed of them is a pointer.

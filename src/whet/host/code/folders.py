@@ -45,7 +45,7 @@ def pack_folder(folder: Path, shown: str = "") -> bytes:
 
     Raises:
         PayloadTooLarge: if it holds too much.
-        PayloadUnreadable: if something in it cannot be read or is no file, such as a socket.
+        PayloadUnreadable: if something in it can't be read or is no file, such as a socket.
         PayloadMissing: if something in it goes while it is read.
     """
     shown = shown or str(folder)
@@ -74,7 +74,7 @@ def unpack_folder(data: bytes, folder: Path) -> None:
         folder: it must not be there yet.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if it can't be written.
     """
     folder.mkdir(mode=_USUAL_FOLDER)
     modes: list[tuple[Path, int]] = []
@@ -100,7 +100,7 @@ def replace_folder(folder: Path, data: bytes, cleanup_journal: CleanupJournal) -
         cleanup_journal: writes down what is half made, so that it goes when whet is killed.
 
     Raises:
-        DiskFull, CannotWrite: if it cannot be written; it is as it was.
+        DiskFull, CannotWrite: if it can't be written; it is as it was.
     """
     beside = path_of_part(folder)
     cleanup_journal.adopt("folder", str(beside))
@@ -125,7 +125,7 @@ def put_folder_back(folder: Path, data: bytes) -> bool:
     code goes, or the same command would next time start from another folder.
 
     Raises:
-        CannotWrite, DiskFull: if it cannot be written.
+        CannotWrite, DiskFull: if it can't be written.
     """
     changed = False
     packed: set[str] = set()

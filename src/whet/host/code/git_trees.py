@@ -35,7 +35,7 @@ class GitTrees:
         """Return the name of the top tree of each commit.
 
         Raises:
-            GitFailedError: if git does not have one of them.
+            GitFailedError: if git doesn't have one of them.
         """
         wanted = "\n".join(commits)
         if not wanted:
@@ -48,7 +48,7 @@ class GitTrees:
         """Read these trees, in one call of git, unless they are known.
 
         Raises:
-            GitFailedError: if git does not have one of them.
+            GitFailedError: if git doesn't have one of them.
         """
         wanted = [name for name in dict.fromkeys(trees) if name not in self._trees]
         if not wanted:

@@ -26,7 +26,7 @@ class KeptProject:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the project is no longer there; a disk that is not mounted looks so too."""
+        """Whether the project is no longer there; a disk that isn't mounted looks so too."""
         return not os.path.lexists(self.root)
 
 

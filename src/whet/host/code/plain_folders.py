@@ -39,8 +39,8 @@ class PlainFolder:
     """What of a folder is kept.
 
     Attributes:
-        left_out: patterns, as in ``.gitignore``, for what is not.
-        notes: what is not kept although it might be code, in sentences.
+        left_out: patterns, as in ``.gitignore``, for what isn't.
+        notes: what isn't kept although it might be code, in sentences.
         is_kept: whether anything is.
     """
 
@@ -54,7 +54,7 @@ class _TooMuchError(Exception):
 
 
 def look_through(top: str) -> PlainFolder:
-    """Look through a folder that lies in no repository. It takes about a second at most."""
+    """Look through a folder that is in no repository. It takes about a second at most."""
     if why := _why_never(top):
         return PlainFolder(is_kept=False, notes=(f"no code is kept with the trial: {why}",))
     look = _Look(top)

@@ -40,9 +40,9 @@ class Project:
     Attributes:
         root: nearest folder upwards with a `.whet` or a `.git`, else the folder itself. A `.whet`
             that somebody else put there, or in a folder that others can write to, such as `/tmp`,
-            does not count.
+            doesn't count.
         state: where the notebook is: in the user's own state folder, never in the project, as what
-            lies there may come from anybody. `WHET_DIR` moves it. `prepare` makes it.
+            is there may come from anybody. `WHET_DIR` moves it. `prepare` makes it.
         folder: where whet was called.
         key: the user's, with which a folder that `WHET_DIR` names is sealed; empty: it needs none.
     """
@@ -54,7 +54,7 @@ class Project:
 
     @classmethod
     def find(cls, folder: Path, environment: Mapping[str, str]) -> "Project":
-        """Return the project that ``folder`` lies in; nothing is made there yet.
+        """Return the project that ``folder`` is in; nothing is made there yet.
 
         Raises:
             CannotWrite: if there is no folder of the user's own for its state.
@@ -98,7 +98,7 @@ class Project:
             found = set(os.listdir(self.state))
             if found & {_NOTEBOOK, *_SUBFOLDERS} and self.key and not self._is_sealed():
                 raise not_owned(self.state)
-            # A folder in which more lies is one that WHET_DIR names: its files are not ours to
+            # A folder in which more lies is one that WHET_DIR names: its files aren't ours to
             # hide. What a whet that was killed here left behind has no more than these files.
             if found <= {_IGNORE_FILE, _OWNER_FILE}:
                 write_atomically(self.state / _IGNORE_FILE, b"*\n", mode=0o600)
@@ -132,7 +132,7 @@ class Project:
         return False
 
     def _seal(self) -> str:
-        # The inode is what a clone, a copy or an archive does not bring along.
+        # The inode is what a clone, a copy or an archive doesn't bring along.
         what = f"{self.state.stat().st_ino}".encode()
         return hashlib.blake2b(what, key=self.key).hexdigest()
 
@@ -256,7 +256,7 @@ def agree(project: Project, settings: Settings) -> None:
     """Write down that the user agrees to the project's switches as they are now.
 
     Raises:
-        CannotWrite, DiskFull: if it cannot be written.
+        CannotWrite, DiskFull: if it can't be written.
     """
     path = project.state / _AGREED
     lines = {*_agreed(project), _digest_of(settings.not_agreed)}

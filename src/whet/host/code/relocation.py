@@ -29,7 +29,7 @@ _NOT_MOVED = frozenset({"HOME", "PWD", "OLDPWD"})
 class Relocation:
     """The move from the user's working tree to one of whet's own.
 
-    What the user has but git does not track (a payload, a new test, a virtual environment) is
+    What the user has but git doesn't track (a payload, a new test, a virtual environment) is
     in no revision: it stays where it is and is named by its absolute path.
 
     Attributes:
@@ -177,9 +177,9 @@ class Relocation:
         return bool(self.revision) and self.repository.ask(*asked).exit_code == 0
 
     def _inside(self, path: Path) -> Path | None:
-        """Return ``path`` from the top of the user's tree, or None if it is not in there."""
+        """Return ``path`` from the top of the user's tree, or None if it isn't in there."""
         top = os.path.realpath(self.repository.top)
-        # The last part is not resolved: a link in the tree is a file of the tree.
+        # The last part isn't resolved: a link in the tree is a file of the tree.
         there = os.path.join(os.path.realpath(path.parent), path.name)
         if path.name in {"", ".."} or (os.path.isdir(path) and not _is_below(there, top)):
             there = os.path.realpath(path)
@@ -187,7 +187,7 @@ class Relocation:
 
 
 def named_otherwise(repository: Repository, trial: Trial) -> tuple[str, ...]:
-    """Return, in sentences, where a trial names the user's tree in a way that is not understood.
+    """Return, in sentences, where a trial names the user's tree in a way that isn't understood.
 
     There it means the code of today, whatever revision it runs on.
     """

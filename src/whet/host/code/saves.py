@@ -45,7 +45,7 @@ _Content = dict[str, "int | None"]
 
 
 class _Way(Enum):
-    """How saves are heard of: each way where the one before it is not possible."""
+    """How saves are heard of: each way where the one before it isn't possible."""
 
     ALL = "a recursive watch"
     EACH = "a watch for each folder, as one of them isn't readable"
@@ -60,7 +60,7 @@ class _Way(Enum):
 class Saves:
     """Watches a folder and all below it; a context manager.
 
-    What tools leave beside the files (`.git`, caches, an editor's temporary files) does not count,
+    What tools leave beside the files (`.git`, caches, an editor's temporary files) doesn't count,
     nor does a file to which whet's own output goes.
     A folder counts if a file in it does: nothing tells of the files in one that was moved here, nor
     of those that were written before anybody listened in a new one.
@@ -68,7 +68,7 @@ class Saves:
     What watches follows the links that are there when it begins, and listens in each folder once:
     to what is in it under one of its names. When a link goes, or leads elsewhere, another watcher
     takes over, which has seen where it leads now. It gives up at a folder that may not be read;
-    one that is told each folder does not, and hears nothing of new ones: another takes over then.
+    one that is told each folder doesn't, and hears nothing of new ones: another takes over then.
 
     Attributes:
         why_slow: why nobody tells of saves, so that they are looked for; empty: somebody does.
@@ -108,7 +108,7 @@ class Saves:
         """Wait for a save and return its paths; nothing after `wake`.
 
         Args:
-            is_meant: says whether a file counts that is not watched while the program runs.
+            is_meant: says whether a file counts that isn't watched while the program runs.
 
         Raises:
             OSError, RuntimeError, MemoryError, ImportError: the system refuses what watching needs.
@@ -157,7 +157,7 @@ class Saves:
             self._fail(MemoryError(str(error)))
 
     def _fail(self, error: Exception) -> None:
-        self._failed = error  # who waits for a save would wait for ever
+        self._failed = error  # who waits for a save would wait forever
         self._is_ready.set()
         self.wake()
 
@@ -283,7 +283,7 @@ def _files_below(
     Args:
         top: the folder.
         watched: says whether a file is watched at all.
-        links: gets the links to folders; what is behind them is not yielded.
+        links: gets the links to folders; what is behind them isn't yielded.
     """
     from watchfiles import Change
 
@@ -395,7 +395,7 @@ def wait_until_written(paths: Iterable[str]) -> None:
 
 
 def is_open_for_writing(path: str) -> bool:
-    """Whether anybody has a file open to write to it; no where the system cannot tell.
+    """Whether anybody has a file open to write to it; no where the system can't tell.
 
     A lease is given for a file that nobody writes to; it is given back at once. Source: fcntl(2).
     """

@@ -47,7 +47,7 @@ def stamp_of_files(
         trial: what is run.
         root: the project's folder.
         environment: what the trial inherits.
-        left_out: files and folders that do not count: whet's own, and payloads.
+        left_out: files and folders that don't count: whet's own, and payloads.
 
     Returns:
         The digest; one that never comes again if there are too many files to look at.
@@ -68,7 +68,7 @@ def stamp_of_files(
 
 
 def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
-    """Return the code with a digest in which the files and folders ``left_out`` do not count."""
+    """Return the code with a digest in which the files and folders ``left_out`` don't count."""
     repository = Repository.keeping(Path(code.repository))
     kept = code.snapshot or code.commit
     if not kept:

@@ -14,7 +14,7 @@ _Mark = tuple[int, int, int]
 
 @value_class(kw_only=True)
 class SetUp:
-    """What stands in a checkout beside the files of its commit, once its setup has run.
+    """What is in a checkout beside the files of its commit, once its setup has run.
 
     Attributes:
         state: digest of all that the setup reads.
@@ -26,7 +26,7 @@ class SetUp:
 
     @classmethod
     def of(cls, folder: Path, state: str) -> "SetUp":
-        """Return what stands in ``folder`` now."""
+        """Return what is in ``folder`` now."""
         return cls(state=state, files=_untracked(folder))
 
     def put_back(self, folder: Path) -> bool:
@@ -40,7 +40,7 @@ class SetUp:
 
 
 def _untracked(folder: Path) -> dict[str, _Mark]:
-    """Return all files that git does not track, ignored ones too."""
+    """Return all files that git doesn't track, ignored ones too."""
     # A repository inside is named as a folder.
     listed = Repository(folder).get("ls-files", "--others", "-z")
     found: dict[str, _Mark] = {}

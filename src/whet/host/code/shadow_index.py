@@ -115,7 +115,7 @@ class ShadowIndex:
         """Compare the working tree with the index, file by file.
 
         Raises:
-            GitFailedError: if git cannot.
+            GitFailedError: if git can't.
         """
         answer = self.ask(
             "status", "-z", "--porcelain=v1", "--untracked-files=all", "--no-renames",
@@ -153,7 +153,7 @@ class ShadowIndex:
         return frozenset(listing.split("\0")[:-1])
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Take paths out of the index, whatever stands there now."""
+        """Take paths out of the index, whatever is there now."""
         if names := _zero_ended(paths):
             self.get("update-index", "--force-remove", "-z", "--stdin", stdin=names)
 
@@ -164,7 +164,7 @@ class ShadowIndex:
             Those that git holds under no circumstances, such as a file named ``.GIT``.
 
         Raises:
-            GitFailedError: if one cannot be read, or changed its type meanwhile.
+            GitFailedError: if one can't be read, or changed its type meanwhile.
         """
         names = _zero_ended(paths)
         if not names:
@@ -176,7 +176,7 @@ class ShadowIndex:
         return [line.removeprefix(_REFUSED) for line in said if line.startswith(_REFUSED)]
 
     def add_submodules(self, commits: Mapping[str, str]) -> None:
-        """Put submodules that are not checked out into the index: path to commit."""
+        """Put submodules that aren't checked out into the index: path to commit."""
         lines = _zero_ended(f"160000 {commit}\t{path}" for path, commit in commits.items())
         if lines:
             self.get("update-index", "--add", "-z", "--index-info", stdin=lines)
@@ -198,7 +198,7 @@ class ShadowIndex:
         """Keep objects of the repository, which may remove them, beside whet's own.
 
         Raises:
-            GitFailedError: if the repository does not have one of them.
+            GitFailedError: if the repository doesn't have one of them.
         """
         missing = [each for each in names if not has_object(each)]
         if not missing:
@@ -233,7 +233,7 @@ class ShadowIndex:
         """Run git on this index and return what it printed.
 
         Raises:
-            GitFailedError: if its exit code is not 0.
+            GitFailedError: if its exit code isn't 0.
         """
         answer = self.ask(*arguments, stdin=stdin, environment=environment)
         return _succeeded(answer, arguments[0])

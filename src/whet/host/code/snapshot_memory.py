@@ -40,7 +40,7 @@ class SetAside:
     mtime_ns: int
 
     def __str__(self) -> str:
-        """Return the entry as it stands in `CodeState.large_files`."""
+        """Return the entry as it is in `CodeState.large_files`."""
         return f"{self.path} {self.size_bytes} {self.mtime_ns}"
 
     @classmethod

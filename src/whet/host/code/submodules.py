@@ -19,7 +19,7 @@ def populate_submodules(
         repository: where the user has the submodules.
         tree: tree or commit that names their commits.
         folder: working tree of whet's own that belongs to ``tree``.
-        within: where ``folder`` lies in the outermost working tree, for what is said.
+        within: where ``folder`` is in the outermost working tree, for what is said.
 
     Returns:
         What could not be checked out, in sentences.

@@ -45,7 +45,7 @@ class PathChange:
 
     @property
     def is_compiled(self) -> bool:
-        """Whether it is what Python has compiled for itself, and makes anew from the source."""
+        """Whether it is what Python has compiled for itself, and makes again from the source."""
         return all(_COMPILED.search(path) for path in (self.path, self.was or self.path))
 
 
@@ -62,7 +62,7 @@ def path_changes(repository: Repository, old: str, new: str) -> tuple[PathChange
     """Return how two commits or trees differ; a file with another name is one change.
 
     Raises:
-        GitFailedError: if git does not have one of them.
+        GitFailedError: if git doesn't have one of them.
     """
     plain = ("--raw", "-r", "-z", "--no-abbrev", "--find-renames", "--ignore-submodules=none")
     fields = iter(repository.get("diff-tree", *plain, old, new).split("\0")[:-1])
@@ -88,7 +88,7 @@ def line_changes(repository: Repository, old_blob: str, new_blob: str) -> bytes:
     """Return how two files differ as a diff without context; of binary files it has no hunks.
 
     Raises:
-        GitFailedError: if git does not have one of them.
+        GitFailedError: if git doesn't have one of them.
     """
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--histogram", "--unified=0")
     how = ("diff", *plain, "--inter-hunk-context=0", "--submodule=short")
@@ -102,7 +102,7 @@ def shown_changes(repository: Repository, old: str, new: str) -> bytes:
     """Return how two commits differ as a diff to read, which `git apply` takes too.
 
     Raises:
-        GitFailedError: if git does not have one of them.
+        GitFailedError: if git doesn't have one of them.
     """
     plain = ("--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--binary")
     answer = repository.ask("diff-tree", "-r", "-p", *plain, old, new)
@@ -115,7 +115,7 @@ def blob_of(repository: Repository, name: str) -> bytes:
     """Return what a file holds, by git's name of it.
 
     Raises:
-        GitFailedError: if git does not have it.
+        GitFailedError: if git doesn't have it.
     """
     answer = repository.ask("cat-file", "blob", name)
     if answer.exit_code != 0:
@@ -149,7 +149,7 @@ class PartialCommits:
         """Return the commit that is ``base`` with other things at some paths.
 
         Raises:
-            GitFailedError: if it cannot be: a file where there is a folder.
+            GitFailedError: if it can't be: a file where there is a folder.
         """
         # What goes makes room for what comes.
         order = sorted(placed, key=lambda each: each.mode != GONE)

@@ -35,7 +35,7 @@ _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 class Worktrees:
     """Slots that are brought from revision to revision and used again.
 
-    The user's checkout, index, HEAD and stash are not touched; what git writes down about a
+    The user's checkout, index, HEAD and stash aren't touched; what git writes down about a
     slot is removed with it. Safe for many threads: each slot belongs to one at a time.
 
     Args:
@@ -73,8 +73,8 @@ class Worktrees:
                 (`note_set_up`) stays in it for revisions of the same state.
 
         Raises:
-            UnknownRevision: if the repository does not have it.
-            HostFailure: if it cannot be checked out.
+            UnknownRevision: if the repository doesn't have it.
+            HostFailure: if it can't be checked out.
         """
         commit = self.commit_of(revision)
         slot = self._slot_for(commit, state)
@@ -92,7 +92,7 @@ class Worktrees:
         Raises:
             CodeNotKept: if the repository no longer has it.
             UnknownRevision: if the repository no longer has the commit below it.
-            HostFailure: if it cannot be checked out.
+            HostFailure: if it can't be checked out.
         """
         slot = self._slot_for(self.commit_of(code.commit or code.snapshot or "HEAD"))
         self._cleanup_journal.adopt("folder", str(raw_folder(slot)))
@@ -109,7 +109,7 @@ class Worktrees:
         """Return the full name of the commit that ``revision`` means.
 
         Raises:
-            UnknownRevision: if the repository has none of that name; a full name is not looked up.
+            UnknownRevision: if the repository has none of that name; a full name isn't looked up.
         """
         if _FULL_NAME.fullmatch(revision):
             return revision  # a search asks for many; that one is missing shows at its checkout
@@ -127,7 +127,7 @@ class Worktrees:
         return answer.text.split("\n")[-1]
 
     def notes_on(self, slot: Path) -> tuple[str, ...]:
-        """Return what is not in the slot as it was for the user, in sentences."""
+        """Return what isn't in the slot as it was for the user, in sentences."""
         with self._lock:
             return self._notes.get(slot, ())
 
@@ -136,11 +136,11 @@ class Worktrees:
         return Relocation(repository=self.repository, place=slot)
 
     def is_set_up(self, slot: Path) -> bool:
-        """Whether what a setup left stands in the slot."""
+        """Whether what a setup left is in the slot."""
         return slot in self._set_up
 
     def note_set_up(self, slot: Path, state: str) -> None:
-        """Keep what stands in the slot now for other revisions of this state."""
+        """Keep what is in the slot now for other revisions of this state."""
         set_up = SetUp.of(slot, state)
         with self._lock:
             self._set_up[slot] = set_up
@@ -229,7 +229,7 @@ class Worktrees:
             self._add_worktree(slot, commit)
             self._check_out(slot, commit)
         except (GitFailedError, OSError) as error:
-            is_full = _is_full(self._place)  # git says only that it cannot write
+            is_full = _is_full(self._place)  # git says only that it can't write
             self._cleanup_journal.discard(slot)
             if is_full:
                 raise storage_error(OSError(errno.ENOSPC, ""), slot) from error

@@ -20,7 +20,7 @@ def at_work(state: Path) -> Generator[None]:
 def alone(state: Path) -> Generator[bool]:
     """Tell whether nobody is at work with the state; who begins meanwhile waits.
 
-    Where the file system keeps no locks it is not known, and False.
+    Where the file system keeps no locks it isn't known, and False.
     """
     with _locked(state, fcntl.LOCK_EX | fcntl.LOCK_NB) as is_locked:
         yield is_locked

@@ -76,7 +76,7 @@ class Moment:
 
 
 def unsettled_ns(changed_ns: int, device: int) -> int:
-    """Return for how long a change from now on might be given the same time; 0: it is not.
+    """Return for how long a change from now on might be given the same time; 0: it isn't.
 
     Args:
         changed_ns: when something on the device changed last, as `stat` has told.

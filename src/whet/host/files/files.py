@@ -27,7 +27,7 @@ def fitting_name(stem: str, end: str) -> str:
 
 
 def path_of_part(path: Path) -> Path:
-    """Return a new hidden path beside ``path``, for what is not yet whole."""
+    """Return a new hidden path beside ``path``, for what isn't yet whole."""
     return path.with_name(fitting_name(f".{path.name}", f".{os.urandom(4).hex()}.part"))
 
 
@@ -67,7 +67,7 @@ def put_back(path: Path, data: bytes) -> bool:
     """Make an existing file hold ``data`` again, in place; return whether that was needed.
 
     Raises:
-        CannotWrite, DiskFull: if it cannot be written.
+        CannotWrite, DiskFull: if it can't be written.
     """
     with suppress(OSError):
         if path.read_bytes() == data:
@@ -121,7 +121,7 @@ def sync(path: Path) -> None:
     """Wait until a file or folder is on the disk as it is now, where no power cut takes it.
 
     Raises:
-        OSError: if it cannot be.
+        OSError: if it can't be.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -152,7 +152,7 @@ def remove_tree(top: Path) -> None:
     needs no recursion and no path longer than the system allows.
 
     Raises:
-        OSError: if something in it cannot be removed, such as a mount point.
+        OSError: if something in it can't be removed, such as a mount point.
     """
     try:
         _allow(top)

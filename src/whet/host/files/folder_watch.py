@@ -96,7 +96,7 @@ class FolderWatch:
         Args:
             near: where a save is told of.
             paths: where any change counts in `heard`, of what a link leads to as well, and of any
-                folder on the way to it. What is not there counts when it appears.
+                folder on the way to it. What doesn't exist counts when it appears.
             folders: the same, and any change in them.
         """
         if self._events < 0:

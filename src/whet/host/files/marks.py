@@ -49,7 +49,7 @@ def _of_stat(found: os.stat_result) -> "Mark":
     if found.st_dev in _VIRTUAL:
         return (0, "made by the kernel")
     if found.st_mode & _KIND_BITS != _FILE:
-        # A folder's times change with each file in it, which whoever looks it up does not see.
+        # A folder's times change with each file in it, which whoever looks it up doesn't see.
         return (0, found.st_mode, found.st_uid, found.st_gid, found.st_ino, found.st_dev)
     return (found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev)
 
@@ -126,7 +126,7 @@ def first_other(
     modules: "Collection[str]",
     seen: "dict[str, os.stat_result] | None" = None,
 ) -> str:
-    """Return the first path that is not what it was; empty if there is none.
+    """Return the first path that isn't what it was; empty if there is none.
 
     Each path is asked for once: what is no link is the same whether links are followed or not.
     A large program has looked at some thousand paths, and the user waits for the answer.

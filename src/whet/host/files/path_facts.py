@@ -28,7 +28,7 @@ def facts_on(tid: int, path: str, *, looks_beside: bool) -> PathFacts | None:
     Args:
         tid: the process.
         path: absolute.
-        looks_beside: it is not there: are there names much like it?
+        looks_beside: it doesn't exist: are there names much like it?
     """
     root = _root_of(tid)
     existing = path
@@ -64,7 +64,7 @@ def open_files_of(pid: int, own: tuple[str, ...] = ()) -> OpenFiles | None:
 
     Args:
         pid: the process.
-        own: folders of whet's own; what lies there does not count.
+        own: folders of whet's own; what is there doesn't count.
     """
     try:
         names = os.listdir(f"/proc/{pid}/fd")
@@ -105,7 +105,7 @@ def _near(root: str, existing: str, path: str) -> tuple[str, ...]:
 
 
 def _is_alike(missing: str, name: str) -> bool:
-    """Whether two names have more in common than how they end: `a.txt` is not `b.txt`."""
+    """Whether two names have more in common than how they end: `a.txt` isn't `b.txt`."""
     one, other = os.path.splitext(missing)[0], os.path.splitext(name)[0]
     return difflib.SequenceMatcher(None, one, other).ratio() >= _LEAST_ALIKE
 

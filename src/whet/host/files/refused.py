@@ -50,7 +50,7 @@ def refused(error: Exception) -> WhetError | None:
 def limits_of_files() -> str:
     """Return in words the limits of this process that keep it from writing or mapping a file.
 
-    Who is refused is not always told which of them it was; empty if there are none.
+    Who is refused isn't always told which of them it was; empty if there are none.
     """
     return _limits(_SIZE, _MEMORY)
 

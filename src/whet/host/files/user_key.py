@@ -20,7 +20,7 @@ _BYTES = 32
 def user_key(environment: Mapping[str, str]) -> bytes:
     """Return the user's key, made at its first use; empty if there is no place to keep one.
 
-    It lies in the user's state folder (`user_state`) and only the user may read it.
+    It is in the user's state folder (`user_state`) and only the user may read it.
     """
     try:
         folder = user_state(environment)

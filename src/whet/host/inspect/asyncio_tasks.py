@@ -21,7 +21,7 @@ NO_ANSWER = "whet can't see its asyncio tasks: the main thread is in a call that
 
 
 def tasks_of(pid: int, agent_folder: Path | None) -> tuple[TaskStack, ...] | None:
-    """Return the tasks of a process that are not done; None: it does not answer.
+    """Return the tasks of a process that aren't done; None: it doesn't answer.
 
     Args:
         pid: the process.

@@ -36,7 +36,7 @@ def follow_running(
 
     Raises:
         NoSuchProcess: if there is none, or it has ended.
-        StackForbidden: if the system does not allow it.
+        StackForbidden: if the system doesn't allow it.
     """
     if pid <= 0 or _is_over(pid):
         raise NoSuchProcess(

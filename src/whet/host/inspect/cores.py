@@ -22,7 +22,7 @@ _MOST_NOTE_BYTES = 64 << 20
 
 
 def program_of_core(core: Path) -> str:
-    """Return the file that the crashed process ran; empty: the core does not tell."""
+    """Return the file that the crashed process ran; empty: the core doesn't tell."""
     with suppress(OSError, struct.error, ValueError, IndexError), open(core, "rb") as file:
         for note in _file_notes(file):
             names = _names(note)

@@ -57,7 +57,7 @@ def _talk(line: socket.socket) -> None:
         if _STDIN in ready:
             typed = os.read(_STDIN, _PIECE_BYTES)
             if not typed:
-                # The program goes on; what it still says is read to the end.
+                # The program continues; what it still says is read to the end.
                 reading.remove(_STDIN)
                 line.shutdown(socket.SHUT_WR)
                 continue

@@ -95,7 +95,7 @@ def _class_paths(data: JsonObject) -> list[str]:
 
 
 def _is_file(path: str) -> bool:
-    with suppress(ValueError):  # no name of a file: it holds a NUL, or what cannot be encoded
+    with suppress(ValueError):  # no name of a file: it holds a NUL, or what can't be encoded
         return os.path.isfile(path)
     return False
 

@@ -83,7 +83,7 @@ ADDRESSES = {"connect": (1, 2), "bind": (1, 2), "sendto": (4, 5)}
 
 _ADDRESS_KINDS = frozenset({*ADDRESSES, "sendmsg", "sendmmsg"})
 _NO_PATH = frozenset({"kill", "rt_sigqueueinfo"})
-_AGENT_PLACES = (1000, 500)  # as `whet_agent` has it: what it writes there is not the program's
+_AGENT_PLACES = (1000, 500)  # as `whet_agent` has it: what it writes there isn't the program's
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(machine(), -1)
 """A thread that waits for a lock is in this call; whet doesn't follow it, as threads make it all the time."""
 

@@ -117,7 +117,7 @@ class Follower:
             is_usual: says which failing calls are only counted.
             tracer: follows them.
             agent_folder: where the agents of a trial write; None: there are none.
-            own: folders of whet's own; calls on what lies there are not the program's.
+            own: folders of whet's own; calls on what is there aren't the program's.
         """
         self.groups = CallGroups(is_usual)
         self._tracer = tracer
@@ -174,7 +174,7 @@ class Follower:
                 self._heed(tid, status)
 
     def _passes(self, tid: int, status: int) -> bool:
-        """Let a thread go on at once from a stop at which there is nothing to be seen.
+        """Let a thread continue at once from a stop at which there is nothing to be seen.
 
         Nearly all stops are such; each takes a few microseconds, and there are millions of them.
         """
@@ -199,7 +199,7 @@ class Follower:
         return True
 
     def detach(self) -> None:
-        """Let everything go on unfollowed."""
+        """Let everything continue unfollowed."""
         for tid in tuple(self._threads):
             if self._tracer.detach(tid) or not self._tracer.interrupt(tid):
                 del self._threads[tid]
@@ -267,7 +267,7 @@ class Follower:
         self._tracer.go_on(thread.tid, to_border=to_border, signal=number)
 
     def _release(self, tid: int) -> None:
-        """Let a thread go on that was held, if there is one."""
+        """Let a thread continue that was held, if there is one."""
         thread = self._threads.get(tid)
         if thread is not None:
             self._go_on(thread)

@@ -51,7 +51,7 @@ class HeldStacks:
     """Asks threads that stand still where they are.
 
     Attributes:
-        writing: threads that write their stack now; what they do is not the program's.
+        writing: threads that write their stack now; what they do isn't the program's.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -101,7 +101,7 @@ class HeldStacks:
         return False
 
     def ask_soon(self, pid: int, tid: int, put: Put) -> None:
-        """Ask a thread that may have to end its call first, if it can answer by itself at all."""
+        """Ask a thread that may have to end its call first, if it can answer on its own at all."""
         report = self._report_of(pid) if _hears(tid, later=True) else None
         if report is not None and not report.asker:
             self._begin(report, pid, tid, put)
@@ -112,7 +112,7 @@ class HeldStacks:
             self.writing.add(tid)
 
     def finished(self, tid: int) -> int:
-        """Take in what a thread has written; return one that has been held and may go on; or 0."""
+        """Take in what a thread has written; return one that has been held and may continue; or 0."""
         report = self._asking.pop(tid, None)
         self.writing.discard(tid)
         if report is None:
@@ -128,7 +128,7 @@ class HeldStacks:
         return waiting
 
     def gone(self, tid: int) -> int:
-        """Note the end of a thread; return another that has been held and may go on; or 0."""
+        """Note the end of a thread; return another that has been held and may continue; or 0."""
         for report in self._by_file.values():
             if report.waiting:
                 kept = [each for each in report.waiting if each[1] != tid]

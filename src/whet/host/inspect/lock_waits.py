@@ -19,7 +19,7 @@ _FUTEX = {"202", "98"}
 
 
 def waits_of(pid: int, agent_folder: Path | None) -> tuple[ThreadWait, ...]:
-    """Return the threads of a process that wait for one another; none, too, if it does not answer.
+    """Return the threads of a process that wait for one another; none, too, if it doesn't answer.
 
     It is asked only while its main thread waits for a lock: the signal interrupts any other call.
 
@@ -31,7 +31,7 @@ def waits_of(pid: int, agent_folder: Path | None) -> tuple[ThreadWait, ...]:
     while not _waits_for_lock(pid):
         if time.monotonic() > gives_up_at:
             return ()
-        time.sleep(0.002)  # whoever looked before has let it go on just now
+        time.sleep(0.002)  # whoever looked before has let it continue just now
     return tuple(_waits(told_at(LOCKS_SIGNAL, pid, agent_folder, "locks") or ""))
 
 

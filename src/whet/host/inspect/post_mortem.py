@@ -32,7 +32,7 @@ def open_pdb(trace: TracebackType, depth: int, sources: Mapping[str, str]) -> No
     Args:
         trace: where it failed.
         depth: the frame to begin at; 0 is the outermost.
-        sources: text of files by path, to be shown in place of what stands there now.
+        sources: text of files by path, to be shown in place of what is there now.
     """
     before = dict(linecache.cache)
     for path, text in sources.items():

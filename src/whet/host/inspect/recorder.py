@@ -12,7 +12,7 @@ STEPS_SIGNAL = 59
 """On this signal the recorder in a program (`whet_closer.steps`) writes down its steps so far."""
 
 _BEGINS_SECONDS, _ENDS_SECONDS, _BETWEEN_SECONDS = 1.0, 10.0, 0.02
-"""A main thread in a call into C does not get to it; one that has begun is given time."""
+"""A main thread in a call into C doesn't get to it; one that has begun is given time."""
 
 
 def ask_for_steps(root: int, agent_folder: Path) -> None:

@@ -89,7 +89,7 @@ def take_all(
 
     Args:
         pids: which ones.
-        agent_folder: where agents of a trial write their stacks; None: found by itself.
+        agent_folder: where agents of a trial write their stacks; None: found on its own.
         native: frames of C and C++ too.
         looks_again: look a second time a second later, at those threads that have run meanwhile.
     """
@@ -156,7 +156,7 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
 
 
 def _with_waits(process: ProcessStack, agent_folder: Path | None) -> ProcessStack:
-    """Return the same with who waits for whom in it: threads, and tasks or why they are not known."""
+    """Return the same with who waits for whom in it: threads, and tasks or why they aren't known."""
     process = replace(process, waits=waits_of(process.pid, agent_folder))
     frames = [frame for thread in process.threads for frame in thread.frames]
     if not any(_LOOP in frame.path for frame in frames):
@@ -222,7 +222,7 @@ def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...],
     if native:
         command.append("--native")
     elif facts.state != "S":
-        # What runs is read while it runs: to stop what cannot be stopped takes for ever.
+        # What runs is read while it runs: to stop what can't be stopped takes forever.
         command.append("--nonblocking")
     threads, complaint = _spied_by(command)
     threads.sort(key=lambda thread: thread.number != facts.pid)

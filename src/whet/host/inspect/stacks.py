@@ -69,7 +69,7 @@ def take_stacks(root: int, agent_folder: Path) -> Stacks:
     """
     tree = [root, *descendants_of(root)]
     if _is_held(root):
-        return _spy(root, samples=1)  # it does not move, and cannot answer
+        return _spy(root, samples=1)  # it doesn't move, and can't answer
     for pid in tree:
         agent = _agent_in(pid, agent_folder)
         if agent is not None:
@@ -98,7 +98,7 @@ def parse_report(report: str) -> tuple[Frame, ...]:
 
 
 def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
-    """Return the stacks of all threads as the agent in a process tells them; none if it does not.
+    """Return the stacks of all threads as the agent in a process tells them; none if it doesn't.
 
     Args:
         pid: the process.
@@ -282,7 +282,7 @@ def _is_held(pid: int) -> bool:
 
 
 def is_hidden(pid: int) -> bool:
-    """Whether the system does not even tell what a process runs: one may not ptrace it."""
+    """Whether the system doesn't even tell what a process runs: one may not ptrace it."""
     try:
         os.readlink(f"/proc/{pid}/exe")
     except PermissionError:
@@ -317,7 +317,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
     for number in range(samples):
         if number:
             time.sleep(SAMPLE_SECONDS)
-        # Not blocking: a process that is stopped already cannot be stopped once more.
+        # Not blocking: a process that is stopped already can't be stopped once more.
         command = [program, "dump", "--json", "--nonblocking", "--pid", str(pid)]
         try:
             answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)

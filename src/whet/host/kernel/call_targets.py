@@ -101,7 +101,7 @@ def _tidy(path: str) -> str:
 
 
 def open_file(tid: int, descriptor: int) -> str:
-    """Return what a descriptor of a process stands for; empty: it is not open."""
+    """Return what a descriptor of a process stands for; empty: it isn't open."""
     try:
         return os.readlink(f"/proc/{tid}/fd/{descriptor}")
     except OSError:
@@ -129,7 +129,7 @@ def address_in(data: bytes) -> str:
 
 
 def address_bytes(memory: Memory, tid: int, address: int, length: int) -> bytes:
-    """Return a socket address as it stands in memory."""
+    """Return a socket address as it is in memory."""
     if not address:
         return b""
     return memory.part(tid, address, min(length % _INT, _MOST_ADDRESS_BYTES))

@@ -15,7 +15,7 @@ _PATIENCE_SECONDS = 2.0  # a killed process is counted until it is gone for good
 
 
 def own_group(controller: str) -> str | None:
-    """Return the folder of the group that this process is in; None if it cannot be seen.
+    """Return the folder of the group that this process is in; None if it can't be seen.
 
     Args:
         controller: ``memory`` or another one of version 1; empty: the tree of version 2.
@@ -24,7 +24,7 @@ def own_group(controller: str) -> str | None:
 
 
 def group_of_process(pid: int) -> str | None:
-    """Return the folder of a process's group of version 2; None if it is gone or cannot be seen."""
+    """Return the folder of a process's group of version 2; None if it is gone or can't be seen."""
     return _group_of(str(pid), "")
 
 
@@ -80,7 +80,7 @@ def remove_group(folder: str) -> None:
     """Kill all that is in a group and in those below it, and remove them; one that is gone is fine.
 
     Raises:
-        OSError: if something in it cannot be killed.
+        OSError: if something in it can't be killed.
     """
     gives_up_at, pause = time.monotonic() + _PATIENCE_SECONDS, 0.0005
     while True:

@@ -15,7 +15,7 @@ class DaemonThread(threading.Thread):
     """A thread that doesn't keep whet from ending.
 
     Where memory ends just after a thread exists and before Python runs in it,
-    `threading.Thread.start` waits for ever, and no hook of Python's is heard in that thread.
+    `threading.Thread.start` waits forever, and no hook of Python's is heard in that thread.
     """
 
     def __init__(

@@ -71,7 +71,7 @@ def mount_overlay(path: bytes, lower: int, upper: int, *, is_user: bool) -> None
         path: where it is shown.
         lower: descriptor of the folder that is shown.
         upper: descriptor of a folder that holds `upper` and `work`.
-        is_user: made in a user's own namespace, where marks of the system cannot be set.
+        is_user: made in a user's own namespace, where marks of the system can't be set.
     """
     # By descriptor: a path may hold the commas and colons that separate the options.
     options = (

@@ -139,7 +139,7 @@ class Tracer:
         return Call(number, tuple(arguments))
 
     def note_begin(self, tid: int) -> None:
-        """At the beginning of a call: keep what is not there any more at its end."""
+        """At the beginning of a call: keep what doesn't exist any more at its end."""
         if not self._reads_registers:
             call = self.begun(tid)
             if call is not None:

@@ -49,7 +49,7 @@ class Filter:
         self._control = ctypes.CDLL(None, use_errno=True).prctl
 
     def install(self, *, asks: bool = True) -> "tuple[int, int]":
-        """Watch this process from now on, for ever.
+        """Watch this process from now on, forever.
 
         Args:
             asks: whoever has the listener answers; otherwise a tracer is told.

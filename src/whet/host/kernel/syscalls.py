@@ -35,7 +35,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 # name, number on x86_64, number on aarch64 (-1: not there), kind, folder, path, more
 #   open: more is the index of the flags      make: as `open`, for writing
-#   look: more is the index of the flags; -1: follows links, -2: does not
+#   look: more is the index of the flags; -1: follows links, -2: doesn't
 #   madvise: only if no fork is to get the memory
 #   effect: more is the index of a second folder (-1: working folder) if the name ends on `+`
 _TABLE = """
@@ -145,7 +145,7 @@ def release() -> "tuple[int, ...]":
 
 
 def seccomp_number() -> int:
-    """Return the number of `seccomp(2)`; -1: this kind of machine is not known."""
+    """Return the number of `seccomp(2)`; -1: this kind of machine isn't known."""
     return _SECCOMP.get(machine(), -1)
 
 

@@ -62,7 +62,7 @@ class Around:
         """Return this with something else around the trial too; takes all away if that fails."""
         prepared = list(self.prepared)
         try:
-            prepared.extend(more)  # one by one: what was made before one fails stands in it
+            prepared.extend(more)  # one by one: what was made before one fails is in it
         except BaseException:
             Around(prepared=prepared).__exit__()
             raise

@@ -63,7 +63,7 @@ _FIELDS = {
 
 
 def field_of(name: str) -> str:
-    """Return the field of `Limits` that an option's limit stands in."""
+    """Return the field of `Limits` that an option's limit is in."""
     return _FIELDS.get(name, name)
 
 

@@ -46,7 +46,7 @@ def prepare_clock(
         cleanup_journal: where it is written down what there is of it.
 
     Raises:
-        ClockNotPossible: if there is no libfaketime, or a program does not see that time.
+        ClockNotPossible: if there is no libfaketime, or a program doesn't see that time.
     """
     library = _library()
     others = environment.get("LD_PRELOAD", "")

@@ -36,7 +36,7 @@ def v2_limits(bytes_per_second: int) -> Iterator[tuple[str, str]]:
 
 
 def blocker(own: str, version: int) -> str:
-    """Return why disks cannot be slowed down by a group below ``own``; empty: they can."""
+    """Return why disks can't be slowed down by a group below ``own``; empty: they can."""
     name = READS_V1 if version == 1 else "io.max"
     if version == 1 and not os.path.exists(f"{own}/{name}"):
         return "the kernel can't slow disks (CONFIG_BLK_DEV_THROTTLING)"

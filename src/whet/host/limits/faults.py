@@ -61,7 +61,7 @@ class Injector:
 
     Attributes:
         counts: what has become of each fault.
-        own: folders of whet's own; calls on what lies there are not the program's.
+        own: folders of whet's own; calls on what is there aren't the program's.
     """
 
     counts: Sequence[Count]
@@ -126,7 +126,7 @@ class Injector:
             return
 
     def _error_for(self, pid: int, number: int, arguments: Sequence[int]) -> int:
-        """Return the error with which a call is to fail; 0: it goes on."""
+        """Return the error with which a call is to fail; 0: it continues."""
         if self._before is not None:
             if _read(f"/proc/{pid}/cmdline") == self._before:
                 return 0  # not the program yet
@@ -178,7 +178,7 @@ def _open_file(pid: int, descriptor: int) -> str:
 
 
 def _string_in(pid: int, address: int) -> str:
-    """Return a string of a process's memory; empty if it cannot be read."""
+    """Return a string of a process's memory; empty if it can't be read."""
     data = b""
     try:
         memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)

@@ -12,7 +12,7 @@ def furnished(room: Room, program: Program, cleanup_journal: CleanupJournal) -> 
     """Yield what stands around a trial besides its limits.
 
     Raises:
-        WhetError: if something cannot be had on this machine.
+        WhetError: if something can't be had on this machine.
     """
     if room.needs_namespaces:
         from whet.host.limits.sandbox.rooms import prepare_room

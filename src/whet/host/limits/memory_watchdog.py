@@ -16,7 +16,7 @@ class Watchdog:
     way: str = "watchdog"
 
     def blocker(self, name: str, limits: Limits, /) -> str:
-        """Return what it cannot do: slow a program down."""
+        """Return what it can't do: slow a program down."""
         if name == "memory-high":
             return "it can kill a program, but not slow it down"
         if limits.memory_bytes is None:

@@ -25,7 +25,7 @@ def tell_of_felled(
     if console is None or limits.memory_bytes is None:
         return
     words = in_words(limits.memory_bytes, noted, frames)
-    # A terminal whose keys go to the program is raw: it does not return by itself.
+    # A terminal whose keys go to the program is raw: it doesn't return on its own.
     end = "\r\n" if console.terminal is not None else "\n"
     start = end if console.terminal is not None else ""
     console.stderr.push(memoryview(f"{start}{words}{end}".encode("utf-8", "replace")))
@@ -34,7 +34,7 @@ def tell_of_felled(
 def in_words(
     memory_bytes: int, noted: tuple[str, float, int, str], frames: tuple[Frame, ...]
 ) -> str:
-    """Return the line; names that the program chose for itself and its files cannot steer a terminal."""
+    """Return the line; names that the program chose for itself and its files can't steer a terminal."""
     _, held, pid, name = noted
     own = [frame for frame in frames if frame.in_user_code] or list(frames)
     line = f", last Python line {os.path.basename(own[-1].path)}:{own[-1].line}" if own else ""

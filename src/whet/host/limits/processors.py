@@ -15,7 +15,7 @@ _turns = itertools.count(os.getpid())
 def bind_step(count: float) -> Order:
     """Return the step that binds a program to as few processors as can hold ``count``.
 
-    Trials that run at once take turns, so that they do not share one while others are idle.
+    Trials that run at once take turns, so that they don't share one while others are idle.
     """
     own = sorted(os.sched_getaffinity(0))
     wanted = min(math.ceil(count), len(own))
@@ -29,7 +29,7 @@ class Affinity:
     way = "processor affinity"
 
     def blocker(self, _name: str, limits: Limits, /) -> str:
-        """Return why it cannot be done: there is no half a processor to bind to."""
+        """Return why it can't be done: there is no half a processor to bind to."""
         count = limits.cpus or 1
         return "" if count == int(count) else f"it counts whole processors, not {count:g}"
 

@@ -28,7 +28,7 @@ class Program:
         payloads: where the payloads of the trial lie, by their place in it.
         contents: digests of what they and standard input hold.
         looks: the folder below which it is noted what it looks at, a real path, and git's own
-            folder of that; empty: it is not noted.
+            folder of that; empty: it isn't noted.
         hang_seconds: time without output after which it counts as a hang; None: never.
         beside: what else stands around it, which is neither a limit nor a room.
         hangs_if_idle: only if it does nothing either.

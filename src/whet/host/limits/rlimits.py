@@ -26,7 +26,7 @@ class ResourceLimits:
     way: str = "resource limit"
 
     def blocker(self, name: str, limits: Limits, /) -> str:
-        """Return why the limit cannot be set: it is above the one that this process has itself."""
+        """Return why the limit can't be set: it is above the one that this process has itself."""
         _, hard = resource.getrlimit(_NUMBERS[name])
         most = _amounts(limits)[name]
         if hard != resource.RLIM_INFINITY and most > hard:

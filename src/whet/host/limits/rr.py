@@ -20,7 +20,7 @@ _TRY_SECONDS = 30.0
 
 
 def rr_refusal(folder: Path) -> str:
-    """Return why `rr` cannot record here, in a sentence; empty: it can.
+    """Return why `rr` can't record here, in a sentence; empty: it can.
 
     Args:
         folder: where it is tried; nothing of that is left there.
@@ -51,7 +51,7 @@ def _complaint(written: bytes) -> str:
 
 
 def keep_one_recording(traces: Path, *, is_wanted: bool) -> None:
-    """Remove what was recorded before the latest run; that too, if it is not wanted.
+    """Remove what was recorded before the latest run; that too, if it isn't wanted.
 
     Args:
         traces: the folder of recordings.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     # the program's own files say now that have changed since, paths of what a search varies,
     # which words of argv from one on it varies (0: none), whether it is resumed in a debugger, how long a
     # stretch of it is worth a copy (below zero: as it was told when it began), the folder below which looks are noted and git's folder of it (empty:
-    # they are not); the limits around it: steps, probes, watches
+    # they aren't); the limits around it: steps, probes, watches
     Run: TypeAlias = tuple[
         "list[bytes]",
         "dict[bytes, bytes]",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     Guard: TypeAlias = "tuple[list[Order], list[Order], list[Order]]"
     # since the program started or was resumed: folders in which it looked for modules, and which;
     # how often the importer listed which folder; how often a source was opened, and looked up, in
-    # a way that does not count; marks of installed sources that only the importer has looked up
+    # a way that doesn't count; marks of installed sources that only the importer has looked up
     Sighted: TypeAlias = tuple[
         "list[str]",
         "list[str]",
@@ -126,7 +126,7 @@ class Channel:
 
     @classmethod
     def inherited(cls, descriptor: int) -> "Channel":
-        """Return the end that this process was started with; its children do not get it."""
+        """Return the end that this process was started with; its children don't get it."""
         os.set_inheritable(descriptor, False)  # noqa: FBT003 - the system call takes no keywords
         return cls(_socket.socket(fileno=descriptor))
 
@@ -198,7 +198,7 @@ def unpacked(packed: bytes) -> object:
     return said
 
 
-# Bodies of messages; one that is broken cannot come from a process of this whet.
+# Bodies of messages; one that is broken can't come from a process of this whet.
 as_run: "Callable[[bytes], Run]" = marshal.loads
 as_taken: "Callable[[bytes], Taken]" = marshal.loads
 as_hindered: "Callable[[bytes], Hindered]" = marshal.loads

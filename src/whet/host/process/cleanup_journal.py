@@ -57,7 +57,7 @@ class Resource(Record):
         """Remove it from the machine; one that is gone is fine.
 
         Raises:
-            OSError: if it cannot be removed.
+            OSError: if it can't be removed.
         """
         if self.kind == "process":
             ProcessIdentity(int(self.what), self.start_ticks).kill(signal.SIGKILL)
@@ -183,10 +183,10 @@ class CleanupJournal:
     def discard(self, path: Path) -> None:
         """Remove a folder or worktree now and forget it; one that is gone is fine.
 
-        What cannot be removed stays written down and is tried again at the next start.
+        What can't be removed stays written down and is tried again at the next start.
 
         Raises:
-            HostFailure: if it cannot be removed.
+            HostFailure: if it can't be removed.
         """
         with self._lock:
             resource, _ = self._mine.get(str(path), (Resource(kind="folder", what=str(path)), 0))
@@ -320,7 +320,7 @@ def _remove_worktree(top: str, path: Path) -> None:
         return
     repository = Repository(Path(top))
     # git takes a worktree whose folder is gone for one to be forgotten. `git worktree prune`
-    # would forget the user's own too, such as one on a drive that is not there just now.
+    # would forget the user's own too, such as one on a drive that isn't mounted just now.
     # Twice `--force`: git asks for it when the worktree is locked.
     answer = repository.ask("worktree", "remove", "--force", "--force", str(path))
     if answer.exit_code != 0:

@@ -77,7 +77,7 @@ def holding_signals() -> Generator[Callable[[], None], None, None]:
     """Hold back what tells whet to end, in the main thread.
 
     Yields:
-        lets it go on, and raises if whet was told to end meanwhile; the end of the context does too.
+        lets it continue, and raises if whet was told to end meanwhile; the end of the context does too.
     """
 
     def let_go() -> None:

@@ -89,11 +89,11 @@ class Repository:
 
     @classmethod
     def containing(cls, folder: Path) -> "Repository":
-        """Return the repository that ``folder`` lies in.
+        """Return the repository that ``folder`` is in.
 
         Raises:
-            NotARepository: if it lies in none, or git is not installed.
-            GitFailedError: if git does not say in which.
+            NotARepository: if it is in none, or git isn't installed.
+            GitFailedError: if git doesn't say in which.
         """
         try:
             found = call_tool(
@@ -153,7 +153,7 @@ class Repository:
         """Run a git command in this repository and return what it printed.
 
         Raises:
-            GitFailedError: if its exit code is not 0.
+            GitFailedError: if its exit code isn't 0.
         """
         answer = self.ask(*arguments, stdin=stdin, environment=environment)
         if answer.exit_code != 0:

@@ -35,14 +35,14 @@ def object_store() -> str:
 def plain_git_folder() -> str:
     """Return a git directory of whet's own that stays empty; empty if the user has no folder.
 
-    A folder that lies in no repository has its code kept by it: git wants one for each question.
+    A folder that is in no repository has its code kept by it: git wants one for each question.
     """
     folder = own_folder()
     return os.path.join(folder, "plain") if folder else ""
 
 
 def make_plain_git_folder(folder: str) -> None:
-    """Make it, if it is not there.
+    """Make it, if it doesn't exist.
 
     Raises:
         OSError: if it may not be made.

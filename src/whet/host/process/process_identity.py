@@ -76,5 +76,5 @@ def _stat_fields(pid: int) -> list[bytes] | None:
             line = file.read(1024)
     except OSError:
         return None
-    # The name stands in parentheses and may hold spaces and parentheses itself.
+    # The name is in parentheses and may hold spaces and parentheses itself.
     return line[line.rfind(b")") + 2 :].split() or None

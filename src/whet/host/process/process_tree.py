@@ -109,7 +109,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 def _stat(pid: int) -> list[bytes]:
     line = _read(f"/proc/{pid}/stat", 1024) or b""
-    # The name stands in parentheses and may hold spaces and parentheses itself.
+    # The name is in parentheses and may hold spaces and parentheses itself.
     return line[line.rfind(b")") + 2 :].split()
 
 

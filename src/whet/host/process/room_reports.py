@@ -41,7 +41,7 @@ def received(own: "_socket.socket") -> "tuple[bytes, int] | None":
     """Return the next word and its descriptor; None if there is no other.
 
     Raises:
-        OSError: if nothing has come and the socket does not wait.
+        OSError: if nothing has come and the socket doesn't wait.
     """
     size = _socket.CMSG_SPACE(_INT_BYTES)
     label, rights, _, _ = own.recvmsg(_MOST_BYTES, size, _socket.MSG_CMSG_CLOEXEC)

@@ -38,7 +38,7 @@ class ToolResult:
 
 
 class ToolMissingError(Exception):
-    """The tool is not installed."""
+    """The tool isn't installed."""
 
 
 def call_tool(
@@ -59,7 +59,7 @@ def call_tool(
         timeout_seconds: time after which the tool is killed.
 
     Raises:
-        ToolMissingError: if the program does not exist.
+        ToolMissingError: if the program doesn't exist.
         subprocess.TimeoutExpired: if it took too long.
     """
     # In a session of its own no Ctrl-C of the terminal reaches it, and `end_tools_of` all of it.
@@ -88,7 +88,7 @@ def call_tool(
                 stdout, stderr = _answer(process, stdin, timeout_seconds)
             except BaseException:
                 process.kill()
-                process.wait()  # `Popen` does not after a Ctrl-C
+                process.wait()  # `Popen` doesn't after a Ctrl-C
                 raise
             finally:
                 _running.pop(threading.get_ident(), None)
@@ -101,7 +101,7 @@ def _nothing() -> None: ...
 def _answer(
     process: "subprocess.Popen[bytes]", stdin: bytes, timeout_seconds: float | None
 ) -> tuple[bytes, bytes]:
-    """Return what a process says until it ends; one that waits for a pipe would wait for ever.
+    """Return what a process says until it ends; one that waits for a pipe would wait forever.
 
     git reads `.gitignore` whatever it is, and an archive may bring a pipe of that name.
     """

@@ -46,7 +46,7 @@ class WorkingTree(Record):
 
     @classmethod
     def holding(cls, folder: str) -> "WorkingTree":
-        """Ask git for the working tree that ``folder`` lies in.
+        """Ask git for the working tree that ``folder`` is in.
 
         Raises:
             GitFailedError: if git is missing, refuses the repository or there is none.
@@ -71,7 +71,7 @@ class WorkingTree(Record):
             common_dir=place or found[2],
             object_format=found[3],
             # Settings of the user or the system are read by every git; those of the repository
-            # are not when whet's own index is used.
+            # aren't when whet's own index is used.
             settings={name: value for scope, name, value in settings if scope in OWN_SCOPES},
             ignore_files=(
                 os.path.join(found[2], "info", "exclude"),

@@ -90,7 +90,7 @@ class PackageEnvironment:
         """Return ``command`` as it runs in this environment, and the environment overrides for it.
 
         A first word that is a Python (`python`, `python3.11`, also with a path) becomes this
-        environment's; so does the name of a program that stands in this environment. Any other
+        environment's; so does the name of a program that is in this environment. Any other
         program stays what it is and finds this environment first on `PATH`. `PYTHONPATH` is
         emptied, because a checkout of the package on it would hide every release alike.
 
@@ -137,7 +137,7 @@ class PackageEnvironments:
         settings: the package index to install from.
         environment: what the installing tools inherit.
         uv: path of uv; empty: use pip; None: uv where there is one.
-        compiles: build what the index has as source alone; else that cannot be installed.
+        compiles: build what the index has as source alone; else that can't be installed.
     """
 
     place: Path
@@ -164,7 +164,7 @@ class PackageEnvironments:
             beside: what else is seen in it; None: nothing.
 
         Raises:
-            ReleaseNotInstallable: if it cannot be built, or its requirements cannot be met.
+            ReleaseNotInstallable: if it can't be built, or its requirements can't be met.
             IndexUnreachable: if the index gives no answer.
             DiskFull, CannotWrite: if there is no place to write it to.
         """
@@ -259,7 +259,7 @@ class PackageEnvironments:
     def _install_beside(
         self, attempt: Path, specifiers: Sequence[str], as_of: str, beside: Beside
     ) -> ToolResult:
-        """Install the releases, and of what they require that which is not there beside them."""
+        """Install the releases, and of what they require that which doesn't exist beside them."""
         packages = PackageEnvironment(folder=attempt).packages
         answer = self._install(attempt, specifiers, as_of, "--no-deps")
         for _ in range(_MOST_ROUNDS):
@@ -269,7 +269,7 @@ class PackageEnvironments:
             if not wanted:
                 break
             answer = self._install(attempt, wanted, as_of, "--no-deps")
-        # Written last: an installer is not to see, or to remove, what is the user's.
+        # Written last: an installer isn't to see, or to remove, what is the user's.
         lines = (f"import site; site.addsitedir({folder!r})\n" for folder in beside.folders)
         write_atomically(packages / "whet-beside.pth", "".join(lines).encode())
         return answer

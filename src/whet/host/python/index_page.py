@@ -16,7 +16,7 @@ class IndexFile:
         url: where it is.
         requires_python: the Pythons that it is for, as a PEP 440 specifier; empty: all.
         yanked: why it was withdrawn; empty without a reason; None if it was not.
-        uploaded: when, ISO 8601 in UTC; empty if the index does not say.
+        uploaded: when, ISO 8601 in UTC; empty if the index doesn't say.
     """
 
     name: str

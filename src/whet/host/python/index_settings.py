@@ -162,7 +162,7 @@ def _of_uv_table(table: JsonObject, source: str) -> _Layer:
 
 
 def _may_exist(url: str) -> bool:
-    """Whether an extra index can be there: pip passes over a folder that is not."""
+    """Whether an extra index can be there: pip passes over a folder that isn't."""
     if not url.startswith("file:"):
         return True
     with suppress(OSError, ValueError):

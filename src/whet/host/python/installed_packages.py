@@ -104,7 +104,7 @@ def _first_cells(listed: str) -> frozenset[str]:
 
 
 def named_by(distribution: "Distribution") -> tuple[str, str]:
-    """Return name and version of an installed package; empty: its own files do not tell."""
+    """Return name and version of an installed package; empty: its own files don't tell."""
     with suppress(OSError, ValueError):
         told = distribution.metadata
         return told["Name"] or "", told["Version"] or ""

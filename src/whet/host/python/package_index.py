@@ -28,7 +28,7 @@ class Listing:
         index: address of the index, without credentials.
         files: the files of all releases.
         bare_versions: releases of which only the version is known; what `pip index` tells
-            where the index does not speak to whet itself.
+            where the index doesn't speak to whet itself.
     """
 
     package: str
@@ -38,7 +38,7 @@ class Listing:
 
 
 class _NotListedError(Exception):
-    """The index does not know the package."""
+    """The index doesn't know the package."""
 
 
 class _UnreachableError(Exception):
@@ -68,7 +68,7 @@ class PackageIndex:
         """Return what there is of ``package``.
 
         Raises:
-            UnknownPackage: if no index has it, or its name cannot be one.
+            UnknownPackage: if no index has it, or its name can't be one.
             IndexUnreachable: if the index gives no answer, not even to pip.
         """
         page = _normalised(package)
@@ -82,7 +82,7 @@ class PackageIndex:
             except _NotListedError:
                 continue
             except _UnreachableError as error:
-                # An extra index that is down leaves the others; the main one does not.
+                # An extra index that is down leaves the others; the main one doesn't.
                 problem = problem or (error if url == self.settings.url else None)
         if problem is not None:
             return self._ask_pip(package, problem)

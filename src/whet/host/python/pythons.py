@@ -49,7 +49,7 @@ def pythons_between(
 
 
 def fetched_python(minor: Minor, environment: Mapping[str, str]) -> PythonFacts | None:
-    """Return a Python that uv fetches now; None where it cannot."""
+    """Return a Python that uv fetches now; None where it can't."""
     uv = find_uv(environment)
     if not uv:
         return None

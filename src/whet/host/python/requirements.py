@@ -18,7 +18,7 @@ def unmet_requirements(packages: Path, beside: Mapping[str, str], python: Python
 
     Args:
         packages: the folder, such as ``site-packages``.
-        beside: name to version of what is seen beside it; what stands in the folder comes first.
+        beside: name to version of what is seen beside it; what is in the folder comes first.
         python: the Python that runs them.
     """
     from packaging.markers import Marker
@@ -60,4 +60,4 @@ def _allows(wanted: "Requirement", version: str) -> bool:
     try:
         return wanted.specifier.contains(version, prereleases=True)
     except ValueError:
-        return True  # an editable installation may have a version that cannot be compared
+        return True  # an editable installation may have a version that can't be compared

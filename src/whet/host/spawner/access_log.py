@@ -35,7 +35,7 @@ Python itself, which would do the same with any script."""
 
 LOOKUP_IS_FREE = "/dev/null/free"
 """Looked up with a source behind it by a process that the program has forked: its next look-up of that
-does not count. Those of the program itself are counted by its agent, which whet asks."""
+doesn't count. Those of the program itself are counted by its agent, which whet asks."""
 
 SOURCE_IS_SEEN = "/dev/null/seen"
 """Looked up with a source behind it by such a process when it shows lines of that: it has read it."""
@@ -55,7 +55,7 @@ class AccessLog:
         self.begin("")
 
     def begin(self, cache: str) -> None:
-        """Begin anew.
+        """Begin again.
 
         Args:
             cache: folder of byte code by content, which never changes a program; empty: none.

@@ -26,14 +26,14 @@ _SAVED_AS = ".whet-{}"
 
 
 class CannotPutBackError(Exception):
-    """What the program did cannot be done again."""
+    """What the program did can't be done again."""
 
 
 class FileEffect:
     """What became of one path.
 
     Attributes:
-        kind: ``file``: opened anew, or created; ``moved``: a file that took the place of what was
+        kind: ``file``: opened again, or created; ``moved``: a file that took the place of what was
             there; ``gone``: a file that was made and removed; ``folder``; ``socket``: it is in a folder
             of the run's own, and no copy is taken while it is there.
         mode: of what is created.
@@ -71,7 +71,7 @@ class FileEffects:
         self._made = {}
 
     def deed(self, path: str) -> "FileEffect | None":
-        """Return what the run has made of a path; None: it is not its own."""
+        """Return what the run has made of a path; None: it isn't its own."""
         return self._made.get(key_of(path)) if self._made else None
 
     def made_where_none_was(self, path: str) -> bool:
@@ -146,7 +146,7 @@ class FileEffects:
             pid: its process.
 
         Raises:
-            CannotPutBackError: if that cannot be done.
+            CannotPutBackError: if that can't be done.
         """
         kept: list[Kept] = []
         size = 0
@@ -201,7 +201,7 @@ class FileEffects:
         self._at.pop(number, None)
 
     def put_back(self, number: int) -> None:
-        """Make again what was made by the time of a snapshot, and go on from there.
+        """Make again what was made by the time of a snapshot, and resume from there.
 
         Raises:
             CannotPutBackError: if something else is in the way, or the system fails.
@@ -228,7 +228,7 @@ class FileEffects:
 
 
 def key_of(path: str) -> str:
-    """Return a path that is the same for all ways to a file; a link at its end is not followed."""
+    """Return a path that is the same for all ways to a file; a link at its end isn't followed."""
     folder, name = os.path.split(path.rstrip("/"))
     if name in {"", ".", ".."}:
         return os.path.realpath(path)
@@ -241,7 +241,7 @@ def _content(path: str) -> bytes:
 
 
 def _check(path: str, kind: str, folders: "set[str]") -> None:
-    """Raise if something stands in the way of making a path."""
+    """Raise if something is in the way of making a path."""
     try:
         found = os.lstat(path)
     except OSError:

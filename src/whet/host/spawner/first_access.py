@@ -25,7 +25,7 @@ class FirstAccess:
         self._paths: list[str] = []
 
     def begin(self, paths: list[str]) -> None:
-        """Begin anew, with another run; no paths: nothing is asked."""
+        """Begin again, with another run; no paths: nothing is asked."""
         self._paths = paths
 
     def look(self, pid: int) -> None:

@@ -66,14 +66,14 @@ class FrozenCopies:
         self._edited: set[int] = set()  # numbers of those that were asked to take on other texts
         self._spares: set[int] = set()  # all such pids, also of those that are about to end
         self._asked_ahead: set[int] = set()
-        self._runs: dict[int, int] = {}  # how many have gone on from each
+        self._runs: dict[int, int] = {}  # how many have resumed from each
         self._last = -1
         self._wrote: dict[int, bytes] = {}  # pages, until they have been handed on
         self._told: dict[int, Leaving] = {}  # by pid
         self._leaving: set[int] = set()  # pids
         self._to_go: dict[
             int, bytes
-        ] = {}  # how willingly the kernel would end what goes on from it
+        ] = {}  # how willingly the kernel would end what resumes from it
         self._next = os.getpid() << 32  # no other spawner ever had these
 
     @property
@@ -111,7 +111,7 @@ class FrozenCopies:
                 case ("absent", str(why)):
                     self.why_absent = why
                 case ("wrote", bytes(pages)):
-                    if self._last in self._lines:  # else nobody goes on from that one any more
+                    if self._last in self._lines:  # else nobody resumes from that one any more
                         self._wrote[self._last] = pages
                 case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
                     self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)

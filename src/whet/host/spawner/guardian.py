@@ -42,7 +42,7 @@ def be_told_of_parents_end(number: int, parent: int) -> bool:
 
 
 def stand_guard() -> None:
-    """Make this process the guardian, and return in its child, which goes on as the spawner.
+    """Make this process the guardian, and return in its child, which continues as the spawner.
 
     The child gets `PARENT_IS_GONE` when this process ends before it. Until it reacts to that
     signal the signal ends it, which is as good: it has started nothing yet.

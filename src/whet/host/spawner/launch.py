@@ -87,7 +87,7 @@ def start(
         steps: what it does to itself before it becomes the program (`whet.host.spawner.steps`).
 
     Raises:
-        CannotStartError: if it cannot be started.
+        CannotStartError: if it can't be started.
     """
     namespace_setup = None
     if steps:
@@ -208,7 +208,7 @@ def _take_streams(streams: Sequence[int], terminal: int) -> None:
 
 
 def _move_in(namespace_setup: NamespaceSetup, reported: int) -> None:
-    """Enter the room, or report why that cannot be, and exit."""
+    """Enter the room, or report why that can't be, and exit."""
     from whet.host.spawner.room_entry import RoomRefusedError
 
     try:
@@ -220,7 +220,7 @@ def _move_in(namespace_setup: NamespaceSetup, reported: int) -> None:
 
 
 def _hold_calls(namespace_setup: NamespaceSetup | None) -> Failed | None:
-    """Have calls held, as the last thing before the program; return why that cannot be."""
+    """Have calls held, as the last thing before the program; return why that can't be."""
     try:
         if namespace_setup is not None:
             namespace_setup.hold_calls()
@@ -230,7 +230,7 @@ def _hold_calls(namespace_setup: NamespaceSetup | None) -> Failed | None:
 
 
 def _be_followed(namespace_setup: NamespaceSetup | None) -> Failed | None:
-    """Wait until whet follows the calls of this process; return why that cannot be."""
+    """Wait until whet follows the calls of this process; return why that can't be."""
     try:
         if namespace_setup is not None:
             namespace_setup.begin_to_be_followed()
@@ -249,7 +249,7 @@ def _hear_signals_again() -> None:
 def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:
     """Have this process watched, and tell it who is to leave frozen copies: no child of it."""
     told = environment.pop(_STAGE_VARIABLE, b"")
-    if watching.install() and told:  # what nobody watches is not frozen
+    if watching.install() and told:  # what nobody watches isn't frozen
         own = " ".join([str(os.getpid()), *handed_on()])
         environment[_STAGE_VARIABLE] = b"%s\n%s" % (own.encode(), told)
 
@@ -266,7 +266,7 @@ def _execute(argv: list[bytes], environment: dict[bytes, bytes]) -> Failed:
         try:
             os.execve(place, argv, environment)
         except (FileNotFoundError, NotADirectoryError):
-            if os.path.isfile(place):  # the program is there: what its first line names is not
+            if os.path.isfile(place):  # the program is there: what its first line names isn't
                 return ("interpreter", errno.ENOENT, place)
         except OSError as error:
             if len(places) > 1 and os.path.isdir(place):

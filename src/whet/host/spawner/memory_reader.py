@@ -15,7 +15,7 @@ _BY_PROCESS = re.compile(
 
 
 class UnreadableError(Exception):
-    """What a call is about cannot be read."""
+    """What a call is about can't be read."""
 
 
 class MemoryReader:
@@ -56,7 +56,7 @@ class MemoryReader:
         """Return the text that ends with a zero; one that is too long is cut.
 
         Raises:
-            UnreadableError: if it cannot be read.
+            UnreadableError: if it can't be read.
         """
         found = self.bytes_at(pid, address, _MOST_PATH_BYTES)
         return os.fsdecode(found.partition(b"\0")[0])
@@ -71,7 +71,7 @@ class MemoryReader:
             address: of the path's text.
 
         Raises:
-            UnreadableError: if it cannot be read.
+            UnreadableError: if it can't be read.
         """
         path = self.text_at(pid, address)
         if path[:1] != "/" and path:
@@ -88,7 +88,7 @@ class MemoryReader:
         """Return what a descriptor of a process leads to: a path, or what the kernel calls it.
 
         Raises:
-            UnreadableError: if it cannot be read.
+            UnreadableError: if it can't be read.
         """
         number = descriptor % _WORD
         of = "cwd" if number == AT_FDCWD % _WORD else f"fd/{number}"

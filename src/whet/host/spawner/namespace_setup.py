@@ -44,7 +44,7 @@ class NamespaceSetup:
         """In the forked process: move in. It may be another process that returns.
 
         Raises:
-            RoomRefusedError: if the room cannot be made.
+            RoomRefusedError: if the room can't be made.
             OSError: if the system refuses a process.
         """
         if self._held:
@@ -127,7 +127,7 @@ class NamespaceSetup:
 
 
 def passage_for(steps: "Sequence[Order]") -> "tuple[NamespaceSetup | None, list[Order]]":
-    """Return the way that orders ask for, None if they do not, and the orders that are steps."""
+    """Return the way that orders ask for, None if they don't, and the orders that are steps."""
     found = {name: details for name, *details in steps if name in _OWN}
     rest = [step for step in steps if step[0] not in _OWN]
     if not found:

@@ -40,7 +40,7 @@ _LAST_STANDARD = 2
 
 
 def divide() -> Channel:
-    """Make this process the observer and return in its child, which goes on as the spawner.
+    """Make this process the observer and return in its child, which continues as the spawner.
 
     Returns:
         the channel to the observer.
@@ -116,7 +116,7 @@ def _answer_all(listener: int, attending: "list[SyscallDecoder | TreeAccesses]")
         is_over = True
     finally:
         if not is_over:
-            os._exit(1)  # a call that is held for ever is worse
+            os._exit(1)  # a call that is held forever is worse
 
 
 def _set_flags(listener: int) -> None:

@@ -51,7 +51,7 @@ class OutOfMemoryKiller:
             try:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
-                return 0, ""  # gone by itself, or of another user
+                return 0, ""  # gone on its own, or of another user
         return pid, name
 
     def remember(self, pids: "Sequence[int]") -> None:
@@ -59,7 +59,7 @@ class OutOfMemoryKiller:
         self._seen = {pid: (resident_bytes(pid), name_of(pid)) for pid in pids}
 
     def missed(self) -> tuple[int, str]:
-        """Return the largest of those who were there at the last look and are not any more."""
+        """Return the largest of those who were there at the last look and aren't any more."""
         gone = [(size, pid, name) for pid, (size, name) in self._seen.items() if size]
         gone = [each for each in gone if not resident_bytes(each[1])]
         _, pid, name = max(gone, default=(0, 0, ""))

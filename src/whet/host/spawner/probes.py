@@ -43,7 +43,7 @@ def prove(probes: "Sequence[Order]", steps: "Sequence[Order]") -> None:
     """Meet each limit in a process of its own.
 
     Raises:
-        LimitDoesNotHoldError: if one does not hold.
+        LimitDoesNotHoldError: if one doesn't hold.
         OSError: if the system refuses a step.
     """
     for name, *details in probes:

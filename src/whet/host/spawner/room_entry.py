@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     # path, bytes (0: half of the memory), inodes (0: no limit)
     Space: TypeAlias = tuple[bytes, int, int]
     # name of the socket to report to, network (`none`, `loopback`, empty), whether it has its own
-    # process numbers, folders seen through, small file systems, what cannot be written to, files
+    # process numbers, folders seen through, small file systems, what can't be written to, files
     # that are empty, what stays as it is on the machine, what stays as it is seen
     Plan: TypeAlias = tuple[
         bytes,
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 _PAGE = 4096
 _WHOLE_PROOF_BYTES = 1 << 20
 _WHOLE_PROOF_FILES = 256
-_MANY = 1 << 20  # a file system without a limit of files does not take one later
+_MANY = 1 << 20  # a file system without a limit of files doesn't take one later
 _ST_RDONLY = 1
 
 
 class RoomRefusedError(Exception):
-    """The room cannot be made, or a limit in it does not hold.
+    """The room can't be made, or a limit in it doesn't hold.
 
     Attributes:
-        number: of the system's error; 0: none, a limit does not hold.
+        number: of the system's error; 0: none, a limit doesn't hold.
         words: what was tried; of an ``overlay`` its folder.
         stage: ``room``; ``user room``: in a user namespace, as the machine's own gave none;
             ``overlay``: a folder in such a room could not be seen through.
@@ -59,10 +59,10 @@ class RoomRefusedError(Exception):
 
 
 def enter(plan: "Plan") -> None:
-    """Move this process into its room. Its folder is entered anew by whoever calls this.
+    """Move this process into its room. Its folder is entered again by whoever calls this.
 
     Raises:
-        RoomRefusedError: if there is no way, or what was made does not hold.
+        RoomRefusedError: if there is no way, or what was made doesn't hold.
     """
     name, network, has_own_pids, overlays, disks, read_only, hidden, real, shown = plan
     reporter = _Reporter(name)
@@ -72,7 +72,7 @@ def enter(plan: "Plan") -> None:
     is_user = _leave(flags)
     try:
         mounts.keep_mounts_private()
-        kept = _opened(real)  # only now: what another namespace has open cannot be shown here
+        kept = _opened(real)  # only now: what another namespace has open can't be shown here
         # What holds a folder that is seen through is made so first: that folder stays writable.
         around = [path for path in read_only if any(_is_below(each[0], path) for each in overlays)]
         for path in around:
@@ -152,7 +152,7 @@ def _opened(paths: "tuple[bytes, ...]") -> "list[tuple[int, bytes]]":
         try:
             found.append((os.open(path, os.O_PATH | os.O_CLOEXEC), path))
         except OSError:
-            continue  # it is not there, so nothing is hidden
+            continue  # it doesn't exist, so nothing is hidden
     return found
 
 

@@ -106,7 +106,7 @@ class _Tree:
         """Wait for a process of the tree and obey whet meanwhile.
 
         Returns:
-            its wait status; None if it was killed and does not go away.
+            its wait status; None if it was killed and doesn't go away.
         """
         self._root = root
         self._tethers.hold([root.pid])
@@ -180,7 +180,7 @@ class _Tree:
             namespace_setup.close()
 
     def _note_those_left(self, keeper: int) -> None:
-        """Note whom the program has left behind in its room: they are not this process's children."""
+        """Note whom the program has left behind in its room: they aren't this process's children."""
         if keeper:
             left = [pid for pid in self._pids() if pid != keeper and resident_bytes(pid)]
             self.others += [(pid, int(signal.SIGKILL), True) for pid in left[:_MOST_EXITS]]
@@ -189,7 +189,7 @@ class _Tree:
         """Send SIGKILL to every process of the tree.
 
         Whole process groups first: the kernel does that in one step, so that a program that
-        forks faster than this loop can look does not escape.
+        forks faster than this loop can look doesn't escape.
         """
         found = self._pids()
         # What is ready to be resumed is of its frozen copy's group.
@@ -454,7 +454,7 @@ def _run(
 
 
 def _end_in_vain(channel: Channel, copies: FrozenCopies, tree: _Tree, number: int) -> None:
-    """End what was begun; say if it cannot run on from a copy because somebody has killed that."""
+    """End what was begun; say if it can't run on from a copy because somebody has killed that."""
     tree.end()
     if number >= 0 and not copies.has(number):
         channel.send("halted", (GONE, GONE))
@@ -476,7 +476,7 @@ def _guard(tree: _Tree, guard: "Guard") -> None:
     """Prove that the limits hold, and begin to look at them.
 
     Raises:
-        CannotStartError: if one does not hold.
+        CannotStartError: if one doesn't hold.
     """
     steps, probes, watches = guard
     if probes:
@@ -559,7 +559,7 @@ def _send(kill: "Callable[[int, int], None]", target: int, number: int) -> None:
     try:
         kill(target, number)
     except (ProcessLookupError, PermissionError):
-        return  # gone, or of another user (sudo): what cannot be killed is reported as such
+        return  # gone, or of another user (sudo): what can't be killed is reported as such
 
 
 def _stop(_number: int, _frame: "FrameType | None") -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from whet.host.kernel.syscalls import Call
     from whet.host.process.channel import Done
 
-    # the first effect that cannot be put back, and what `AccessLog.take` returns
+    # the first effect that can't be put back, and what `AccessLog.take` returns
     Observed: TypeAlias = tuple[
         str,
         "dict[str, Mark]",
@@ -64,7 +64,7 @@ class SyscallDecoder:
         self._first_sight = FirstAccess(self._seen, _status)
 
     def begin(self, own_socket: str, cache: str, cwd: str, varied: list[str]) -> None:
-        """Begin anew, with another run.
+        """Begin again, with another run.
 
         Args:
             own_socket: where copies report: that is whet's own affair.
@@ -127,7 +127,7 @@ class SyscallDecoder:
             self.ends(f"calls {call[0]} in a way that whet can't inspect: {error}")
 
     def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
-        """Note an effect that cannot be taken back.
+        """Note an effect that can't be taken back.
 
         Args:
             effect: in words.
@@ -192,7 +192,7 @@ class SyscallDecoder:
         found = _status_of(path)
         if self._will_fail(path, found, flags):
             self._seen.see(path)
-            self._seen.see(os.path.dirname(path))  # or it fails for want of that
+            self._seen.see(os.path.dirname(path))  # or it fails for lack of that
         elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
             self._read(path)
         elif found is None:
@@ -308,7 +308,7 @@ class SyscallDecoder:
             self._changes(call[0], path)
 
     def _changes(self, name: str, path: str) -> None:
-        """Note that something of a file is changed that is not its content."""
+        """Note that something of a file is changed that isn't its content."""
         if self._is_exempt(path):
             return
         deed, found = self._file_effects.deed(path), _status_of(path, follow=False)

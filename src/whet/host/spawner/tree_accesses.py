@@ -45,7 +45,7 @@ class TreeAccesses:
         self.begin("", "")
 
     def begin(self, top: str, repository: str) -> None:
-        """Begin anew, with another run.
+        """Begin again, with another run.
 
         Args:
             top: the folder, a real path; paths are told from there.

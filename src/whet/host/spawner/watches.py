@@ -99,7 +99,7 @@ class _MemoryV1(_Quiet):
     def begin(self, command: int, /) -> None:
         """Have the kernel hold who needs more, not kill it.
 
-        Not before the program runs: one that has not even room to start would be held for ever.
+        Not before the program runs: one that has not even room to start would be held forever.
         """
         if self._felling is not None:
             self._felling.command = command
@@ -118,10 +118,10 @@ class _MemoryV1(_Quiet):
     ) -> "Noted | None":
         """Return who is to go, if memory is out and nobody is going already.
 
-        Who was held goes on a moment after there is room again, and counts as held until then.
+        Who was held continues a moment after there is room again, and counts as held until then.
         """
         if _is_readable(self.descriptor):
-            os.read(self.descriptor, 8)  # it is heard: otherwise it is readable for ever
+            os.read(self.descriptor, 8)  # it is heard: otherwise it is readable forever
         if not self._count("under_oom") or out_of_memory_killer.is_under_way or not self._is_full():
             return None
         pid, name = out_of_memory_killer.choose(pids)
@@ -146,7 +146,7 @@ class _MemoryV1(_Quiet):
     def close(self) -> "Noted | None":
         """Let go of the descriptors; tell of a kill of the kernel's own, or that all was used.
 
-        Who needs memory in the middle of a system call (a file is read into a new array) is not
+        Who needs memory in the middle of a system call (a file is read into a new array) isn't
         held: the call fails, and what the program makes of that it may not even have room to say.
         """
         os.close(self.descriptor)
@@ -183,7 +183,7 @@ class _MemoryV2(_Quiet):
         self._left_bytes = most
 
     def begin(self, command: int, /) -> None:
-        """Remember who is not to be killed."""
+        """Remember who isn't to be killed."""
         if self._felling is not None:
             self._felling.command = command
 

@@ -63,7 +63,7 @@ class Watching:
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""
         # Were this end still open here, a listener on its way to a spawner that dies would never
-        # be closed, and this process held for ever.
+        # be closed, and this process held forever.
         self._ours.close()
         listener, error = (-1, 0) if self._filter is None else self._filter.install()
         rights: list[tuple[int, int, bytes]] = []

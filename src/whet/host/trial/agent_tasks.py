@@ -25,7 +25,7 @@ TOGGLES_VARIABLE = "WHET_TOGGLES"
 
 @value_class(kw_only=True)
 class AgentTasks:
-    """What is asked of the agent beside a stack on request; by itself nothing.
+    """What is asked of the agent beside a stack on request; on its own nothing.
 
     Attributes:
         keeps_locals: keep what the frames of failures hold, and which Pythons there were.
@@ -38,7 +38,7 @@ class AgentTasks:
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
-        follows: says which failing system calls are kept; None: calls are not followed.
+        follows: says which failing system calls are kept; None: calls aren't followed.
     """
 
     keeps_locals: bool = False
@@ -51,7 +51,7 @@ class AgentTasks:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells the agent; as long for any trial that is not looked into."""
+        """What tells the agent; as long for any trial that isn't looked into."""
         counted = {_COUNT: self.counted} if self.counted else {}
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}

@@ -23,7 +23,7 @@ class Capture:
     Attributes:
         digest: SHA-256 of the stream, in hexadecimal.
         size_bytes: its length.
-        data: the stream itself; empty if it lies in ``file``.
+        data: the stream itself; empty if it is in ``file``.
         file: a file that holds it, to be moved away by whoever keeps it; None: see ``data``.
     """
 
@@ -35,7 +35,7 @@ class Capture:
 
 @value_class(kw_only=True)
 class FileOutput:
-    """A captured stream that lies in a file; satisfies `whet.core.output.Output`."""
+    """A captured stream that is in a file; satisfies `whet.core.output.Output`."""
 
     path: Path
     digest: str
@@ -83,7 +83,7 @@ def keep_in_place(capture: Capture) -> Output:
 class Capturing:
     """Takes one stream as it comes.
 
-    A full disk does not stop the program: what no longer fits is let go, and ``loss`` says so.
+    A full disk doesn't stop the program: what no longer fits is let go, and ``loss`` says so.
 
     Attributes:
         size_bytes: how much has been kept.

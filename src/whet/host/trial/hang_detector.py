@@ -67,7 +67,7 @@ class Idleness:
 
 
 def waits_for_ever(root: int) -> bool:
-    """Whether no process of a tree can go on, as far as one look tells."""
+    """Whether no process of a tree can continue, as far as one look tells."""
     facts = {pid: facts_of(pid) for pid in (root, *descendants_of(root))}
     alive = [pid for pid, each in facts.items() if each is not None and each.state != _ENDED]
     return all(map(_waits_for_ever, alive))

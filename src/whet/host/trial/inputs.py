@@ -16,7 +16,7 @@ _MOST_FILES = 30_000  # a tenth of a second of looking
 class Inputs:
     """Files as they were: what git tracks, and what the command names.
 
-    What else lies in the folder may be what an earlier run has left: that is no input.
+    What else is in the folder may be what an earlier run has left: that is no input.
 
     Attributes:
         seen: size and time of each, by its real path.
@@ -31,7 +31,7 @@ class Inputs:
         Args:
             trial: what is run.
             environment: what it inherits.
-            left_out: folders whose files do not count.
+            left_out: folders whose files don't count.
         """
         paths = {os.path.realpath(path) for path in named_files(trial, environment)}
         if trial.code is not None:
@@ -48,7 +48,7 @@ class Inputs:
         return cls({path: mark for path in sorted(found) if (mark := _mark(path)) is not None})
 
     def written(self) -> list[str]:
-        """Return those that are not what they were, or gone."""
+        """Return those that aren't what they were, or gone."""
         return [path for path, mark in self.seen.items() if _mark(path) != mark]
 
 

@@ -64,7 +64,7 @@ def salt_of(state: Path) -> bytes:
     if len(salt) == _SALT_BYTES:
         return salt
     salt = os.urandom(_SALT_BYTES)
-    # If it cannot be kept, marks differ from one whet to the next, and show nothing either.
+    # If it can't be kept, marks differ from one whet to the next, and show nothing either.
     with suppress(OSError, WhetError):
         write_atomically(path, salt, mode=0o600)
     return salt

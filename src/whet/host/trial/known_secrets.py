@@ -112,12 +112,12 @@ def known_in(holds: Callable[[re.Pattern[bytes]], bytes | None]) -> Iterator[tup
 
 
 def holds_known(text: str) -> bool:
-    """Whether a secret stands in a text."""
+    """Whether a secret is in a text."""
     return _known_secrets.text is not None and _known_secrets.text.search(text) is not None
 
 
 def with_known(text: str, put: Callable[[str], str]) -> str:
-    """Return a text with something else in the place of each secret that is known."""
+    """Return a text with something else instead of each secret that is known."""
     return (
         text
         if _known_secrets.text is None

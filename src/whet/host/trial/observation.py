@@ -39,7 +39,7 @@ class Observation:
     is_installed: bool = False
 
     def changed(self, seen: "dict[str, os.stat_result] | None" = None) -> str:
-        """Return the first path that is not what it was; empty if there is none.
+        """Return the first path that isn't what it was; empty if there is none.
 
         Args:
             seen: is given what the system says of each file and folder that is there.

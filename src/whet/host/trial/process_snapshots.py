@@ -53,7 +53,7 @@ class Snapshot:
         seen: what it had seen of the file system by then, two observations for each run that it
             is made of.
         sources: the program's own files that it had read, and what they said: its main script,
-            and modules that are not installed.
+            and modules that aren't installed.
         past: what it had written by then.
         taken_at: when, on the monotonic clock.
         stack: file and function of each of its frames, the innermost last.
@@ -84,7 +84,7 @@ class Snapshot:
         is_installed: bool | None = None,
         found: dict[str, os.stat_result] | None = None,
     ) -> str:
-        """Return a path that is not what it was when the program saw it; empty if all are.
+        """Return a path that isn't what it was when the program saw it; empty if all are.
 
         A source is among them only if it was read by others than Python's import system.
 
@@ -110,7 +110,7 @@ class Snapshot:
         )
 
     def has_found(self, path: str) -> bool:
-        """Whether there was a file by then, or one in a folder of that name, that is not installed.
+        """Whether there was a file by then, or one in a folder of that name, that isn't installed.
 
         As far as the program knows, by whatever code.
         """
@@ -136,7 +136,7 @@ class Blocker:
     why: str
 
     def beside(self, place: str) -> str:
-        """Say why a run that went on from a place did not go on from here, which may be there too."""
+        """Say why a run that resumed from a place did not resume from here, which may be there too."""
         where = "a later copy there" if self.place == place else self.place
         return f"not from {where}: {self.why}" if self.place else self.why
 
@@ -157,7 +157,7 @@ class Stage:
         first_word: the first word of the command that a search varies, with all behind it: there is
             to be a snapshot just before the first sight of them; 0: none.
         place: the stack at the first sight of them, by native code: there is to be a snapshot
-            just before that line is reached. Empty: it is not known.
+            just before that line is reached. Empty: it isn't known.
         snapshots: by number, in the order in which they were taken.
     """
 
@@ -189,7 +189,7 @@ class Staged:
         spoilt: what a reset step has changed that the snapshot had seen.
         first_sight: the stack at the first sight of what a search varies; empty: not known.
         debugging: when it opens a debugger.
-        look: returns a path that is not what it was when a snapshot saw it, knowing some of it
+        look: returns a path that isn't what it was when a snapshot saw it, knowing some of it
             already; None: the snapshot itself looks.
         settle: returns when the files may be looked at; None: they may be at any time.
         worth_seconds: a stretch as long is worth a snapshot, if it runs on from one; below zero: as

@@ -24,7 +24,7 @@ class Flow:
         reader: whet's end, or -1 once it has ended.
         capturing: keeps it.
         nonblocking_writer: shows it; None: nobody looks.
-        is_unread: whoever read it on whet's side has gone; the rest is not kept either.
+        is_unread: whoever read it on whet's side has gone; the rest isn't kept either.
         overran: it is longer than its limit; the rest is neither kept nor shown.
         keep_past: is given what comes, for copies of the program that run on from here.
     """

@@ -120,7 +120,7 @@ class Relay:
         requests = self.control.attach()
         try:
             if self.console is not None:
-                self.console.finish()  # what is left of one that had ended by itself by then
+                self.console.finish()  # what is left of one that had ended on its own by then
                 self.console.lend_to(self.control)
             while self._answer is None or any(
                 nonblocking_writer.is_waiting for nonblocking_writer in self.program_streams.outlets

@@ -92,8 +92,8 @@ class Slot:
             staged: how it leaves frozen copies, and which one it runs on from.
 
         Raises:
-            DivergedError: if the copy's past is not that of the changed script.
-            WhetError: if it cannot be started, or the system fails.
+            DivergedError: if the copy's past isn't that of the changed script.
+            WhetError: if it can't be started, or the system fails.
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._ready_for(program.limits)
@@ -144,7 +144,7 @@ class Slot:
                     raise _fault(as_text(body))
                 ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
                 if ended[6]:
-                    self._spawner.close()  # what it cannot kill must not be a later trial's
+                    self._spawner.close()  # what it can't kill must not be a later trial's
                 self._proven = program.limits
                 outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
                 return replace(
@@ -209,7 +209,7 @@ class Slot:
         self._spawner.prepare_ahead(number)
 
     def _ready_for(self, limits: Limits) -> SpawnerProcess:
-        """Return the spawner; started anew inside of what this user's systemd gives, if limits need that."""
+        """Return the spawner; started again inside of what this user's systemd gives, if limits need that."""
         spawner = self._spawner.ready(self._cleanup_journal)
         if not limits.starve:
             return spawner
@@ -297,7 +297,7 @@ class Slot:
             cpu_seconds=cpu_seconds,
             peak_rss_bytes=peak_bytes,
             stdout=kept["stdout"],
-            # What a reset step wrote is not the command's; if it ended the trial it is all there is.
+            # What a reset step wrote isn't the command's; if it ended the trial it is all there is.
             stderr=kept.get("reset", kept["stderr"]),
             processes=processes,
             stacks=tuple(sample for taken in stacks for sample in taken.samples),

@@ -19,7 +19,7 @@ from whet.host.process.cleanup_journal import SLOT_VARIABLE, CleanupJournal, kil
 from whet.host.process.process_tree import children_of
 
 _LAST_STANDARD = 2
-_PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it cannot kill after 2 times 5
+_PATIENCE_SECONDS = 15.0  # a spawner itself gives up on what it can't kill after 2 times 5
 _SOURCES = str(Path(__file__).resolve().parents[3])
 # The sources go last on the path, so that nothing of whet can hide a standard module.
 _PROGRAM = (
@@ -38,11 +38,11 @@ class Freezing:
         changed: what files of the program say now that have changed since.
         varied: paths of what a search varies: it runs on from the same copy again and again.
         first_word: the first word of its command that a search varies, with all behind it; 0: none.
-        is_debugged: it opens a debugger where it goes on.
+        is_debugged: it opens a debugger where it continues.
         worth_seconds: a stretch as long of a run from a copy is worth another one; below zero: as
             the program was told when it began.
         looks: the folder below which it is noted what the program looks at, and git's own folder
-            of that; empty: it is not noted.
+            of that; empty: it isn't noted.
     """
 
     address: str = ""
@@ -109,7 +109,7 @@ class SpawnerProcess:
     def in_scope(self, cleanup_journal: CleanupJournal) -> "SpawnerProcess":
         """Return another spawner, to which this user's systemd has given control groups.
 
-        Where systemd does not do so after all, it is one as before.
+        Where systemd doesn't do so after all, it is one as before.
         """
         from whet.host.kernel.control_groups import group_of_process
         from whet.host.limits.groups.user_scope import scope_prefix, settle_in_scope

@@ -33,7 +33,7 @@ def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: s
 
     Raises:
         EmptyCommand: if there is no command, or its first word is empty.
-        BadUsage: if a word holds a NUL or cannot be encoded, or a variable's name an equals sign.
+        BadUsage: if a word holds a NUL or can't be encoded, or a variable's name an equals sign.
     """
     if not command or not command[0]:
         shown = "``" if not command else f"`{command!r}`"

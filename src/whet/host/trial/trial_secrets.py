@@ -61,12 +61,12 @@ def masked_variables(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def variable_with(name: str, value: str, put: Callable[[Piece], str]) -> str:
-    """Return the value of a variable with something else in the place of each of its secrets."""
+    """Return the value of a variable with something else instead of each of its secrets."""
     return _put(_of_variable(name, value), put)
 
 
 def with_secrets(trial: Trial, put: Callable[[Piece], str]) -> Trial:
-    """Return a trial with something else in the place of each of its secrets."""
+    """Return a trial with something else instead of each of its secrets."""
     return replace(
         trial,
         command=tuple(_put(pieces, put) for pieces in _of_words(trial.command)),
@@ -88,7 +88,7 @@ def masked_trial(trial: Trial) -> Trial:
 def secrets_of(trial: Trial) -> Iterator[Found]:
     """Yield the secrets of a trial: of its command, its variables and its steps.
 
-    What was sealed and cannot be opened is one, too.
+    What was sealed and can't be opened is one, too.
     """
     for number, pieces in enumerate(_of_words(trial.command)):
         for piece in pieces:
@@ -106,12 +106,12 @@ def secrets_of(trial: Trial) -> Iterator[Found]:
 
 
 def masked_marks(text: str) -> str:
-    """Return a text with what was sealed and cannot be opened shown as any secret."""
+    """Return a text with what was sealed and can't be opened shown as any secret."""
     return SEALED.sub(MASK, text)
 
 
 def for_shell(trial: Trial) -> tuple[Trial, dict[str, str]]:
-    """Return a trial with a variable of a shell in the place of each secret, and their values.
+    """Return a trial with a variable of a shell instead of each secret, and their values.
 
     No word of a command holds a NUL: between two of them stands the name of a variable.
     """

@@ -40,7 +40,7 @@ class Workplace:
 
     @property
     def folder(self) -> Path:
-        """The folder; each payload of the running trial lies in a numbered one below it."""
+        """The folder; each payload of the running trial is in a numbered one below it."""
         if self._folder is None:
             self._folder = self._cleanup_journal.temporary_folder("whet-")
         return self._folder
@@ -91,7 +91,7 @@ class Workplace:
         """Empty the place, but for what the next trial may have as it is.
 
         Folders that are as they were made stay: a new one takes longer. So do payloads: a frozen
-        copy may have seen one that a search does not vary, and not another one in its place.
+        copy may have seen one that a search doesn't vary, and not another one in its place.
         """
         for path, (_, _, mark) in tuple(self._lying.items()):
             if path not in self._placed or of_file(str(path)) != mark:
@@ -113,7 +113,7 @@ class Workplace:
                 break
 
     def place(self, number: int, binding: PayloadBinding, content: bytes | Path) -> Path:
-        """Write a payload where the trial finds it, if it does not lie there; return its path.
+        """Write a payload where the trial finds it, if it doesn't lie there; return its path.
 
         Raises:
             DiskFull: if there is no space left.

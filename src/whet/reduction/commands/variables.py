@@ -24,7 +24,7 @@ def reduce_variables(
     Args:
         environment: all variables; with them the command fails.
         clean: those of a clean environment.
-        untouched: names of those whose values are not cut, as secrets.
+        untouched: names of those whose values aren't cut, as secrets.
     """
     start = as_variables(environment)
     return never_twice(_reduce(start, clean, untouched), start)

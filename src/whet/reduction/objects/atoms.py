@@ -24,7 +24,7 @@ _EXACT = 2.0**53  # so far each whole number is a float of its own
 
 @value_class
 class Atom:
-    """A value that cannot change.
+    """A value that can't change.
 
     Attributes:
         value: that.
@@ -51,7 +51,7 @@ class Atom:
 
 
 def atom(value: object) -> Atom:
-    """Return the leaf of a value that cannot change."""
+    """Return the leaf of a value that can't change."""
     return Atom(value, type(value), repr(value) if isinstance(value, float) else "")
 
 
@@ -118,7 +118,7 @@ def _others(value: object) -> Search[object, object]:
 
 
 def _is_same(one: object, other: object) -> bool:
-    with suppress(Exception):  # it cannot be compared: then it is not known to be the same
+    with suppress(Exception):  # it can't be compared: then it isn't known to be the same
         return bool(one == other)
     return False
 
@@ -195,7 +195,7 @@ def _bytes(value: bytes) -> Search[object, object]:
 
 
 def _short(text: str) -> Search[str, str]:
-    """Leave out characters, then put plain ones in the place of others.
+    """Leave out characters, then put plain ones instead of others.
 
     What is short has no structure that a format would see, and formats take longer to look.
     """

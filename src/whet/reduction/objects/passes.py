@@ -28,7 +28,7 @@ def reduce_tree(tree: Node) -> NodeSearch:
     """Propose smaller and plainer trees until none of them fails.
 
     In the end no element can be left out alone, no field set back to its default, no container
-    replaced by one of its kind that stands in it, and no leaf made plainer.
+    replaced by one of its kind that is in it, and no leaf made plainer.
     """
     passes: tuple[Callable[[Node], NodeSearch], ...] = (
         cut_levels, hoist, make_plain, settle_leaves, put_nothing,
@@ -93,7 +93,7 @@ def _cuttable(parent: Branch) -> Iterator[int]:
 
 
 def hoist(tree: Node) -> NodeSearch:
-    """Replace containers by one of their kind that stands in them."""
+    """Replace containers by one of their kind that is in them."""
     done: set[Path] = set()
     while True:
         following = next(
@@ -117,7 +117,7 @@ def _is_nested(node: Node) -> bool:
 
 
 def _inner(node: Node) -> list[Node]:
-    """Return what of its kind stands in a container: halves first, they bring most at a time."""
+    """Return what of its kind is in a container: halves first, they bring most at a time."""
     assert isinstance(node, Branch)
     whole = size(node)
     sized = [
@@ -141,7 +141,7 @@ def make_plain(tree: Node) -> NodeSearch:
 
 
 def put_nothing(tree: Node) -> NodeSearch:
-    """Put None in the place of what has parts, or an inside that nobody knows, and cannot go."""
+    """Put None instead of what has parts, or an inside that nobody knows, and can't go."""
     depth = 0
     while level := [(path, node) for path, node in walk(tree) if len(path) >= depth]:
         depth += 1

@@ -37,7 +37,7 @@ class Opaque:
         return cls(value, is_copied=False)
 
     def make(self) -> object:
-        """Return a copy; the object itself where it cannot be copied."""
+        """Return a copy; the object itself where it can't be copied."""
         with suppress(Exception):
             return copy.deepcopy(self.value) if self.is_copied else self.value
         return self.value

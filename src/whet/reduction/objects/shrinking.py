@@ -30,8 +30,8 @@ def shrink(
         smallest = whet.shrink(orders, total)  # it raises
 
     Where it raises, the same way is an exception of the same class from the same expression of
-    the same line of code; any other exception, and none, is not it. Where it returns, what is true fails, and an
-    exception does not.
+    the same line of code; any other exception, and none, isn't it. Where it returns, what is true fails, and an
+    exception doesn't.
 
     Lists, tuples, sets, dictionaries and records (data classes, named tuples, attrs and pydantic
     classes) lose their elements, or get their defaults back; then numbers, texts and bytes become
@@ -40,7 +40,7 @@ def shrink(
     get smaller. Any other object is copied and kept as it is, or None takes its place.
 
     The value itself is never changed, and no call is given an object that another call had, but
-    for what cannot be copied. In the end no single element can be left out and no value made
+    for what can't be copied. In the end no single element can be left out and no value made
     plainer, and the same value and function always give the same result.
 
     Args:
@@ -50,7 +50,7 @@ def shrink(
             nothing smaller fails. Ctrl-C does the same, with a warning.
 
     Raises:
-        BaselineDoesNotFail: if ``fails`` does not fail for ``value``.
+        BaselineDoesNotFail: if ``fails`` doesn't fail for ``value``.
     """
     calls = _Calls(fails=cast("Callable[[object], object]", fails), most_calls=most_calls)
     tree = Reader().read(value)
@@ -100,7 +100,7 @@ class _Calls:
         """Call the function on the value itself, and learn what its failing is.
 
         Raises:
-            BaselineDoesNotFail: if it does not fail.
+            BaselineDoesNotFail: if it doesn't fail.
         """
         self._best = tree
         self._tried.add(tree)
@@ -115,7 +115,7 @@ class _Calls:
             )
 
     def test(self, tree: Node) -> Verdict:
-        """Return whether a value fails in the same way; one that is known or is none does not."""
+        """Return whether a value fails in the same way; one that is known or is none doesn't."""
         if tree in self._tried:
             return Verdict.GOOD
         self._tried.add(tree)

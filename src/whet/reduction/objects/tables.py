@@ -10,7 +10,7 @@ _PLAIN_NUMBERS = ("int64", "float64")
 
 
 class Table(Grid):
-    """A pandas DataFrame, or a Series: a table of one column, which cannot go."""
+    """A pandas DataFrame, or a Series: a table of one column, which can't go."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A Python value as a tree that never changes: candidates are cut from it and built anew.
+"""A Python value as a tree that never changes: candidates are cut from it and built again.
 
 A function under test may change what it is given. So the value itself is read once, into
 nodes, and each candidate is built fresh from nodes: none is handed out twice.
@@ -19,7 +19,7 @@ class Leaf(Protocol):
     """What is made smaller in a way of its own: a number, a text, an array."""
 
     def make(self) -> object:
-        """Return the value, as an object that nobody else has; what cannot change may be shared."""
+        """Return the value, as an object that nobody else has; what can't change may be shared."""
         ...
 
     def plainest(self) -> "Leaf | None":
@@ -40,7 +40,7 @@ class Shape:
         join: returns the container of the built children; raises where there is none such.
         is_cuttable: whether children can be left out.
         defaults: of a record: for each child, whether the class has a value of its own for it.
-            Such a child is not cut out but `ABSENT`.
+            Such a child isn't cut out but `ABSENT`.
     """
 
     kind: object
@@ -85,7 +85,7 @@ Path: TypeAlias = tuple[int, ...]
 
 
 class _Absent:
-    """Stands for a field that the class fills in by itself."""
+    """Stands for a field that the class fills in on its own."""
 
     def make(self) -> object:
         return self

@@ -18,7 +18,7 @@ def said_in(kind: DocumentKind, data: object, like: object, *, was_text: bool) -
         was_text: whether the settings come from a language whose values are all texts.
 
     Raises:
-        UnreadableError: if a value cannot be written in it; the message names the setting.
+        UnreadableError: if a value can't be written in it; the message names the setting.
     """
     said = _said(data, like, is_text=kind.is_text, was_text=was_text)
     _check(kind, said)

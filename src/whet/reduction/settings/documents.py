@@ -25,7 +25,7 @@ _ASSIGNMENT = re.compile(r"(?:export[ \t]+)?[A-Za-z_]\w*=")
 
 
 class UnreadableError(ValueError):
-    """A text is not what its name says that it is; the message says where."""
+    """A text isn't what its name says that it is; the message says where."""
 
 
 @value_class(kw_only=True)
@@ -57,7 +57,7 @@ def data_of(kind: DocumentKind | None, text: bytes) -> object:
     """Return the settings in a text; None if it is to be taken as lines.
 
     Raises:
-        UnreadableError: if it is not of that kind.
+        UnreadableError: if it isn't of that kind.
     """
     if kind is None:
         return None
@@ -93,7 +93,7 @@ class _CaseKept(configparser.ConfigParser):
 
 
 def _parser() -> configparser.ConfigParser:
-    # `DEFAULT` is a section like others here: what stands in it is written back there.
+    # `DEFAULT` is a section like others here: what is in it is written back there.
     return _CaseKept(interpolation=None, strict=False, allow_no_value=True, default_section="\0")
 
 
@@ -101,7 +101,7 @@ def _read_ini(text: str) -> object:
     parser = _parser()
     try:
         parser.read_string(text)
-    except (configparser.Error, AttributeError) as error:  # of a line that goes on from none
+    except (configparser.Error, AttributeError) as error:  # of a line that resumes from none
         raise UnreadableError(str(error).replace("\n", " ")) from error
     return {name: dict(parser[name]) for name in parser.sections()}
 
@@ -142,7 +142,7 @@ def _write_json(data: object) -> str:
 
 
 def _refusing(read: Callable[[str], object]) -> Callable[[str], object]:
-    """Return what reads and says in the one way why it cannot."""
+    """Return what reads and says in the one way why it can't."""
 
     def reading(text: str) -> object:
         try:
@@ -197,7 +197,7 @@ def document_in(name: str, content: bytes) -> tuple[DocumentKind | None, object]
     Its name decides where it says what the file is, its content elsewhere.
 
     Raises:
-        UnreadableError: if it is not what its name says.
+        UnreadableError: if it isn't what its name says.
     """
     named = _named(name)
     if named is not None:
@@ -234,7 +234,7 @@ def _check(data: object) -> None:
     """Check that what walks through data can.
 
     Raises:
-        UnreadableError: if they are nested too deeply, or have a number that cannot be written.
+        UnreadableError: if they are nested too deeply, or have a number that can't be written.
     """
     left = [(data, 0)]
     while left:

@@ -14,7 +14,7 @@ def read_environment(content: bytes) -> dict[str, str]:
     """Return the variables that an environment holds.
 
     What holds a zero byte is taken for what `env -0` prints; what names `PATH` and `HOME`, and
-    does not quote the first, for what `env` prints, where a line that names no variable goes on with the value before
+    doesn't quote the first, for what `env` prints, where a line that names no variable continues with the value before
     it; all else for a file of assignments, as a shell reads them.
 
     Raises:

@@ -22,8 +22,8 @@ _TURN = "back to the defaults"
 def reduce_towards(payload: bytes, defaults: bytes, *, name: str) -> Search[Reduced, Reduction]:
     """Look for the document nearest to the defaults that is still BAD.
 
-    The settings of JSON, YAML, TOML and INI are compared one by one; where the program does not
-    fail on the same settings written anew, and in other files, line by line.
+    The settings of JSON, YAML, TOML and INI are compared one by one; where the program doesn't
+    fail on the same settings written again, and in other files, line by line.
 
     Args:
         payload: the configuration; it is BAD.
@@ -31,7 +31,7 @@ def reduce_towards(payload: bytes, defaults: bytes, *, name: str) -> Search[Redu
         name: its file name, which says what it is written in.
 
     Raises:
-        UnreadableError: if one of the two cannot be read.
+        UnreadableError: if one of the two can't be read.
     """
     kind = document_kind_of(name)
     data, base = data_of(kind, payload), data_of(kind, defaults)
@@ -56,7 +56,7 @@ def changes_towards(payload: bytes, defaults: bytes, *, name: str) -> tuple[Chan
     """Return in what a configuration differs from its defaults.
 
     Raises:
-        UnreadableError: if one of the two cannot be read.
+        UnreadableError: if one of the two can't be read.
     """
     kind = document_kind_of(name)
     data, base = data_of(kind, payload), data_of(kind, defaults)

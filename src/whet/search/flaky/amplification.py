@@ -2,7 +2,7 @@
 
 Each round runs the command as it is once and each *amplifier* still in question once, so that
 whatever else changes on the machine meanwhile touches both alike. What such a pair of runs says
-is a factor of evidence whose mean is at most 1 if the amplifier does not raise the rate (Turner,
+is a factor of evidence whose mean is at most 1 if the amplifier doesn't raise the rate (Turner,
 Ly and Grünwald 2024, "Generic E-variables for exact sequential k-sample tests"). The product of
 the factors therefore reaches 1/e with a chance of at most e, however long one looks (Ville 1939),
 so that runs may go where they tell most. All amplifiers share the error that was stated
@@ -77,12 +77,12 @@ class Amplification(Generic[AmplifierT]):
 def evidence_of_pair(*, plain: bool, amplified: bool, rates: tuple[float, float]) -> float:
     """Return the factor by which one pair of runs speaks for a raised rate.
 
-    Its mean is at most 1 for every pair of true rates of which the second is not higher.
+    Its mean is at most 1 for every pair of true rates of which the second isn't higher.
 
     Args:
         plain: the run as it is failed.
         amplified: the run with the amplifier failed.
-        rates: the two rates that one bets on; the second is not lower.
+        rates: the two rates that one bets on; the second isn't lower.
     """
     low, high = rates
     middle = (low + high) / 2
@@ -114,7 +114,7 @@ class AmplificationSearch(Generic[AmplifierT]):
             most_rounds: runs after which an amplifier without an effect counts as raising nothing.
 
         Raises:
-            ValueError: if the error is not between 0 and 1.
+            ValueError: if the error isn't between 0 and 1.
         """
         if not 0 < error < 1:
             raise ValueError(f"an error of {error} is not between 0 and 1")
@@ -199,7 +199,7 @@ class AmplificationSearch(Generic[AmplifierT]):
                 arms = self._ranked()[: math.ceil(len(arms) / 2)]
 
     def _finalists(self) -> list[Arm[AmplifierT]]:
-        """Return the best by themselves, in pairs, and all together."""
+        """Return the best on their own, in pairs, and all together."""
         raising = sorted(filter(self._raises, self._arms), key=lambda each: -self._rate(each))
         best = [each for (each,) in raising[:_FINALISTS]]
         arms: list[Arm[AmplifierT]] = [(each,) for each in best]

@@ -1,8 +1,8 @@
 """Does the answer of a search hold that took each run at its word?
 
 A bisection takes one pass for a proof. If the failure comes only sometimes, that pass may have
-been luck, and the search went on in the wrong half. Nothing is lost by seeing that at the end:
-the runs of the search are evidence by themselves. A failure that always comes explains any
+been luck, and the search continued in the wrong half. Nothing is lost by seeing that at the end:
+the runs of the search are evidence on their own. A failure that always comes explains any
 pattern of verdicts, one that comes sometimes explains some better than others: many passes
 before the answer and few failures after it. So all of it is weighed (`NoisyBisection`), as if it
 were even odds that the failure comes only sometimes, and versions are run again until the answer
@@ -10,7 +10,7 @@ is likely enough.
 
 Which are run again follows from what is feared. Where the answer is wrong, a version that passed
 is bad: it fails in a second run as often as the failure comes at all, and one that failed passes
-as often as it does not come. So that run is made next after which, if it is the same once more,
+as often as it doesn't come. So that run is made next after which, if it is the same once more,
 least doubt is left: mostly the answer and the versions directly before it in turns. A first run
 that does something else settles it, so that each run but the last is known beforehand, and as
 many go at once as may.
@@ -73,7 +73,7 @@ class _Evidence(Generic[VersionT]):
     seen: list[tuple[VersionT, Verdict]]
 
     def weighed(self, else_at: float | None = None) -> NoisyBisection[VersionT]:
-        """Weigh it; if the failure does not come each time, it comes at the rate ``else_at``."""
+        """Weigh it; if the failure doesn't come each time, it comes at the rate ``else_at``."""
         weighed = NoisyBisection(
             self.parents,
             rates=FailureRates.likely_steady(STEADY, else_at=else_at, is_fix=self.is_fix),
@@ -104,7 +104,7 @@ def second_look(
         parents: the suspects, as of `NoisyBisection`.
         told: what each version that was run did, GOOD meaning the old kind.
         remembered: the same of versions that were run some other day. Those that were not run
-            since then are not run again, as what does something else now need not be flaky.
+            since then aren't run again, as what does something else now need not be flaky.
         is_fix: the old kind is the one that fails.
         failures: how often the kind that fails was run besides, and failed each time.
         at_once: how many runs are asked for at a time.

@@ -1,6 +1,6 @@
 """Which run tells most about who is to blame, as information by Shannon (1948).
 
-The expected drop of the entropy over the suspects, if a version is run once, is what is not
+The expected drop of the entropy over the suspects, if a version is run once, is what isn't
 known of its outcome less what would not be known of it even if the culprit were known. Along
 a stretch of suspects of one class both the chance of a failure and the second term grow by the
 same step with each version, so that the best of a stretch is found without trying each. Several
@@ -30,7 +30,7 @@ class _Outcome:
         chance: that it comes to this.
         base: chance of a failure of a version that no suspect reaches, and what stays unknown.
         steps: by how much each suspect of a class changes both.
-        heavy: members and steps of the classes that are not negligible.
+        heavy: members and steps of the classes that aren't negligible.
         masses: the probability of each class.
     """
 

@@ -1,6 +1,6 @@
-"""The search for the first bad version where a bad version does not fail each time.
+"""The search for the first bad version where a bad version doesn't fail each time.
 
-One run proves nothing alone, so versions are not cleared but weighed: a posterior over the
+One run proves nothing alone, so versions aren't cleared but weighed: a posterior over the
 suspects is kept, the version whose run tells most is run next, and the search ends when one
 suspect is as likely as was asked for (probabilistic bisection: Horstein 1963; the greedy choice
 by information: Burnashev and Zigangirov 1974, Jedynak, Frazier and Sznitman 2012). How often bad
@@ -31,7 +31,7 @@ class NoisyResult(Generic[VersionT]):
     """What a noisy bisection found.
 
     Attributes:
-        first_bad: the likeliest first bad version; None if it is not likely enough.
+        first_bad: the likeliest first bad version; None if it isn't likely enough.
         probability: of the likeliest suspect to be the first bad version.
         last_good: the version directly before it; None if there is none.
         ranking: suspects with their probability, the likeliest first.
@@ -99,7 +99,7 @@ class NoisyBisection(Generic[VersionT]):
             seconds: how long a version's run takes.
 
         Raises:
-            ValueError: if the graph has a cycle, or the confidence is not between 0 and 1.
+            ValueError: if the graph has a cycle, or the confidence isn't between 0 and 1.
         """
         if not 0 < confidence < 1:
             raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
@@ -133,7 +133,7 @@ class NoisyBisection(Generic[VersionT]):
 
     @property
     def entropy_bits(self) -> float:
-        """What is not known of the culprit yet."""
+        """What isn't known of the culprit yet."""
         return self._suspicion.entropy_bits()
 
     def posterior(self) -> dict[VersionT, float]:

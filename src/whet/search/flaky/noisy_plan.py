@@ -3,7 +3,7 @@
 A run tells no more than the capacity of the channel between "is this version bad?" and "did it
 fail?" (Shannon 1948), and a search that asks where most is told comes close to that. So the runs
 are the entropy over the suspects divided by the capacity, and then some until the confidence is
-higher than the 95 % at which a search of that length ends. Where the rates are not known, part of
+higher than the 95 % at which a search of that length ends. Where the rates aren't known, part of
 what the runs tell is about them; the factor for that was measured (`benchmarks/histories/noisy.py`).
 """
 

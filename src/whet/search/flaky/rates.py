@@ -1,7 +1,7 @@
 """What a number of runs says about how often something fails.
 
 The interval is Wilson's (1927), the score interval: it keeps its promise for few runs and for
-rates near 0 and 1, where the textbook's own does not (Brown, Cai and DasGupta 2001).
+rates near 0 and 1, where the textbook's own doesn't (Brown, Cai and DasGupta 2001).
 """
 
 import math
@@ -80,7 +80,7 @@ class Enough:
     Attributes:
         most: largest number of runs; None: no limit.
         at_failure: the first failure ends it.
-        sure: the rate is known with this confidence to within ``within``; None: that is not asked.
+        sure: the rate is known with this confidence to within ``within``; None: that isn't asked.
         within: half the width of that interval.
     """
 

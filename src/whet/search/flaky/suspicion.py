@@ -1,6 +1,6 @@
 """How likely each suspect is to be the first bad version, given runs that prove nothing alone.
 
-Suspects that the same tested versions have before them (or are) cannot be told apart by what was
+Suspects that the same tested versions have before them (or are) can't be told apart by what was
 run, and are one *class*: the chance of all runs, if its members are to blame, follows from how
 many runs failed on versions at or after them and how many on others. On a line there is one
 class more than there are tested versions, so that a long history costs no more than a short one.
@@ -128,7 +128,7 @@ class Suspicion:
                 each.good = each.good.plus(failed=failed)
 
     def weigh(self) -> None:
-        """Work out the probabilities anew, after the last run of a batch was told."""
+        """Work out the probabilities again, after the last run of a batch was told."""
         rates = self._rates
         logs = [
             math.log(each.size) + rates.log_chance(each.bad, each.good) for each in self.classes
@@ -174,14 +174,14 @@ class Suspicion:
         return found
 
     def _rows(self) -> list[bytes]:
-        """Return the members of each class as bytes, made anew when a class was cut."""
+        """Return the members of each class as bytes, made again when a class was cut."""
         if self._cut_rows is None:
             size = (len(self._parents) + 7) // 8
             self._cut_rows = [each.members.to_bytes(size, "little") for each in self.classes]
         return self._cut_rows
 
     def entropy_bits(self) -> float:
-        """Return what is not known of the culprit."""
+        """Return what isn't known of the culprit."""
         return math.fsum(
             -each.probability * math.log2(each.probability / each.size)
             for each in self.classes

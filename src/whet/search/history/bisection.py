@@ -46,7 +46,7 @@ class BisectionResult(Generic[VersionT]):
 
 
 class Standing(Enum):
-    """What is known of a version while a bisection goes on."""
+    """What is known of a version while a bisection continues."""
 
     TESTED_GOOD = "good"
     TESTED_BAD = "bad"
@@ -79,7 +79,7 @@ class Bisection(Generic[VersionT]):
             good: versions known to be good; with them all before them.
 
         Raises:
-            ValueError: if ``bad`` is not in the graph, is known to be good, or the graph has
+            ValueError: if ``bad`` isn't in the graph, is known to be good, or the graph has
                 a cycle.
         """
         self._graph = VersionGraph(parents)
@@ -245,7 +245,7 @@ class Bisection(Generic[VersionT]):
         """Return the bad version and the suspects that are left, and what contradicts them.
 
         Of several bad versions the one that reaches least counts. That the first bad version
-        must be before all of them is not concluded: two branches may have got the same change.
+        must be before all of them isn't concluded: two branches may have got the same change.
         """
         position = self._graph.positions
         bad, suspects = self._bad, self._suspects
@@ -267,7 +267,7 @@ class Bisection(Generic[VersionT]):
     def _needless(
         self, questions: Sequence[VersionT], known: Mapping[VersionT, Verdict]
     ) -> set[VersionT]:
-        """Return the questions that cannot divide what the known verdicts leave."""
+        """Return the questions that can't divide what the known verdicts leave."""
         _, left, _ = self._narrowed(known)
         needless: set[VersionT] = set()
         for version in questions:

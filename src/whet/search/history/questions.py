@@ -31,8 +31,8 @@ def spread(
 
     Args:
         reached: for each suspect how many suspects it reaches, itself included.
-        skipped: suspects that were asked and cannot be judged.
-        count: how many to return at the most.
+        skipped: suspects that were asked and can't be judged.
+        count: how many to return at most.
         flags_of: returns for each position whether the given one is it or has it before it.
     """
     total = len(reached)

@@ -1,6 +1,6 @@
 """Where to ask next when some versions could not be judged.
 
-Versions that cannot be judged stand together: a build was broken for a while. So the next
+Versions that can't be judged stand together: a build was broken for a while. So the next
 question is the one from which most is to be expected: what it would tell, times the chance
 that it tells anything. How long the stretch is nobody knows: each power of two is as likely as
 the next, so the chance grows with the logarithm of the distance to the nearest skipped version.
@@ -9,7 +9,7 @@ the more of them there are. So the edges of a stretch are found by something lik
 one that is passed over costs a logarithm of its length, where single ones cost next to nothing.
 
 Tried with steeper and flatter chances on lines of 1,000: with 400 skips in one stretch a search
-takes 13 tests on average and 19 at the most, where `git bisect`'s jumps by chance take 50 and
+takes 13 tests on average and 19 at most, where `git bisect`'s jumps by chance take 50 and
 342; with a quarter of the versions skipped here and there both take 12.
 """
 
@@ -28,8 +28,8 @@ def beside_skips(
     Args:
         reached: for each suspect how many suspects it reaches, itself included.
         free: the suspects that may be asked.
-        skipped: the suspects that cannot be judged.
-        count: how many to return at the most.
+        skipped: the suspects that can't be judged.
+        count: how many to return at most.
     """
     total = len(reached)
     unclear = sorted(reached[each] for each in skipped)

@@ -30,9 +30,9 @@ def walk_back(
     """Search a good version among 1 to ``oldest`` steps before a bad one.
 
     Goes 1, 2, 4, 8 ... steps back and ends at the first good version. Where the walk only met
-    bad versions and then some that cannot be judged (very old code often no longer runs), it
+    bad versions and then some that can't be judged (very old code often no longer runs), it
     halves what lies between the last bad and the first skipped one, as a good one may be there.
-    It takes at most 2 * ⌈log2 oldest⌉ + 2 tests, and does not test every version: a short
+    It takes at most 2 * ⌈log2 oldest⌉ + 2 tests, and doesn't test every version: a short
     good stretch among bad ones may be missed.
 
     Args:

@@ -3,7 +3,7 @@
 Of many versions most change nothing that a test looks at. What a test looks at is known for
 those that were tested. Two things follow. A version that is equal to a tested one in all that
 this one looked at needs no test: that is certain. And a version that is equal to those before
-it in all that any test has looked at so far is not the first bad one, unless it is looked at in
+it in all that any test has looked at so far isn't the first bad one, unless it is looked at in
 another way: that is a guess, and says what to ask next. What is concluded rests on the first.
 """
 

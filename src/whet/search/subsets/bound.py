@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 
 _MOST_ELEMENTS = 60
-"""Of more, each is taken by itself: it takes up to the square of their number to find out."""
+"""Of more, each is taken on its own: it takes up to the square of their number to find out."""
 
 
 def bound_together(
@@ -11,8 +11,8 @@ def bound_together(
 ) -> list[tuple[int, ...]]:
     """Return the elements in groups that can be left out, and be taken alone.
 
-    It is a guess that saves tests: an element that cannot be left out of all of them is put
-    with the nearest one that can be left out with it; one that cannot stand by itself with
+    It is a guess that saves tests: an element that can't be left out of all of them is put
+    with the nearest one that can be left out with it; one that can't stand on its own with
     the nearest that it can stand with. If there is none it stays alone.
 
     Args:

@@ -6,8 +6,8 @@ differences of two configurations or hunks of a diff: the search knows only thei
 It is ddmin (Zeller and Hildebrandt 2002) in the order that later work found cheaper: only
 complements are tested (Hodován and Kiss 2016), one sweep per block size without a restart
 after a success, from the end to the front, because what stands later tends to use what
-stands earlier. One thing is inferred, not tested: when a block cannot be left out but all
-its parts except one could, then that one cannot. The last sweep infers nothing, so that the
+stands earlier. One thing is inferred, not tested: when a block can't be left out but all
+its parts except one could, then that one can't. The last sweep infers nothing, so that the
 result is 1-minimal whatever the test says.
 """
 
@@ -34,7 +34,7 @@ class Kept:
     Candidates of one state share their blocks, so that what they make can be shared too.
 
     Attributes:
-        blocks: ascending runs of numbers of elements that do not overlap.
+        blocks: ascending runs of numbers of elements that don't overlap.
         start: position in ``blocks`` of the first one that is left out.
         stop: position behind the last one that is left out.
     """
@@ -56,12 +56,12 @@ def minimize(
 ) -> Search[Kept, Kept]:
     """Look for a small part of ``size`` elements that is still BAD.
 
-    All of them together must be BAD; this is not tested. A candidate is what is kept. What
-    was inferred is tested in the end, so that now and then a candidate comes a second time.
+    All of them together must be BAD; this isn't tested. A candidate is what is kept. What
+    was inferred is tested in the end, so that sometimes a candidate comes a second time.
 
     Args:
         size: how many elements there are.
-        grain: blocks of fewer elements are not tried. With a grain of 1 the result is
+        grain: blocks of fewer elements aren't tried. With a grain of 1 the result is
             1-minimal: no element of it can be left out alone.
         ranks: for each element how deep the smallest subtree lies that holds it and the one
             before it: blocks are cut where that is least, so that what belongs together falls
@@ -101,10 +101,10 @@ FEW = 6
 def pick(size: int, ranks: Sequence[int] | None = None) -> Search[Kept, Kept]:
     """Look for a small part of ``size`` elements that is still BAD, where few are expected.
 
-    All of them together must be BAD, and none of them not; this is not tested. The shortest
+    All of them together must be BAD, and none of them not; this isn't tested. The shortest
     beginning that is BAD ends in an element that is needed; what stands before it is searched in
     the same way, with those found so far. Each answer halves what is left, either way. That pays
-    while few are needed and whatever is tried can be judged: where one of two does not hold it stops.
+    while few are needed and whatever is tried can be judged: where one of two doesn't hold it stops.
 
     Args:
         size: how many elements there are.
@@ -134,7 +134,7 @@ def pick(size: int, ranks: Sequence[int] | None = None) -> Search[Kept, Kept]:
 def _shortest(
     bound: int, found: tuple[range, ...], ranks: Sequence[int] | None
 ) -> Search[Kept, tuple[int, bool]]:
-    """Return the length of a beginning that is BAD with what was found, one less of it is not.
+    """Return the length of a beginning that is BAD with what was found, one less of it isn't.
 
     The second is false if one of those in between was neither good nor bad.
     """

@@ -1,7 +1,7 @@
 """A smallest part of elements that stand in a tree: subtrees first, then what is in them.
 
 Few elements that decide are picked one by one, at cuts between subtrees (`whet.search.subsets.delta`).
-Where that meets what cannot be judged, because half a subtree makes no sense, or where many
+Where that meets what can't be judged, because half a subtree makes no sense, or where many
 elements are needed, the tree is gone through level by level: whole subtrees are left out, then
 of those that are left the parts (hierarchical delta debugging, Misherghi and Su 2006).
 """
@@ -33,7 +33,7 @@ def _shared(one: Path, other: Path) -> int:
 def few_of(paths: Sequence[Path]) -> Search[Numbers, Numbers]:
     """Look for a small part of the elements that is still BAD.
 
-    All of them together must be BAD, and none of them not; this is not tested.
+    All of them together must be BAD, and none of them not; this isn't tested.
 
     Args:
         paths: of each element the way to it from the root; those of a subtree stand together.

@@ -25,7 +25,7 @@ from whet.workbench.versions.version_source import Versions
 def attempts(bench: Workbench, trial: Trial, judging: Judging) -> Versions:
     """Return the states of the code that the command was tried on since it last passed.
 
-    What came of them is remembered: it is not run again between the ends.
+    What came of them is remembered: it isn't run again between the ends.
 
     Raises:
         NotARepository: if there is none.

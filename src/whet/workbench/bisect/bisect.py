@@ -54,7 +54,7 @@ class BisectOptions:
         is_line: search by first parents, and then in the merge that was found.
         setup: what is done in each checkout first.
         attempts: search the states of the code that the command was tried on.
-        is_resumed: there must be an earlier search of this command to go on with.
+        is_resumed: there must be an earlier search of this command to continue with.
         hunks: search in the first bad commit too, for the smallest part that brings the failure.
     """
 
@@ -86,7 +86,7 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     """Find the first bad version.
 
     Raises:
-        EndMisjudged, EndsReversed, SameEnds: if the ends are not what they were said to be.
+        EndMisjudged, EndsReversed, SameEnds: if the ends aren't what they were said to be.
     """
     terms = Terms.parse(options.terms) if options.terms else Terms()
     trial = replace(bench.for_search(bench.build_trial(request)), packages=options.pins)
@@ -251,7 +251,7 @@ def _repository(trial: Trial, options: BisectOptions) -> Repository:
 def _dated_and_in_order(
     bench: Workbench, trial: Trial, options: BisectOptions, terms: Terms
 ) -> tuple[BisectOptions, Terms]:
-    """Put commits in the place of dates, and the older end first.
+    """Put commits instead of dates, and the older end first.
 
     If the end that was said to be bad is the older one, what fixed it is searched; terms that
     somebody gave stay, and with them the order.

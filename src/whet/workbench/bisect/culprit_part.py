@@ -31,7 +31,7 @@ def part_of_first_bad(
         is_attempt: it is a recorded trial's code, which is named by its trial.
 
     Raises:
-        HostFailure: if git cannot make a part of the change.
+        HostFailure: if git can't make a part of the change.
     """
     assert first.first_bad is not None
     bench, trial = hunt.session.bench, hunt.trial

@@ -63,7 +63,7 @@ class OwnFiles:
         )
 
     def check(self) -> None:
-        """Refuse to go on where a program is not what it was.
+        """Refuse to continue where a program isn't what it was.
 
         Raises:
             InputChanged: if it is so.

@@ -94,7 +94,7 @@ def bisect_packages(
         BadUsage, PayloadMissing, SettingsUnreadable: if an end is no set of packages.
         NothingDiffers: if both are the same.
         EndMisjudged: if both pass, or both fail.
-        ReleaseNotInstallable: if one of the two cannot be installed.
+        ReleaseNotInstallable: if one of the two can't be installed.
     """
     cases = cases_of_packages(bench, request, options.good, options.bad)
     limits = CommandOptions(budget=options.budget, jobs=options.jobs)
@@ -147,7 +147,7 @@ def _first_bad(
         )  # fmt: skip
         try:
             search = hunt.run().search
-        except WhetError as error:  # with the others as they are an end cannot be installed
+        except WhetError as error:  # with the others as they are an end can't be installed
             bench.emit(Notice(text=f"whet doesn't search the releases of {change.name}: {error}"))
             return None
         session.conclude(search.stopped, search.facts)
@@ -194,7 +194,7 @@ def pins_named(bench: Workbench, trial: Trial, word: str) -> Mapping[str, str]:
 
 
 def check_set(bench: Workbench, trial: Trial, word: str) -> None:
-    """Refuse a word that names no set of packages; what a day stands for is not looked up.
+    """Refuse a word that names no set of packages; what a day stands for isn't looked up.
 
     Raises:
         PayloadMissing, SettingsUnreadable: if it names neither a file of pins nor a day.

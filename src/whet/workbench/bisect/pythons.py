@@ -25,7 +25,7 @@ _RANGE = re.compile(r"(?P<major>\d)\.(?P<first>\d+)\.\.(?:(?P=major)\.)?(?P<last
 def pythons(bench: Workbench, trial: Trial, range_text: str, packages: str = "") -> Versions:
     """Return the Pythons of a range as versions to search.
 
-    Each gets an environment of its own, with the packages that are named. A Python that is not
+    Each gets an environment of its own, with the packages that are named. A Python that isn't
     on this machine is fetched by uv where it can be.
 
     Args:
@@ -35,9 +35,9 @@ def pythons(bench: Workbench, trial: Trial, range_text: str, packages: str = "")
         packages: a file of pins, or ``now``; empty: no packages.
 
     Raises:
-        BadUsage: if the range cannot be read.
-        UnknownRelease: if there are not two Pythons in it.
-        PayloadMissing, SettingsUnreadable: if the packages cannot be read.
+        BadUsage: if the range can't be read.
+        UnknownRelease: if there aren't two Pythons in it.
+        PayloadMissing, SettingsUnreadable: if the packages can't be read.
     """
     first, last = _range(range_text)
     inherited = {**bench.environment, **trial.environment}

@@ -18,7 +18,7 @@ FAILS, PASSES = "fails", "passes"
 
 @value_class(kw_only=True)
 class Cases:
-    """A good case, a bad case, and every difference that can be switched by itself.
+    """A good case, a bad case, and every difference that can be switched on its own.
 
     Attributes:
         what: what differs, in the plural, such as ``settings``.
@@ -33,7 +33,7 @@ class Cases:
         result: the path and the content of what is written for some of the differences.
         place: where the trials run, if not where they stand.
         remarks: what is to be said beforehand.
-        left_out: differences that cannot be switched, each with why.
+        left_out: differences that can't be switched, each with why.
         are_past: they are runs of the past, of which not all may be known that they ran with.
     """
 
@@ -84,7 +84,7 @@ def result_places(bench: Workbench, originals: Sequence[Path], folder: str = "")
     """Return where the results of two cases may go, whichever of the two is the bad one.
 
     Raises:
-        CannotWrite: if their folder is not there, or may not be written to.
+        CannotWrite: if their folder doesn't exist, or may not be written to.
     """
     words = (FAILS, PASSES)
     return [place_beside(bench, path, word, folder) for path in originals for word in words]

@@ -25,7 +25,7 @@ def cases_of_arguments(bench: Workbench, request: TrialRequest, good: str, bad: 
 
     Args:
         bench: the workbench.
-        request: the command; they go in the place of its `{}`, or behind it.
+        request: the command; they go instead of its `{}`, or behind it.
         good: arguments with which it passes, as a shell reads them.
         bad: arguments with which it fails.
 

@@ -44,11 +44,11 @@ class Settled:
 def settled(session: Session, cases: Cases) -> Settled:
     """Run both cases, turn them round if the good one fails, and return what came of it.
 
-    Where the bad case passes once it is written anew, the two are compared as they are written.
+    Where the bad case passes once it is written again, the two are compared as they are written.
 
     Raises:
         EndMisjudged: if both pass, or both fail.
-        CopyFailsOtherwise: if the bad case does not fail on a copy of its file as it does on it.
+        CopyFailsOtherwise: if the bad case doesn't fail on a copy of its file as it does on it.
     """
     ends = _Ends(session)
     try:
@@ -116,7 +116,7 @@ class _Ends:
         return Copied(trial=trial, baseline=baseline)
 
     def _check_good(self, ends: Settled) -> None:
-        """Run the good case, as often as a failure that comes now and then needs."""
+        """Run the good case, as often as a failure that comes sometimes needs."""
         baseline, cases = ends.baseline, ends.cases
         trial = with_patience(ends.trial(()), baseline.reproduction.wall_seconds)
         *_, last = self.session.repeat(

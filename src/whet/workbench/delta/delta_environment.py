@@ -33,8 +33,8 @@ class Environment:
 
     Attributes:
         shown: its name for the user.
-        variables: those that do not change by themselves.
-        marks: each value to read: a secret stands there as a mark.
+        variables: those that don't change on their own.
+        marks: each value to read: a secret is there as a mark.
         path: the file that holds it.
     """
 
@@ -131,7 +131,7 @@ def in_environment(
         trial: the trial.
         variables: what it gets.
         inherited: what trials inherit.
-        is_whole: it gets no others, but those that change by themselves.
+        is_whole: it gets no others, but those that change on their own.
     """
     dropped_names = {
         name for name in inherited if name not in variables and not changes_by_itself(name)

@@ -41,14 +41,14 @@ def cases_of_files(
 
     Args:
         bench: the workbench.
-        request: the command; `{}`, or one of the two files, stands in it.
+        request: the command; `{}`, or one of the two files, is in it.
         good: the file on which it passes.
         bad: the file on which it fails.
         output: folder for the results; empty: beside the bad file.
 
     Raises:
         PayloadMissing, PayloadIsFolder, PayloadUnreadable, PayloadNotInCommand: for a file.
-        SettingsUnreadable: if one of the two is not what its name says.
+        SettingsUnreadable: if one of the two isn't what its name says.
         NothingDiffers: if no setting differs.
     """
     folder = Path(os.path.abspath(request.cwd or bench.project.folder))
@@ -185,7 +185,7 @@ class _Pair:
 
 
 def on_path(base: Trial, path: Path) -> tuple[str, Trial]:
-    """Return the name of a file that lies there, and the command on it as a user would type it."""
+    """Return the name of a file that is there, and the command on it as a user would type it."""
     name = os.path.relpath(path, base.cwd)
     name = str(path) if name.startswith("..") else name
     words = list(base.command)

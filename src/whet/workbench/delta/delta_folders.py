@@ -41,7 +41,7 @@ def cases_of_folders(
 
     Args:
         bench: the workbench.
-        request: the command; `{}`, or one of the two folders, stands in it.
+        request: the command; `{}`, or one of the two folders, is in it.
         good: the folder on which it passes.
         bad: the folder on which it fails.
         output: folder for the results; empty: beside the bad folder.

@@ -77,7 +77,7 @@ def cases_of_trials(bench: Workbench, request: TrialRequest, good: int, bad: int
         bad: number of the one that failed.
 
     Raises:
-        UnknownTrial: if one of them is not there.
+        UnknownTrial: if one of them doesn't exist.
         NothingDiffers: if nothing differs that can be switched.
         BadUsage: if one ran on a revision of its own.
     """
@@ -98,7 +98,7 @@ def _cases(bench: Workbench, request: TrialRequest, difference: TrialDifference)
     today = bench.build_trial(replace(request, command=before.trial.command, cwd=before.trial.cwd))
     base = replace(before.trial, surroundings=today.surroundings)
     if base.stdin == STDIN_INHERITED:
-        base = replace(base, stdin=STDIN_EMPTY)  # many trials cannot read one terminal
+        base = replace(base, stdin=STDIN_EMPTY)  # many trials can't read one terminal
     variables, unknown = _variables(bench, before, after)
     parts = [variables, _arguments(before.trial, after.trial), *_fields(before.trial, after.trial)]
     left_out = [*unknown, *_left_out(difference)]
@@ -141,7 +141,7 @@ def _with(base: Trial, parts: list[_Part], numbers: Numbers) -> Trial:
 
 
 def _variables(bench: Workbench, before: Entry, after: Entry) -> tuple[_Part, list[str]]:
-    """Return the variables that differ, and those whose values are not known."""
+    """Return the variables that differ, and those whose values aren't known."""
     marks = environment_to_keep(bench.environment, state=bench.project.state)
     environments = [dict(inherited_by(bench, entry).environment) for entry in (before, after)]
     is_whole = all(environments)

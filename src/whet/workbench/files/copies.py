@@ -118,7 +118,7 @@ class _Original:
             return True
         if all(payload.argument is None and not payload.more for payload in self._trial.payloads):
             return True  # what is read from standard input has no name and no place
-        # More than one: that it always failed so far does not mean that it always will.
+        # More than one: that it always failed so far doesn't mean that it always will.
         if self._run_until(max(FEW, baseline.repeats), baseline.oracle):
             return True
         return self._differs_in_order(baseline) or self._differs_in_spelling(baseline)

@@ -1,4 +1,4 @@
-"""The project's own small files that a command opens by itself: what shows its failure needs them."""
+"""The project's own small files that a command opens on its own: what shows its failure needs them."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ def opened_files(
         left_out: a folder of whet's own.
 
     Returns:
-        the files; none where it did something else, where that cannot be seen, or where they are
+        the files; none where it did something else, where that can't be seen, or where they are
         too many or too large to be handed over.
     """
     top = os.path.realpath(trial.cwd)
@@ -70,7 +70,7 @@ def opened_files(
 
 
 def _plain(top: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield the names of files that are there, are no links, and are not hidden."""
+    """Yield the names of files that are there, are no links, and aren't hidden."""
     for name in names:
         is_hidden = any(part.startswith(".") for part in name.split("/"))
         path = Path(top, name)
@@ -81,7 +81,7 @@ def _plain(top: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def _known(top: str, names: Iterable[str]) -> list[str]:
-    """Return the files that git does not ignore; all where there is no repository."""
+    """Return the files that git doesn't ignore; all where there is no repository."""
     candidates = list(names)[:_MOST_LOOKED_AT]
     try:
         Repository.containing(Path(top))

@@ -65,7 +65,7 @@ class Shell:
     def run(self, words: tuple[str, ...], trial: Trial) -> tuple[Tested[None], int]:
         """Run the words of a line for a trial; return what came, and how often it was run.
 
-        A variable that the trial has no more is not inherited either.
+        A variable that the trial has no more isn't inherited either.
         """
         _, secrets = for_shell(trial)
         gone = {*self.trial.environment} - {*trial.environment, *secrets}

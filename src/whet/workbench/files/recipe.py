@@ -89,7 +89,7 @@ def recipe_for(
         trial: what is run.
         names_only: bring the small files that the command names along, by their bare names.
         index: variables that tell `uv` where packages come from.
-        opened: files that the program opens by itself, by their paths from where it starts; all
+        opened: files that the program opens on its own, by their paths from where it starts; all
             stand in the folder as they stand there. None: none are brought.
     """
     files: dict[str, PlacedFile] = {}

@@ -79,7 +79,7 @@ class ReportFolder:
         return path
 
     def _may_be_written_to(self, folder: Path) -> bool:
-        """Whether nothing stands there, or a folder of which each file that may be replaced is whet's."""
+        """Whether nothing is there, or a folder of which each file that may be replaced is whet's."""
         if not os.path.lexists(folder):
             return True
         recorded_digests = self._written(folder)

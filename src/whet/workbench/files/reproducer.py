@@ -78,7 +78,7 @@ def make_reproducer(
     """
     bench, folder = session.bench, report.path
     search_path = bench.environment.get("PYTHONPATH")
-    if search_path:  # whoever runs it elsewhere does not have it
+    if search_path:  # whoever runs it elsewhere doesn't have it
         environment = {"PYTHONPATH": search_path, **trial.environment}
         trial = replace(trial, environment=environment)
     # The shortest line that does it: in an empty folder rather than in the project's, with what
@@ -133,7 +133,7 @@ def make_reproducer(
 
 
 def _named_by_whole_path(recipe: Recipe) -> str:
-    """Say which files of this machine the line goes on to need, such as a script that judges."""
+    """Say which files of this machine the line continues to need, such as a script that judges."""
     words = [word for word in recipe.trial.command if word.startswith("/") and Path(word).is_file()]
     if words[:1] == list(recipe.trial.command[:1]) and shutil.which(Path(words[0]).name):
         del words[0]  # an interpreter or a tool, by its whole path
@@ -151,7 +151,7 @@ class _Ran:
     Attributes:
         recipe: what was run.
         last: the last run; of script and line, if both failed.
-        times: how often one of them was run at the most.
+        times: how often one of them was run at most.
     """
 
     recipe: Recipe
@@ -168,7 +168,7 @@ class _Way:
         headline: what fails, for the script's first lines.
         names_only: they run in an empty folder, not in the trial's own.
         index: variables that tell `uv` where packages come from.
-        opened: files that the program opens by itself; None: none are brought.
+        opened: files that the program opens on its own; None: none are brought.
     """
 
     shell: Shell

@@ -30,7 +30,7 @@ def result_path(
 
     Raises:
         BadUsage: if the result would be the original, or one file for more than one payload.
-        CannotWrite: if its folder is not there, or may not be written to.
+        CannotWrite: if its folder doesn't exist, or may not be written to.
         ResultInUse: if another whet is writing the file that the user named.
     """
     place = Path(os.path.abspath(output)) if output else original.parent
@@ -75,7 +75,7 @@ def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") 
         folder: where it goes; empty: beside the original.
 
     Raises:
-        CannotWrite: if its folder is not there, or may not be written to.
+        CannotWrite: if its folder doesn't exist, or may not be written to.
     """
     place = Path(os.path.abspath(folder)) if folder else original.parent
     first_choice = place / path_called(original, word).name
@@ -85,7 +85,7 @@ def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") 
 def free_path(
     bench: Workbench, first_choice: Path, original: Path, other_results: Collection[Path]
 ) -> Path:
-    """Return ``first_choice``, or with a number in its name if it is not free.
+    """Return ``first_choice``, or with a number in its name if it isn't free.
 
     A file of the user's may stand there, or another whet may be writing to it now.
     """
@@ -102,7 +102,7 @@ def free_path(
 
 
 def _may_go(bench: Workbench, path: Path) -> bool:
-    """Whether nothing stands there, or what the notebook holds anyway, such as an old result."""
+    """Whether nothing is there, or what the notebook holds anyway, such as an old result."""
     if not os.path.lexists(path):
         return True
     if path.is_symlink() or not (path.is_file() or path.is_dir()):
@@ -115,7 +115,7 @@ def _may_go(bench: Workbench, path: Path) -> bool:
 
 
 def result_error(error: Exception, path: Path) -> WhetError:
-    """Return the error to raise when a result cannot be written, with what helps there."""
+    """Return the error to raise when a result can't be written, with what helps there."""
     if isinstance(error, DiskFull):
         return DiskFull(
             f"no space left to write `{path}`",

@@ -1,4 +1,4 @@
-"""Where what a target names is written, so that it can be met there; else why it cannot be met."""
+"""Where what a target names is written, so that it can be met there; else why it can't be met."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -85,7 +85,7 @@ def pattern_in(source: bytes, name: str) -> str:
     """Return the pattern of the functions that a name stands for, a class for its methods; or none.
 
     Raises:
-        SyntaxError, ValueError: if the source is not Python.
+        SyntaxError, ValueError: if the source isn't Python.
     """
     functions = functions_in(source)
     patterns = (name, f"{name}.*")
@@ -108,7 +108,7 @@ def _in_file(file: str, name: str) -> tuple[str, int] | None:
 
 
 def _elsewhere(facts: JsonObject, title: str) -> Definition:
-    """Return where something is written that its module has, but does not define by that name."""
+    """Return where something is written that its module has, but doesn't define by that name."""
     if not facts.keys() & {"import_error", "value", "defined_in", "qualified_name"}:
         reason = "whet can't find its source without importing its module"
         return Definition(reason=reason, needs_import=True)
@@ -130,7 +130,7 @@ def _elsewhere(facts: JsonObject, title: str) -> Definition:
 
 
 def _unreadable(facts: JsonObject) -> str:
-    """Return why what is meant stands in no file of Python; empty: it does."""
+    """Return why what is meant is in no file of Python; empty: it does."""
     if "import_error" in facts:
         return f"its module doesn't define that name, and can't be imported: {text(facts, 'import_error')}"
     kind = text(facts, "value") if "value" in facts else ""
@@ -164,7 +164,7 @@ def _inherits(facts: JsonObject, name: str) -> str:
 
 
 def _shared(path: str, line: int) -> str:
-    """Return that several lambdas of a line cannot be told apart, in a sentence; empty: they can."""
+    """Return that several lambdas of a line can't be told apart, in a sentence; empty: they can."""
     if not line:
         return ""
     try:

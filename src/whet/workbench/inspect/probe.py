@@ -119,7 +119,7 @@ def settle(
     """Return where all targets are, each with what is to be done there.
 
     Raises:
-        UnknownTarget: if one is nowhere, or cannot be looked into.
+        UnknownTarget: if one is nowhere, or can't be looked into.
     """
     settling = _Settling(bench, request)
     return [(settling.place(target), wish) for wish in wishes for target in wish.targets]

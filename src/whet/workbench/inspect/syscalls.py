@@ -66,7 +66,7 @@ def follow_command(
     """Run a command once, with its calls followed.
 
     Raises:
-        BadUsage: if what is to be learnt from does not pass.
+        BadUsage: if what is to be learnt from doesn't pass.
     """
     trial = bench.build_trial(request, live=console is not None)
     usual_calls, source = _learnt(bench, request, trial, learning)
@@ -81,7 +81,7 @@ def follow_again(
 
     Raises:
         UnknownTrial: if there is no such trial.
-        BadUsage: if what is to be learnt from does not pass.
+        BadUsage: if what is to be learnt from doesn't pass.
     """
     entry = bench.notebook.find(number)
     then = entry.trial
@@ -99,11 +99,11 @@ def follow_again(
 def follow_process(pid: int, seconds: float | None, on_start: Callable[[], None]) -> CallReport:
     """Follow a process that runs, and all that it starts, until it ends or the time is up.
 
-    Ctrl-C ends it too; the process goes on.
+    Ctrl-C ends it too; the process continues.
 
     Raises:
         NoSuchProcess: if there is none.
-        StackForbidden: if the system does not allow it.
+        StackForbidden: if the system doesn't allow it.
     """
     from whet.host.inspect.attaching import follow_running
 

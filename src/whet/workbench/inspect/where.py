@@ -45,7 +45,7 @@ class Copy(Record):
 
     Attributes:
         path: where it is.
-        is_on_path: Python would find it if the first one were not there.
+        is_on_path: Python would find it if the first one didn't exist.
         is_same: it says the same.
         is_newer: it was saved later.
     """

@@ -20,7 +20,7 @@ _MOST_COPIES = 3
 _NOT_BY_PATH = frozenset({"__main__", "conftest"})
 """Python doesn't search its path for these: pytest loads every `conftest.py`."""
 
-_NEAR = 2  # a package lies in the project, or in a folder of it such as `src`
+_NEAR = 2  # a package is in the project, or in a folder of it such as `src`
 
 
 def wrong_file_clues(

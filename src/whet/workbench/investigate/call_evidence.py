@@ -38,9 +38,9 @@ class CallFinding:
     """What the calls tell.
 
     Attributes:
-        says: in a sentence; empty: nothing that the failure does not say itself.
+        says: in a sentence; empty: nothing that the failure doesn't say itself.
         path: the file that it is about; empty: none is known.
-        facts: what was true of that at the moment; None: that is not known.
+        facts: what was true of that at the moment; None: that isn't known.
     """
 
     says: str = ""

@@ -422,7 +422,7 @@ class Closer:
 
 
 def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
-    """Return the line on which a signal came, which the program itself does not tell."""
+    """Return the line on which a signal came, which the program itself doesn't tell."""
     failure, place = outcome.failure, error.place
     is_told = failure is None or failure.kind is not FailureKind.SIGNAL or failure.place is not None
     if is_told or place is None:

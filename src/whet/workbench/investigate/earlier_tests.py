@@ -119,7 +119,7 @@ def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Ba
 
 
 def place_of_test(test: str, cwd: str) -> tuple[str, int]:
-    """Return the file and the line of a test by its name; line 0: it is not written there."""
+    """Return the file and the line of a test by its name; line 0: it isn't written there."""
     file, *names = test.partition("[")[0].split("::")
     path = str(Path(cwd, file).resolve())
     try:

@@ -75,7 +75,7 @@ def _is_for_tests(path: str) -> bool:
 
 
 def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """Try other releases of the packages that fail, and say which of them do not.
+    """Try other releases of the packages that fail, and say which of them don't.
 
     Their difference, as far as the failing run executes it, is where the cause lies.
     """

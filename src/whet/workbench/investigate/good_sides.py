@@ -16,7 +16,7 @@ from whet.workbench.trials.session import Session
 
 
 def check_good_sides(bench: Workbench, trial: Trial, *, packages: str, number: int | None) -> None:
-    """Refuse what cannot be compared with, before anything is run.
+    """Refuse what can't be compared with, before anything is run.
 
     Args:
         bench: the workbench.
@@ -97,7 +97,7 @@ def deciding_packages(
         BadUsage, PayloadMissing, SettingsUnreadable: if ``good`` is no set of packages.
         NothingDiffers: if both are the same.
         EndMisjudged: if both pass, or both fail.
-        ReleaseNotInstallable: if one of the two cannot be installed.
+        ReleaseNotInstallable: if one of the two can't be installed.
     """
     from whet.workbench.bisect.packages import NOW, PackageOptions, bisect_packages
 

@@ -121,7 +121,7 @@ def investigate(
     """Find out why a command fails; every step is told while it is done.
 
     Once the failure is reproduced there is always a report: a step that has no time left, that
-    cannot be done or that Ctrl-C ends is said to be so, and costs no other one.
+    can't be done or that Ctrl-C ends is said to be so, and costs no other one.
 
     Args:
         bench: the workbench.
@@ -131,7 +131,7 @@ def investigate(
         pages: makes the files of the report from what is known; called after a step.
 
     Raises:
-        BaselineDoesNotFail: if it does not fail.
+        BaselineDoesNotFail: if it doesn't fail.
     """
     started_at = datetime.now(UTC).isoformat()
     asked = _asked(bench, request, options, history_of)
@@ -471,7 +471,7 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
         try:
             reproducer = make_reproducer(work.session, work.trial, work.report, headline, baseline)
         except DiskFull as error:
-            # What fails for want of space leaves none; what was found is not lost with it.
+            # What fails for lack of space leaves none; what was found isn't lost with it.
             work.steps.conclude(f"it couldn't run in another folder: {error}")
             return None
         work.steps.conclude(reproducer.remark)

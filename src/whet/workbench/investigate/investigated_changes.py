@@ -39,7 +39,7 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
 
     named = work.options.good_trial
     number = passed_before(work.bench, work.request, work.trial) if named is None else named
-    # What fails only now and then has passed with nothing else in its place.
+    # What fails only sometimes has passed with nothing else in its place.
     if number is None or (named is None and not baseline.reproduction.is_deterministic):
         return
     options = _command_options(work)
@@ -105,7 +105,7 @@ def _command_options(work: Work) -> CommandOptions:
 
 
 def search_history(work: Work, baseline: Baseline) -> None:
-    """Find the version that brought the failure, and the part of it or of what is not committed."""
+    """Find the version that brought the failure, and the part of it or of what isn't committed."""
     versions = work.history.versions
     if versions is None:
         return
@@ -201,7 +201,7 @@ def _noise(baseline: Baseline) -> Noise:
 
 
 def _why_not_committed(work: Work) -> tuple[str, str]:
-    """Return why the last commit does not fail where the working tree does, and where to look."""
+    """Return why the last commit doesn't fail where the working tree does, and where to look."""
     if is_clean(work.trial, [work.folder]):
         remark = "the last commit alone doesn't fail this way: it needs an untracked file"
         return remark, "`git status --ignored`"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
 
 
 def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
-    """Run it once more with its system calls followed, where they may name what the failure does not."""
+    """Run it once more with its system calls followed, where they may name what the failure doesn't."""
     from whet.workbench.investigate.call_evidence import CallFinding, is_worth_a_look, look_at_calls
 
     outcome, finding = baseline.outcome, CallFinding()
@@ -74,7 +74,7 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
 
 
 def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
-    """Have a failure for want of the machine's memory come at once, under a limit.
+    """Have a failure for lack of the machine's memory come at once, under a limit.
 
     Returns:
         what the command does then, and what is to be said of it; else as it was, and nothing.
@@ -109,7 +109,7 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
 
 
 def find_enough(work: Work, baseline: Baseline) -> list[str]:
-    """Search how much memory would be enough, where the command was killed for want of it."""
+    """Search how much memory would be enough, where the command was killed for lack of it."""
     failure, limit = baseline.outcome.failure, work.trial.limits.memory_bytes
     if failure is None or failure.limit != "memory" or limit is None:
         return []

@@ -87,7 +87,7 @@ class History:
 
 
 class Publish(Protocol):
-    """Writes what is known; if it is not the last time, perhaps a moment later."""
+    """Writes what is known; if it isn't the last time, perhaps a moment later."""
 
     def __call__(self, *, is_last: bool = False) -> None:
         """Write it."""

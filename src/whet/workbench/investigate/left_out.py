@@ -42,7 +42,7 @@ def left_out_clues(
     Args:
         bench: the workbench.
         trial: what fails, in a room in which nothing that it writes stays.
-        baseline: how; a failure that comes only sometimes would go by itself.
+        baseline: how; a failure that comes only sometimes would go on its own.
         files: the data files that the program has read.
         run: runs a trial; returns its number and what it did.
     """

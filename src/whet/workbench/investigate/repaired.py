@@ -35,7 +35,7 @@ def repaired_clue(
 
     Args:
         trial: what fails.
-        baseline: how; a failure that comes only sometimes would go by itself.
+        baseline: how; a failure that comes only sometimes would go on its own.
         dead: the failure with its frames, if they were kept.
         recording: the steps of the failing run, if they are known.
         run: runs the command with other tasks; returns the trial's number and what it did.

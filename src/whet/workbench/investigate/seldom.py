@@ -37,7 +37,7 @@ def seldom_failure(
     assert busy is not None
     room = session.bench.settled(busy.beside(trial.limits.room or Room()))
     loaded = replace(trial, limits=replace(trial.limits, room=room))
-    with suppress(WhetError):  # this machine cannot be kept busy
+    with suppress(WhetError):  # this machine can't be kept busy
         found = _runs_until_bad(session, loaded, place)
         if found:
             return loaded, *found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"

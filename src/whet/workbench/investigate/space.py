@@ -20,10 +20,10 @@ def space_words(
     """Return which file system is full, and how to have that at once, in a sentence.
 
     Args:
-        failure: for want of space, and of no limit that whet has put around the trial.
+        failure: for lack of space, and of no limit that whet has put around the trial.
         trial: what failed.
         path: the file that could not be written, if that is known.
-        met: what was true of it when that failed, as the program saw it; None: that is not known.
+        met: what was true of it when that failed, as the program saw it; None: that isn't known.
     """
     named = path or path_named(failure.summary)
     path = named or temporary_folder(trial.environment)

@@ -52,7 +52,7 @@ class Steps:
             self._finish(title, reason, started)
 
     def leave_out(self, title: str, reason: str, why: str) -> None:
-        """Say of a step that it is not begun, and why."""
+        """Say of a step that it isn't begun, and why."""
         self._restart()
         self._result = f"skipped: {why}"
         self._finish(title, reason, time.monotonic())

@@ -9,7 +9,7 @@ from whet.host.inspect.presence import pythons_in
 
 
 def why_unreached(trial: Trial, outcome: Outcome) -> str:
-    """Return why the Python that failed cannot be looked at closely; empty: it can, or is none."""
+    """Return why the Python that failed can't be looked at closely; empty: it can, or is none."""
     frames = () if outcome.failure is None else outcome.failure.frames
     pythons = pythons_in(outcome.evidence)
     told = {path for each in pythons for path in each.files}

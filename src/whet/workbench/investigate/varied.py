@@ -52,7 +52,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
     That ties a line to the failure, and no more: a change may also hide what another line does.
 
     Args:
-        baseline: what fails; a failure that comes only sometimes would go by itself.
+        baseline: what fails; a failure that comes only sometimes would go on its own.
         way: the lines that may be wrong.
         run: runs the command contained; returns the trial's number and what it did.
         at: says where a line is.
@@ -134,7 +134,7 @@ def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:
 
 
 def text_to_change(path: str) -> str:
-    """Return a module's text; empty: it cannot be read, or is too long to be run with a change."""
+    """Return a module's text; empty: it can't be read, or is too long to be run with a change."""
     with suppress(OSError, UnicodeDecodeError):
         text = Path(path).read_bytes()
         return text.decode() if len(text) < MOST_BYTES and b"\0" not in text else ""

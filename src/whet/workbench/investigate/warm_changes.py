@@ -30,7 +30,7 @@ class WarmChanges:
     """Runs one program with changes of its text; satisfies `whet.execution.cold.Perform`.
 
     A change has run nothing that another one has left: a room in which a run has left something is
-    given up, and its program starts anew in the next one.
+    given up, and its program starts again in the next one.
 
     Attributes:
         bench: the workbench.
@@ -46,7 +46,7 @@ class WarmChanges:
     _is_off: bool = False
 
     def __post_init__(self) -> None:
-        """Leave what cannot be run so to its cold runs."""
+        """Leave what can't be run so to its cold runs."""
         limits = self.trial.limits
         room = limits.room or Room()
         rest = replace(room, is_clean=False, read_only=(), network="", project="", keep_writes="")
@@ -100,7 +100,7 @@ class WarmChanges:
         return room
 
     def _look_at(self, ran: Ran) -> None:
-        """Give the room up if it is not as it was; all rooms, if a start leaves no copy that lasts."""
+        """Give the room up if it isn't as it was; all rooms, if a start leaves no copy that lasts."""
         if not (ran.is_clean and ran.snapshots):
             self.close()
             self._is_off = self.edit is None or self._rooms >= _MOST_ROOMS

@@ -59,7 +59,7 @@ class LoopOptions:
     debugging: Debugging = Debugging.NEVER
 
 
-_NOTICED_SECONDS = 0.1  # who waits less does not ask what was gained
+_NOTICED_SECONDS = 0.1  # who waits less doesn't ask what was gained
 
 
 @value_class(kw_only=True)
@@ -182,7 +182,7 @@ def loop(
             be started) and what he has typed that does nothing (empty: nothing).
 
     Raises:
-        WhetError: if the first run cannot be started; later ones are told of.
+        WhetError: if the first run can't be started; later ones are told of.
     """
     request = _connected(session.request, console, options.debugging)
     session, bench = replace(session, request=request), session.bench
@@ -299,7 +299,7 @@ def _run(
     try:
         future = executor.submit(trial)
         wait_until_settled(state.saved)
-        # What was saved since the code was recorded is not in it, though it may be what is run.
+        # What was saved since the code was recorded isn't in it, though it may be what is run.
         read = Moment() if trial.code is None else file_marks.at
         if trial.code is not None and (paths := file_marks.outdated()):
             future.cancel()
@@ -355,7 +355,7 @@ class _Known:
     Attributes:
         at: when.
         noticed: when their save was, on the monotonic clock.
-        changed: when each of them has changed last; None: it is not there.
+        changed: when each of them has changed last; None: it doesn't exist.
     """
 
     def __init__(self, saved: tuple[str, ...], noticed: float) -> None:
@@ -365,7 +365,7 @@ class _Known:
 
     @classmethod
     def once_written(cls, saved: tuple[str, ...], noticed: float) -> Self:
-        """Wait until nobody writes to the files any more, but not for ever."""
+        """Wait until nobody writes to the files any more, but not forever."""
         wait_until_written(saved)
         return cls(saved, noticed)
 

@@ -68,7 +68,7 @@ class Verification:
         cold: the trials that were run to verify it.
         seconds: how long they took.
         disagreements: in what it was wrong; none: in nothing.
-        unsteady: what differs from one cold run to the other, and is not compared from now on.
+        unsteady: what differs from one cold run to the other, and isn't compared from now on.
         why_not: why it could not be verified; empty: it was.
     """
 
@@ -143,7 +143,7 @@ class Verifier:
         cold_seconds: float,
         doubtful: Collection[str] = (),
     ) -> Verification | None:
-        """Begin to verify a run if it is its turn; return at once why it cannot be, if so.
+        """Begin to verify a run if it is its turn; return at once why it can't be, if so.
 
         Args:
             trial: what was run.
@@ -187,7 +187,7 @@ class Verifier:
         return True
 
     def step(self) -> Verification | None:
-        """Take in a trial that has ended; return what came of it all, None if it goes on."""
+        """Take in a trial that has ended; return what came of it all, None if it continues."""
         future, case = self._future, self._case
         if future is None or case is None or not future.done():
             return None

@@ -93,7 +93,7 @@ def checkouts_of(bench: Workbench, repository: Repository, setup: Setup | None =
 
 
 def has_edits(code: CodeState) -> bool:
-    """Whether something is uncommitted that is not merely what Python has compiled."""
+    """Whether something is uncommitted that isn't merely what Python has compiled."""
     if not code.commit or code.snapshot is None:
         return False
     try:

@@ -76,7 +76,7 @@ class ChangeParts:
         """Cut the change between two commits, the old and the new one.
 
         Raises:
-            GitFailedError: if git cannot tell how they differ.
+            GitFailedError: if git can't tell how they differ.
         """
         self._commits = commits
         self._new = ends[1]

@@ -42,7 +42,7 @@ class PartSearch:
         labels: what both are called.
         oracle: what judges.
         reference_seconds: how long a run that fails takes; a part that takes far longer hangs.
-            0: it is not known.
+            0: it isn't known.
         place: makes a checkout for each trial.
         terms: what the sides are called; with those of a fix, the part that fixes it is searched.
         budget: when to stop.
@@ -73,7 +73,7 @@ class PartSearch:
         Raises:
             EndMisjudged: if the commit without the change fails too.
             NothingBetween: if both commits have the same files.
-            HostFailure: if git cannot make a part of the change.
+            HostFailure: if git can't make a part of the change.
         """
         try:
             commits = PartialCommits(self.repository, self.session.bench.cleanup_journal, self.base)
@@ -150,7 +150,7 @@ class PartSearch:
         )
 
     def _line(self, patch: Path, commit: str) -> str:
-        """Return the line that makes a tree with the part alone; empty: it does not work here.
+        """Return the line that makes a tree with the part alone; empty: it doesn't work here.
 
         It is run first, without the programs that the repository may name. The user's git knows no
         code of a trial, which whet keeps itself.

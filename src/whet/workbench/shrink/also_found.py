@@ -18,7 +18,7 @@ _ELSEWHERE, _IN_USERS, _IN_FILE, _IN_FUNCTION = 3, 2, 1, 0
 
 @dataclass(slots=True, kw_only=True)
 class OtherFailures:
-    """Failures that are not the one that is shrunk.
+    """Failures that aren't the one that is shrunk.
 
     Attributes:
         original: the failure that is shrunk; None: there is none, such as where a script judges.

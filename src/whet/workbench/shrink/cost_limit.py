@@ -16,7 +16,7 @@ _LEAST_SECONDS = 0.02
 
 @dataclass(slots=True)
 class NoCostlier:
-    """BAD means what another oracle says, and that a number does not rise.
+    """BAD means what another oracle says, and that a number doesn't rise.
 
     Attributes:
         inner: says which failure it is.

@@ -28,9 +28,9 @@ def shrink_towards(
 
     Raises:
         BadUsage: if there is more than one file, or nothing in which the two differ; if what is
-            asked of the result cannot be had of it.
-        PayloadMissing, PayloadIsFolder, PayloadUnreadable: if one of the two cannot be read.
-        SettingsUnreadable: if one of the two does not parse.
+            asked of the result can't be had of it.
+        PayloadMissing, PayloadIsFolder, PayloadUnreadable: if one of the two can't be read.
+        SettingsUnreadable: if one of the two doesn't parse.
         BaselineDoesNotFail: if the command passes.
     """
     if len(options.files) != 1:

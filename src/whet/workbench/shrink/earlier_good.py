@@ -55,7 +55,7 @@ def earlier_good(
             patient = replace(patient, revision=commit)
             ran = session.run(patient, baseline.oracle, label, place=place)
         except (GitFailedError, WhetError):
-            continue  # it is gone meanwhile, or cannot be checked out
+            continue  # it is gone meanwhile, or can't be checked out
         if ran.verdict is Verdict.GOOD:
             return _guard(label, commit), place
     return None

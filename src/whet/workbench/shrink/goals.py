@@ -22,7 +22,7 @@ class Goals:
         keep: regular expressions of what must still be there.
         rate_at_least: share of its runs in which a candidate must fail; None: no limit.
         pretty: write the result on several lines in the end if it still fails so.
-        resume: go on from the best that an earlier search of the same found.
+        resume: resume from the best that an earlier search of the same found.
     """
 
     objective: str = ""
@@ -73,7 +73,7 @@ class Goals:
         return bar
 
     def floor(self, baseline: Baseline) -> float:
-        """Return how often a candidate must fail at the least; 0: once is enough.
+        """Return how often a candidate must fail at least; 0: once is enough.
 
         Raises:
             BadUsage: if the command itself fails more rarely.

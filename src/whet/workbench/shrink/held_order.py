@@ -54,7 +54,7 @@ def in_any_order(trial: Trial) -> Trial:
 
 
 def _is_python(trial: Trial, baseline: Baseline) -> bool:
-    """Whether it is a program in Python that ends by itself."""
+    """Whether it is a program in Python that ends on its own."""
     outcome = baseline.outcome
     is_endless = bool(outcome.timed_out or outcome.hung_seconds or trial.hang_seconds)
     is_python = bool(trial.surroundings.interpreter or pythons_in(outcome.evidence))

@@ -133,7 +133,7 @@ def near_arguments(trial: Trial, passes: Passes) -> Iterator[Near]:
 
 
 def _like(word: str) -> list[str]:
-    """Return words that may stand in the place of another one; empty: none."""
+    """Return words that may stand instead of another one; empty: none."""
     match = _INTEGER.fullmatch(word)
     if match is None:
         return [""] if word.startswith("--") and "=" not in word else []

@@ -106,7 +106,7 @@ def _chooses(word: str, cwd: Path) -> bool:
 
 
 def without_memory(command: Sequence[str]) -> tuple[str, ...]:
-    """Return a command that does not look at what came of earlier runs."""
+    """Return a command that doesn't look at what came of earlier runs."""
     return tuple(word for word in command if word not in _OF_MEMORY)
 
 

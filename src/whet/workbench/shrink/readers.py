@@ -18,7 +18,7 @@ _HEAD_BYTES = 64
 
 
 def lacking_readers(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the libraries that read these files and are not installed, each with a file's name."""
+    """Return the libraries that read these files and aren't installed, each with a file's name."""
     readers: dict[str, str] = {}
     for path in paths:
         if path.is_file():

@@ -13,7 +13,7 @@ from whet.workbench.trials.bench import Workbench
 
 @value_class(kw_only=True)
 class Wanted:
-    """What a payload must be to go on from; an earlier search may have looked for something else.
+    """What a payload must be to resume from; an earlier search may have looked for something else.
 
     Attributes:
         oracle: what is BAD now.

@@ -62,12 +62,12 @@ def shrink(
     """Make the payloads of a command smaller, one after the other.
 
     Raises:
-        BadUsage, CannotWrite: if a result would be lost, or cannot be written.
+        BadUsage, CannotWrite: if a result would be lost, or can't be written.
         PayloadMissing, PayloadEmpty, PayloadTooLarge, PayloadUnreadable,
-        PayloadNotInCommand: if a file or folder cannot be shrunk.
-        BadUsage: if what is asked of the result cannot be had.
+        PayloadNotInCommand: if a file or folder can't be shrunk.
+        BadUsage: if what is asked of the result can't be had.
         BaselineDoesNotFail: if the command passes.
-        CopyFailsOtherwise: if it does not fail on a copy of the files as it does on them.
+        CopyFailsOtherwise: if it doesn't fail on a copy of the files as it does on them.
     """
     started = time.monotonic()
     options.wishes.check(request.measures)
@@ -77,7 +77,7 @@ def shrink(
     trial_as_typed = trial = bench.build_trial(request)
     payloads = read_all(bench, request, options.files, options.result)
     for payload in payloads:
-        options.wishes.preference(payload.data)  # what cannot be had is said before a run
+        options.wishes.preference(payload.data)  # what can't be had is said before a run
     trial = bench.for_search(trial, places_of(payloads))
     trial = bind_all(bench, trial, request, payloads, is_home=is_home)
     start = trial
@@ -199,7 +199,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     """Make one payload smaller; the best result is on disk at every moment.
 
     Raises:
-        BadUsage: if what is asked of the result cannot be had.
+        BadUsage: if what is asked of the result can't be had.
     """
     bench, wishes = session.bench, options.wishes
     preference = wishes.preference(payload.data)
@@ -217,7 +217,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     work.others = OtherFailures(original=baseline.outcome.failure, is_valid=is_valid)
     work.adapts = adapts
     floor = wishes.floor(baseline)
-    # The best towards defaults is not the smallest: the notebook answers the same questions.
+    # The best towards defaults isn't the smallest: the notebook answers the same questions.
     if wishes.resume and start is not None and options.defaults is None:
         problem = reducer_of(payload.data, name=payload.path.name, preference=preference).problem
         request = Wanted(oracle=oracle, problem=problem, floor=floor or DEFAULT_FLOOR)

@@ -121,7 +121,7 @@ def _fewest_variables(
     stopped = search.run()
     best = dict(search.best)
     smaller = _in_environment(trial, best, inherited)
-    # A secret stays in the shell that it stands in.
+    # A secret stays in the shell that it is in.
     words = [
         f'{name}="${name}"' if name in secret else quote_word(f"{name}={value}")
         for name, value in best.items()

@@ -54,7 +54,7 @@ class ShrinkSearch:
         warm: runs trials on from a frozen copy; None: each runs from its start.
         why_cold: why each runs from its start.
         defaults: the document that a configuration is brought nearer to; None: it is made smaller.
-        floor: a candidate that fails more rarely than this does not count; 0: it always fails.
+        floor: a candidate that fails more rarely than this doesn't count; 0: it always fails.
         preference: what decides between candidates before they are run.
         pretty: lay the result out in the end.
         is_order_held: all trials run with one hash seed, which the failure need not have.
@@ -85,7 +85,7 @@ class ShrinkSearch:
     _needs_order: bool = False
 
     def run(self) -> ShrunkPayload:
-        """Search, prove the result, and search on from the start where it is not as it seemed."""
+        """Search, prove the result, and search on from the start where it isn't as it seemed."""
         with ExitStack() as cut_short:  # by an error, or by a signal that ends whet
             cut_short.callback(self._say_what_stays)
             result = self._searched()
@@ -215,7 +215,7 @@ class ShrinkSearch:
         return fails
 
     def _is_confirmed(self) -> bool:
-        """Run the result once more, from the start; go back to what holds if it does not fail."""
+        """Run the result once more, from the start; go back to what holds if it doesn't fail."""
         if self.floor and self.work.is_proven:
             return True  # each payload was accepted after many runs
         with self.session.executor(place=self.place) as executor:
@@ -269,7 +269,7 @@ class ShrinkSearch:
         work = self.work
         if work.is_proven:
             # The result may rest on memory alone, and the world may have changed in a way that
-            # no key counts: a server, or a file that the command does not name.
+            # no key counts: a server, or a file that the command doesn't name.
             self._say(HOLDS_NO_MORE)
             work.go_back_to(self._last_that_fails(driver, " again"))
             return
@@ -400,7 +400,7 @@ def last_that(holds: Callable[[int], bool], count: int) -> int:
 
     Args:
         holds: is true of all steps up to one; of 0 it is.
-        count: the first step of which it is known that it does not hold.
+        count: the first step of which it is known that it doesn't hold.
     """
     low, high = 0, count
     while high - low > 1:

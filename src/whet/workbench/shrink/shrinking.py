@@ -72,7 +72,7 @@ class Payload:
         return sum(map(len, self.files_of(content).values())) if self.is_folder else len(content)
 
     def files_of(self, content: bytes) -> dict[str, bytes]:
-        """Return what stands in each file of a folder when it holds ``content``."""
+        """Return what is in each file of a folder when it holds ``content``."""
         archive = parse_tar(content)
         assert archive is not None, "a folder travels as an archive"
         return {
@@ -213,10 +213,10 @@ class Shrinking:
         self._note_size()
 
     def write_best(self) -> None:
-        """Put the best payload so far on disk, whole; its folder is made anew where it has gone.
+        """Put the best payload so far on disk, whole; its folder is made again where it has gone.
 
         Raises:
-            DiskFull, CannotWrite: if that cannot be; what stood there is as it was.
+            DiskFull, CannotWrite: if that can't be; what stood there is as it was.
         """
         result, cleanup_journal = self.payload.result, self._bench.cleanup_journal
         try:

@@ -45,7 +45,7 @@ class _StillFails:
 
 
 def is_out_of_memory(failure: Failure, outcome: Outcome) -> bool:
-    """Whether a command failed for want of the machine's own memory, not of a GPU's or a limit's."""
+    """Whether a command failed for lack of the machine's own memory, not of a GPU's or a limit's."""
     if failure.limit:
         return False
     if failure.kind is FailureKind.OUT_OF_MEMORY:

@@ -175,7 +175,7 @@ class TriedAmount(Record):
         wall_seconds: the median of its runs.
         trial: number of the last one.
         failure: how it failed, in a line; empty: it did not.
-        failed: the same as a value, which JSON does not have; None: it did not.
+        failed: the same as a value, which JSON doesn't have; None: it did not.
     """
 
     amount: float
@@ -289,9 +289,9 @@ class Rationing:
         return replace(least, free=free.outcome.wall_seconds, trials=least.trials + 1)
 
     def _giving_up(self, free: Outcome) -> "Rationing":
-        """Return this search with runs that are given up when they wait for ever.
+        """Return this search with runs that are given up when they wait forever.
 
-        A program that cannot start its last thread leaves the others waiting. How long it may be
+        A program that can't start its last thread leaves the others waiting. How long it may be
         silent is told by how long it takes when it has enough.
         """
         limits = self.trial.limits

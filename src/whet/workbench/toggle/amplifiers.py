@@ -113,14 +113,14 @@ def sleeps_at(name: str, places: tuple[str, ...], does: str) -> Toggle:
 
 
 def go_together(one: Toggle, other: Toggle) -> bool:
-    """Whether two switches do not undo each other: two seeds, two orders, two sets of places."""
+    """Whether two switches don't undo each other: two seeds, two orders, two sets of places."""
     if one.wrapper and other.wrapper:
         return False
     return _family(one) != _family(other) and one.variables.keys().isdisjoint(other.variables)
 
 
 def refusal(toggle: Toggle, state: Path) -> str:
-    """Return why a switch cannot be turned on this machine; empty: it can.
+    """Return why a switch can't be turned on this machine; empty: it can.
 
     Args:
         toggle: the switch.

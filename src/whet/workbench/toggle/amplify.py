@@ -372,7 +372,7 @@ class _Search:
         if ran.skipped is not None:
             why = f"{ran.label}: {ran.skipped}"
             if why in self._skipped:
-                return  # what cannot be run cannot be run each time
+                return  # what can't be run can't be run each time
             self._skipped.add(why)
         self._session.tell(ran, oracle)
 

@@ -103,7 +103,7 @@ def _one_of_each(try_seed: Callable[[int], Turned], most: int) -> tuple[int, int
 def _sure(rate: float) -> int:
     """Return how many runs that all come out so are no chance, at that rate.
 
-    One of the two rates is a half at the most, for which 7 runs are enough.
+    One of the two rates is a half at most, for which 7 runs are enough.
     """
     runs = passes_to_be_sure(1 - rate, 1 - _WRONG) or _MOST_RUNS
     return min(max(_LEAST_RUNS, runs), _MOST_RUNS)

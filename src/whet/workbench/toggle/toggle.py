@@ -54,7 +54,7 @@ class Turned:
     Attributes:
         toggle: the switch.
         effect: what became of the failure.
-        took: whether the program has read it; None: that is not known.
+        took: whether the program has read it; None: that isn't known.
         slowdown: median wall time over that without it.
         failures: in how many runs it still failed the same way.
         runs: how many there were.
@@ -83,7 +83,7 @@ class TurnedTogether:
 
     Attributes:
         toggles: those that are turned.
-        left_out: those of the candidates that are not.
+        left_out: those of the candidates that aren't.
         trial: the number of a trial with them; None: it is an earlier one.
         stopped: why the search ended.
         holds: it is as it was asked for: with these the failure is the same, or another.
@@ -103,7 +103,7 @@ class ToggleReport:
     Attributes:
         reproduction: how often the command fails as it is.
         summary: how, in a line.
-        turned: each switch by itself.
+        turned: each switch on its own.
         smallest: fewest switches that change the failure; None: not asked for.
         simplest: most simplifying switches under which it is the same; None: not asked for.
     """
@@ -201,7 +201,7 @@ def turned_on(bench: Workbench, trial: Trial, toggles: Sequence[Toggle]) -> Tria
 
 
 def refuse_impossible(bench: Workbench, toggles: Sequence[Toggle]) -> None:
-    """Refuse switches that cannot be turned on this machine.
+    """Refuse switches that can't be turned on this machine.
 
     Raises:
         BadUsage: if there is one.
@@ -408,7 +408,7 @@ def _changed(verdict: Verdict) -> Verdict:
 
 
 def took(each: Toggle, outcomes: Sequence[Outcome]) -> bool | None:
-    """Return whether a program has read a switch in one of the runs; None: that is not known."""
+    """Return whether a program has read a switch in one of the runs; None: that isn't known."""
     answers = [_was_reached(each, outcome) for outcome in outcomes]
     return True if True in answers else (None if None in answers else False)
 

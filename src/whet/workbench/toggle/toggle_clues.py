@@ -52,7 +52,7 @@ def toggle_clues(
         baseline: how.
         is_explained: something points at a line already: what helps to guess is left out.
         libraries: where a number that is none is the matter, whose it may be: ``torch``, ``jax``;
-            None: it is not.
+            None: it isn't.
         turned_already: the switches that need not be turned again.
     """
     names = {

@@ -191,7 +191,7 @@ def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Togg
         own: those of the settings, as they are written there.
 
     Raises:
-        BadSetting: if one of them cannot be read.
+        BadSetting: if one of them can't be read.
     """
     own_toggles = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
     return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **own_toggles}

@@ -19,7 +19,7 @@ def foreign_notebook(bench: Workbench, folder: Path) -> Generator[ForeignNoteboo
     Raises:
         BadUsage: if it is the project's own.
         FolderNotFound: if there is none.
-        NotebookDamaged, NotebookTooNew: if it cannot be read.
+        NotebookDamaged, NotebookTooNew: if it can't be read.
     """
     if folder.resolve() == bench.project.state.resolve():
         raise BadUsage(f"`{folder}` is this project's own notebook", hint="`whet log` shows it")

@@ -128,7 +128,7 @@ class Workbench:
 
         Raises:
             EmptyCommand: if there is nothing to run.
-            FolderNotFound: if the folder to start in does not exist.
+            FolderNotFound: if the folder to start in doesn't exist.
         """
         cwd = Path(os.path.abspath(request.cwd or self.project.folder))
         if not cwd.is_dir():
@@ -286,7 +286,7 @@ def _opened(
 
 
 def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":
-    """Return what tells ``observer``; one that raises is dropped and the work goes on.
+    """Return what tells ``observer``; one that raises is dropped and the work continues.
 
     Raises:
         BrokenPipeError: where it writes to a reader that has gone.

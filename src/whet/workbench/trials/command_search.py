@@ -94,7 +94,7 @@ class CommandSearch(Generic[CandidateT]):
         oracle: says what an outcome proves.
         repeats: how often each candidate is run.
         options: how to search.
-        begin: returns the search that goes on from a candidate.
+        begin: returns the search that resumes from a candidate.
         as_trial: the trial of a candidate.
         label: a candidate in a word or two.
         best: the smallest candidate that fails.
@@ -127,7 +127,7 @@ class CommandSearch(Generic[CandidateT]):
     def run(self) -> StopReason:
         """Search; run what rests on memory or on copies once more, from the start.
 
-        If it fails no more, all is searched anew from the start.
+        If it fails no more, all is searched again from the start.
         """
         start = self.best
         reason = self._search(self.warm, cached=self.repeats == 1)

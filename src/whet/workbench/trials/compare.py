@@ -37,7 +37,7 @@ def compare_trials(bench: Workbench, first: int, second: int) -> TrialDifference
     """Compare two recorded trials.
 
     Raises:
-        UnknownTrial: if one of them is not there.
+        UnknownTrial: if one of them doesn't exist.
     """
     before, after = bench.notebook.trial(first), bench.notebook.trial(second)
     outcome = None

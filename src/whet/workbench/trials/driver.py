@@ -100,10 +100,10 @@ class Driver:
         jobs: how many candidates are tried at once.
         repeats: how often a candidate is tried before it counts as not BAD; more than one
             for a failure that comes only sometimes.
-        floor: a candidate that fails more rarely than this is not BAD; 0: one failure is enough.
+        floor: a candidate that fails more rarely than this isn't BAD; 0: one failure is enough.
         told: turns the verdict of the oracle into the one that the search gets, for a search of the
             version that fixed something.
-        is_error_skip: a trial that cannot be run is a SKIP; else its error is raised.
+        is_error_skip: a trial that can't be run is a SKIP; else its error is raised.
         clock: seconds, monotonic.
     """
 
@@ -276,7 +276,7 @@ class Driver:
         except WhetError as error:
             if not self.is_error_skip:
                 raise
-            # A version that cannot be built or installed proves nothing about the bug.
+            # A version that can't be built or installed proves nothing about the bug.
             ran = Tested(
                 candidate=None, trial=trial, outcome=Outcome(), verdict=Verdict.SKIP,
                 number=None, label=label, skipped=error,
@@ -308,7 +308,7 @@ class _Asking(Generic[CandidateT]):
 
     @property
     def is_bad(self) -> bool:
-        """Whether the search will be told BAD, if that is known (a guard still open: it is not)."""
+        """Whether the search will be told BAD, if that is known (a guard still open: it isn't)."""
         tell = self._driver.told
         if self._known is not None:
             return tell(self._known) is Verdict.BAD
@@ -349,7 +349,7 @@ class _Asking(Generic[CandidateT]):
             future = self._start(question.trial)
         if fails:
             return Verdict.BAD
-        # What fails too rarely does not pass either.
+        # What fails too rarely doesn't pass either.
         return Verdict.GOOD if not bad and Verdict.GOOD in verdicts else Verdict.SKIP
 
     def _settle(self, trial: Trial, future: Future[Outcome], label: str) -> Verdict:

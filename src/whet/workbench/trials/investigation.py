@@ -128,7 +128,7 @@ class Suspect:
 
 @value_class(kw_only=True)
 class NoisySearch:
-    """How sure a search is where a bad version does not fail each time.
+    """How sure a search is where a bad version doesn't fail each time.
 
     Attributes:
         plan: what was said before it began.
@@ -449,7 +449,7 @@ class Investigation:
         resources: what the failing command used while it ran; None: it was too short to be seen.
         seen: what the variables held where it failed, and where the processes of a hang were.
         clues: what points at the cause, the likeliest first.
-        part: the smallest part of the first bad commit, or of what is not committed, that
+        part: the smallest part of the first bad commit, or of what isn't committed, that
             brings the failure; None if none was found.
         excerpts: sources around the lines that the clues and the failure name.
         ended: why it was ended before all was done; None: it was not.

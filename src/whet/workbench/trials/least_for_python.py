@@ -65,7 +65,7 @@ def _check(bench: "Workbench", trial: Trial, python: str, name: str) -> None:
     least_good = run_search(search, starts).least_good
     option = name.removesuffix("_bytes").replace("_", "-")
     if least_good is None:
-        return  # it is not for this limit that it does not start
+        return  # it isn't for this limit that it doesn't start
     least = shown_size(least_good * step) if name.endswith("_bytes") else str(least_good)
     amount_text = shown_size(amount) if name.endswith("_bytes") else str(amount)
     raise LimitMakesNoSense(

@@ -16,7 +16,7 @@ def like_trial(request: TrialRequest, name: int | str) -> TrialRequest:
 
     Raises:
         UnknownTrial: if there is no such trial.
-        BadUsage: if it ran on files or code of its own, which a request cannot say.
+        BadUsage: if it ran on files or code of its own, which a request can't say.
     """
     with open_workbench() as bench:
         entry = bench.notebook.find(name)

@@ -81,7 +81,7 @@ def read_folder(path: Path, name: str) -> bytes:
 def bind_payloads(
     command: tuple[str, ...], cwd: Path, files: Sequence[tuple[str, str]], *, stdin: str = ""
 ) -> tuple[PayloadBinding, ...]:
-    """Return where each file stands in ``command``: every place of it.
+    """Return where each file is in ``command``: every place of it.
 
     The arguments that are the file, however it is written, and standard input come first; then
     `--input=FILE`; then a `{}`, in the order of the files where more than one has none of its
@@ -94,7 +94,7 @@ def bind_payloads(
         stdin: the file that the command reads, if one is named.
 
     Raises:
-        BadUsage: if a file is named twice, or `{}` stands for it is not clear which.
+        BadUsage: if a file is named twice, or `{}` stands for it isn't clear which.
         PayloadNotInCommand: if one stands nowhere.
     """
     _refuse_twins([name for name, _ in files], cwd)

@@ -52,7 +52,7 @@ class PlacingExecutor:
         """Run ``trial`` while a place is made, as part of making it; for `prepare` alone.
 
         Raises:
-            WhetError: if it cannot be run.
+            WhetError: if it can't be run.
         """
         placement = self._underway[threading.current_thread()]
         return placement.start(self.inner, trial).result()

@@ -47,7 +47,7 @@ class Repeated:
         """Run it until ``more`` wants no more runs; return what stopped it before, if anything.
 
         Raises:
-            WhetError: if it cannot be run.
+            WhetError: if it can't be run.
         """
         driver = Driver(
             executor=self.executor, oracle=self.oracle, tell=self.tell, budget=self.budget,

@@ -82,7 +82,7 @@ def reproduce(
         repeated = Repeated(
             executor=executor,
             oracle=oracle_of(judging),
-            # One that hangs now and then must not hang the first look at it.
+            # One that hangs sometimes must not hang the first look at it.
             trial=lambda runs: (
                 with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
             ),

@@ -24,7 +24,7 @@ def settle_room(room: Room, *, project: str, cwd: str, environment: Mapping[str,
         environment: what the trial inherits.
 
     Raises:
-        BadUsage: if a path is not there, or two options contradict each other.
+        BadUsage: if a path doesn't exist, or two options contradict each other.
         LimitMakesNoSense: if there is less than a size.
     """
     temporary = temporary_folder(environment)

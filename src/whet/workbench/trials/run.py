@@ -27,7 +27,7 @@ class RunResult:
     """One trial that was run, and what it was compared with.
 
     Attributes:
-        entry: the trial as it stands in the notebook.
+        entry: the trial as it is in the notebook.
         previous: the last trial of the same command, or None.
         is_same_failure: it fails just as the previous one did.
         notes: what could not be kept or observed.
@@ -122,7 +122,7 @@ def run_again(
 
     Raises:
         UnknownTrial: if there is no such trial.
-        CodeNotKept: if its code is not there any more.
+        CodeNotKept: if its code doesn't exist any more.
     """
     entry = bench.notebook.find(number)
     request = TrialRequest(

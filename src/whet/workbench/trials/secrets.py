@@ -18,7 +18,7 @@ _FORM = "its form"
 
 @value_class(kw_only=True)
 class Masked:
-    """A secret of a trial that is not shown.
+    """A secret of a trial that isn't shown.
 
     Attributes:
         trial: the trial's number.

@@ -62,7 +62,7 @@ class Session:
         bench: the workbench.
         verb: who runs the trials.
         request: what the user asked for.
-        number: the investigation that the trials belong to; None: each stands by itself.
+        number: the investigation that the trials belong to; None: each stands on its own.
         tasks: what the agents in the programs are to observe.
         deadline: when no trial runs any more, in seconds of `time.monotonic`; None: there is none.
         observe: says where to note what a trial looks at; None: nowhere.
@@ -72,7 +72,7 @@ class Session:
             seen to fail so too: a file in the user's own may be what a failure needs.
         before_each: is called before each trial is started, and may refuse it.
         log: what it has done so far; shared by all that `replace` makes.
-        end: why the investigation ended, and what it found; empty: it goes on.
+        end: why the investigation ended, and what it found; empty: it continues.
     """
 
     bench: Workbench
@@ -99,7 +99,7 @@ class Session:
         """Run one trial.
 
         Raises:
-            WhetError: if it cannot be run.
+            WhetError: if it can't be run.
         """
         with self.executor(place=place) as executor:
             return self.run_on(executor, trial, oracle, label)
@@ -110,7 +110,7 @@ class Session:
         """Run one trial through an executor that is open already.
 
         Raises:
-            WhetError: if it cannot be run.
+            WhetError: if it can't be run.
         """
         ran = result_of(trial, executor.submit(trial), oracle, label)
         self.tell(ran, oracle)

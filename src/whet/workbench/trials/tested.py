@@ -68,7 +68,7 @@ def result_of(trial: Trial, future: Future[Outcome], oracle: Oracle, label: str)
     """Wait for a trial and judge it; one that was cancelled counts as interrupted.
 
     Raises:
-        WhetError: if it cannot be run.
+        WhetError: if it can't be run.
     """
     try:
         outcome = future.result()

@@ -67,7 +67,7 @@ class Ends:
         """Wait for the failing end, and return the oracle that its failure gives.
 
         Raises:
-            EndMisjudged, EndsReversed: if an end is not what it was said to be.
+            EndMisjudged, EndsReversed: if an end isn't what it was said to be.
         """
         any_bad = self.oracle or oracle_of(self.session.request.judging)
         first, *others = self._versions
@@ -113,7 +113,7 @@ class Ends:
         """Wait for both, unless that was done before.
 
         Raises:
-            EndMisjudged, EndsReversed: if an end is not what it was said to be.
+            EndMisjudged, EndsReversed: if an end isn't what it was said to be.
         """
         if self._is_confirmed:
             return
@@ -125,7 +125,7 @@ class Ends:
 
     @property
     def is_ready(self) -> bool:
-        """Whether both have ended, so that `confirm` does not wait."""
+        """Whether both have ended, so that `confirm` doesn't wait."""
         return all(self._started[version].done() for version in self._versions)
 
     @property

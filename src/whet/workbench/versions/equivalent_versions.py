@@ -94,7 +94,7 @@ class EquivalentVersions:
         return min(_MOST_VERSIONS, _FEW_VERSIONS + int(_VERSIONS_PER_SECOND * self._run_seconds))
 
     def _is_worth(self, count: int, that_matter: int) -> bool:
-        """Whether to go on noting: it is cheap, or saves more runs than it makes slower."""
+        """Whether to continue noting: it is cheap, or saves more runs than it makes slower."""
         saved = math.log2(count / that_matter) if count else 0.0
         is_bearable = self._held_seconds <= _BEARABLE_SECONDS or self._share <= _BEARABLE_SHARE
         return is_bearable or saved >= self._share * math.log2(that_matter + 1)

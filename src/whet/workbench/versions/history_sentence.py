@@ -44,7 +44,7 @@ def _likeness(search: VersionSearch) -> str:
 
 
 def next_of_history(search: VersionSearch) -> str:
-    """Return what to do about the version that brought the failure; empty if it is not known."""
+    """Return what to do about the version that brought the failure; empty if it isn't known."""
     if search.first_bad is None:
         return ""
     if search.kind == "release":

@@ -25,7 +25,7 @@ def hint_of_missing(
     Args:
         skipped: what was tested, with what it did.
         kind: one version in a word.
-        folder: where the command starts; what stands there is no package.
+        folder: where the command starts; what is there is no package.
     """
     names: dict[str, None] = {}
     count = 0
@@ -41,7 +41,7 @@ def hint_of_missing(
 
 
 def _wanted(failure: Failure, folder: Path) -> str:
-    """Return the package for want of which a version failed; empty: it did not."""
+    """Return the package for lack of which a version failed; empty: it did not."""
     missing = _NOT_INSTALLED.search(failure.summary)
     if missing is not None:
         return missing[1] or missing[2]

@@ -94,7 +94,7 @@ class MeasuredEnds:
         return self.hunt.oracle is not None or (terms is not FIXED and terms != Terms())
 
     def settle_terms(self, executor: RecordedExecutor) -> None:
-        """See which end fails more often, where nobody said so, or what was said is not so."""
+        """See which end fails more often, where nobody said so, or what was said isn't so."""
         terms, old, new = self.hunt.terms, self.hunt.versions.old, self.hunt.versions.new
         if old is None or (terms.old_verdict is not None and self._are_words_given):
             return

@@ -78,7 +78,7 @@ class Noise:
 
 
 def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBad:
-    """Search the first bad version, weighing runs if a version does not always do the same.
+    """Search the first bad version, weighing runs if a version doesn't always do the same.
 
     A failure is taken for one that always comes until a run shows the opposite: one of the
     ends, or one of those by which the answer is looked at again.
@@ -89,7 +89,7 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
         jobs: runs at once, of a search that weighs them.
 
     Raises:
-        EndMisjudged, EndsReversed: if an end is not what it was said to be.
+        EndMisjudged, EndsReversed: if an end isn't what it was said to be.
     """
     measured = MeasuredEnds(hunt=hunt, jobs=jobs)
     noisy = _NoisyHunt(hunt=hunt, noise=noise, ends=measured, jobs=jobs)
@@ -247,7 +247,7 @@ class _NoisyHunt:
     def _recall(self, bisection: NoisyBisection[str], oracle: Oracle) -> None:
         """Count the runs of earlier searches of the same trial, one that was stopped for one.
 
-        The end that fails is run anew.
+        The end that fails is run again.
         """
         ends = {self.versions.old, self.versions.new}
         suspects = [each for each in bisection.posterior() if each not in ends]

@@ -18,14 +18,14 @@ _MOST_RUNS = 4
 
 
 def check_shows_failure(session: Session, trial: Trial, versions: Versions) -> None:
-    """Refuse to search releases if the installed one does not do in its environment what it does here.
+    """Refuse to search releases if the installed one doesn't do in its environment what it does here.
 
     Raises:
         EndMisjudged: if so.
     """
     installed = versions.installed
     if not installed or installed not in {versions.old, versions.new}:
-        return  # the user has named releases that are not there: nothing is known of them here
+        return  # the user has named releases that don't exist: nothing is known of them here
     here = replace(trial, packages={})
     there = versions.on(trial, installed)
     judging = session.request.judging

@@ -63,7 +63,7 @@ class Environments:
         return replace(self.environments, python=PythonFacts.ask(self.pythons[version]))
 
     def folder_of(self, package: str, version: str) -> Path:
-        """Return where the files of a release are, by itself."""
+        """Return where the files of a release are, on its own."""
         moment = self.as_of.get(version, "")
         environment = self.environments.environment_for(
             {package: version}, as_of=moment, beside=self.beside

@@ -53,7 +53,7 @@ class Setup:
         reads: patterns of the files that it reads; empty: `READS` if it is an installation that
             leaves the code where it is, else every file.
         as_of_commit: it installs nothing that was uploaded after the commit was made.
-        carried: files and folders of the user's that git does not track, to be copied in.
+        carried: files and folders of the user's that git doesn't track, to be copied in.
     """
 
     command: str = ""
@@ -74,7 +74,7 @@ class Setup:
         return json.dumps([self.command, self.reads, self.as_of_commit, carried])
 
     def check(self, top: Path, environment: Mapping[str, str]) -> None:
-        """Refuse what cannot work on any commit.
+        """Refuse what can't work on any commit.
 
         Raises:
             BadUsage: if a file to carry is missing or lies elsewhere, or uv is needed and not used.
@@ -146,7 +146,7 @@ class Setups:
     def prepare(
         self, slot: Path, trial: Trial, commit: str, perform: Callable[[Trial], Outcome]
     ) -> Trial:
-        """Return the trial as it runs in ``slot``, which is set up if it is not.
+        """Return the trial as it runs in ``slot``, which is set up if it isn't.
 
         Args:
             slot: checkout of ``commit``.

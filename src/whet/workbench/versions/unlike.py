@@ -20,7 +20,7 @@ _TIMES_STEPS = 4
 
 @dataclass(slots=True, kw_only=True)
 class Unlike:
-    """What a search over versions learns of failures while it goes on.
+    """What a search over versions learns of failures while it continues.
 
     Attributes:
         oracle: what counts as the failure that is looked for.

@@ -64,7 +64,7 @@ class Versions(ABC):
         """Return the trial that runs on a version."""
 
     def recalled(self, trial: Trial) -> Outcome | None:
-        """Return what came of a trial by itself, where that is remembered."""
+        """Return what came of a trial on its own, where that is remembered."""
         del trial
         return None
 
@@ -94,11 +94,11 @@ class Versions(ABC):
         return False
 
     def whole(self, old: str, new: str) -> Bisection[str]:
-        """Return the search between two ends with each version by itself."""
+        """Return the search between two ends with each version on its own."""
         return self.bisection(old, new)
 
     def inside(self, version: str) -> Bisection[str] | None:
-        """Return the search in what a version brought in; None: it is not made of others."""
+        """Return the search in what a version brought in; None: it isn't made of others."""
         del version
         return None
 

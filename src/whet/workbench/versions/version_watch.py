@@ -65,7 +65,7 @@ class VersionWatch:
     def judged(self, *, by_a_run: bool) -> dict[str, Verdict]:
         """Return what versions did, in this search or in an earlier one.
 
-        What was remembered at first and run then stands in both.
+        What was remembered at first and run then is in both.
         """
         judgments = {
             version: each.verdict

@@ -84,7 +84,7 @@ class VersionHunt:
         overlaps: two trials may run at once: the old end is checked beside the first steps.
         jobs: how many versions are tested at once.
         failures: how often it was run before on what fails, and failed each time; None: the
-            answer is not looked at again (`second_look`).
+            answer isn't looked at again (`second_look`).
     """
 
     session: Session
@@ -109,7 +109,7 @@ class VersionHunt:
         """Check both ends, and search between them.
 
         Raises:
-            EndMisjudged, EndsReversed: if an end is not what it was said to be.
+            EndMisjudged, EndsReversed: if an end isn't what it was said to be.
         """
         for remark in self.versions.remarks:
             self.session.emit(Notice(text=remark))
@@ -125,7 +125,7 @@ class VersionHunt:
             observe=None if alike is None else alike.observe,
             recalled=self.versions.recalled,
         )
-        # The ends always run; between them a version that was run before is not run again.
+        # The ends always run; between them a version that was run before isn't run again.
         with (
             session.executor(place=place) as for_ends,
             session.executor(jobs=self.jobs, cached=self.repeats == 1, place=place) as between,
@@ -201,7 +201,7 @@ class VersionHunt:
     def _begin_alike(self) -> EquivalentVersions | None:
         """Return what concludes from one version to another; None: what comes is chance.
 
-        In a room it is not the machine's files that a trial looks at, and `--fail` holds its calls.
+        In a room it isn't the machine's files that a trial looks at, and `--fail` holds its calls.
         """
         is_seen = self.repeats == 1 and self.trial.limits.room is None
         if self.versions.equal is None or self.versions.observe is None or not is_seen:
@@ -433,7 +433,7 @@ class VersionHunt:
         )  # fmt: skip
 
     def _tell_of(self, bisection: Bisection[str], start: int) -> None:
-        """Tell what was learned after the first ``start`` tests, and what does not go together."""
+        """Tell what was learned after the first ``start`` tests, and what doesn't go together."""
         line = line_of_bisection(bisection)
         for version, verdict in bisection.tested[start:]:
             self.session.emit(

@@ -1,4 +1,4 @@
-"""A second, closer look at a program that is known to fail: slower, for what a first look cannot see.
+"""A second, closer look at a program that is known to fail: slower, for what a first look can't see.
 
 It writes what it sees at once, a line of JSON for each thing: the program may be killed, or crash.
 Standard library only, Python 3.8 or later.

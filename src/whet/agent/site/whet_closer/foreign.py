@@ -1,4 +1,4 @@
-"""The last calls of C functions by way of ctypes, kept where a crash does not reach them."""
+"""The last calls of C functions by way of ctypes, kept where a crash doesn't reach them."""
 
 from __future__ import annotations
 

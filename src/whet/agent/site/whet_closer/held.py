@@ -46,7 +46,7 @@ _NAMED = {"function", "builtin_function_or_method", "method", "module", "method-
 class Table:
     """The values that were seen; each row is kind, type, words, number, size, parts and facts.
 
-    The number is `id` (0 for what cannot change), a part is a key and the row of what it leads to.
+    The number is `id` (0 for what can't change), a part is a key and the row of what it leads to.
     """
 
     def __init__(self, is_own: Callable[[str], bool]) -> None:
@@ -90,7 +90,7 @@ class Table:
     def _known_scalar(self, value: Any, kind: type) -> int:
         """Return the row of a number or a text; most values are such that were seen before."""
         if kind is float and not (value < 0 or value > 0):
-            return self._scalar(value, kind)  # of zero there are two; NaN is not even itself
+            return self._scalar(value, kind)  # of zero there are two; NaN isn't even itself
         if (kind is str or kind is bytes) and len(value) > _MOST_CHARACTERS:
             return self._scalar(value, kind)
         known = self._scalars.get((kind.__name__, value))

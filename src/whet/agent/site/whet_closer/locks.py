@@ -67,7 +67,7 @@ class Locks:
 
         def made_here(make: Any, own: Any) -> Any:
             def lock() -> Any:
-                # Those of the standard library stay what they are: they are not the user's doing.
+                # Those of the standard library stay what they are: they aren't the user's doing.
                 return (
                     own() if user_place(_above(1))[:1] == [_above(1).f_code.co_filename] else make()
                 )

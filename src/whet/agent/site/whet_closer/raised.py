@@ -114,7 +114,7 @@ class Raised:
 def _has_been_in(trace: Any, code: Any) -> bool:
     """Whether an error was in a function before; one that took the place of a lost one was not.
 
-    An error that is gone gives its number away, mostly to the next one. It is not held: it would
+    An error that is gone gives its number away, mostly to the next one. It isn't held: it would
     keep alive what its frames hold, and the program may count on their end.
     """
     while trace.tb_next is not None:

@@ -48,7 +48,7 @@ _HEARD = {
     "os.truncate", "sqlite3.connect",
 }  # fmt: skip
 _LONGEST = 300
-_SIGNAL = 59  # a real-time signal that nothing sends by itself; see `whet.host.inspect.recorder`
+_SIGNAL = 59  # a real-time signal that nothing sends on its own; see `whet.host.inspect.recorder`
 _UNDER_WAY = ".part"
 _EVER = 1 << 60
 
@@ -139,7 +139,7 @@ class Steps:
     def _is_followed(self, path: str, frame: FrameType) -> bool:
         """Whether a function is the user's, or one of the packages that is called from there.
 
-        What a package runs while it is imported is not: the import system is between.
+        What a package runs while it is imported isn't: the import system is between.
         """
         found = self._own.get(path)
         if found is None:
@@ -206,7 +206,7 @@ class Steps:
         return self._clock()
 
     def left(self, frame: FrameType, state: _Frame, *, may_go_on: bool) -> None:
-        """Keep what is known of a generator that may go on; forget a function that has ended."""
+        """Keep what is known of a generator that may continue; forget a function that has ended."""
         self._running.pop(id(frame), None)
         if may_go_on:
             self._suspended[id(frame)] = state
@@ -267,7 +267,7 @@ class Steps:
         """Write all down, once; up to then there is no file, or none with all of it.
 
         Args:
-            standing: where the threads stand, if this is not the end.
+            standing: where the threads stand, if this isn't the end.
         """
         self.is_over = self._is_inside = True
         codes = [
@@ -356,7 +356,7 @@ class _Code:
         return part
 
     def is_yield(self, frame: FrameType) -> bool:
-        """Whether a call that is left may go on."""
+        """Whether a call that is left may continue."""
         at = frame.f_lasti  # from Python 3.13 on it is the instruction after that
         return (
             bool(self._flags & _GENERATORS)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 
-BEFORE = frozenset(sys.modules)  # what this package imports itself, the program gets anew
+BEFORE = frozenset(sys.modules)  # what this package imports itself, the program gets again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

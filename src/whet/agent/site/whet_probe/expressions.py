@@ -18,7 +18,7 @@ _ANYTHING = (BaseException,)
 
 
 class FailedError:
-    """What an expression has raised, in the place of its value."""
+    """What an expression has raised, instead of its value."""
 
     def __init__(self, error: BaseException) -> None:
         words = ""
@@ -43,7 +43,7 @@ class Expression:
         self._has_failed = False
 
     def value(self, frame: FrameType, known: dict[str, object]) -> object:
-        """Return its value, or that it failed; what the program's names stand for is not changed."""
+        """Return its value, or that it failed; what the program's names stand for isn't changed."""
         names = {**frame.f_locals, **known}
         try:
             if self._is_nested:
@@ -56,7 +56,7 @@ class Expression:
             return FailedError(error)
 
     def holds(self, frame: FrameType, known: dict[str, object], report: Report) -> bool:
-        """Whether it is true; one that fails is not, which is told once."""
+        """Whether it is true; one that fails isn't, which is told once."""
         found = self.value(frame, known)
         if type(found) is not FailedError:
             try:

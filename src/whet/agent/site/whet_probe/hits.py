@@ -150,7 +150,7 @@ class Hits:
     # ---- what happens ----
 
     def at(self, numbers: list[int], frame: FrameType, **known: object) -> None:
-        """Act where a line or a function is reached; the program does not notice."""
+        """Act where a line or a function is reached; the program doesn't notice."""
 
         def act() -> None:
             for each in self.probes:
@@ -160,7 +160,7 @@ class Hits:
         self._alone(act)
 
     def _alone(self, act: Callable[[], None]) -> None:
-        """Do something of whet's own: probes that this leads to are not met."""
+        """Do something of whet's own: probes that this leads to aren't met."""
         thread = _thread.get_ident()
         if thread in self._busy:
             return

@@ -39,11 +39,11 @@ class Mark:
     def __call__(self, *value: object) -> object:
         """Tell that Python has come here; return what was handed over on the way."""
         frame: Any = _frame_above(0)
-        if frame.f_code is Mark.__call__.__code__:  # it is not, where this one cannot be seen
+        if frame.f_code is Mark.__call__.__code__:  # it isn't, where this one can't be seen
             frame = frame.f_back
         tracer = _gettrace()
         if tracer is not None:
-            _settrace(None)  # a debugger, or a measure of coverage, is not to see what whet does
+            _settrace(None)  # a debugger, or a measure of coverage, isn't to see what whet does
         try:
             self._met(frame, value)
         finally:

@@ -82,7 +82,7 @@ class Loading:
     # ---- modules ----
 
     def code(self, name: str, path: str, read: Callable[[], bytes]) -> CodeType | None:
-        """Return the code of a module that is asked for; None: it is not, or cannot be compiled."""
+        """Return the code of a module that is asked for; None: it isn't, or can't be compiled."""
         real = self._hits.path_of(path)
         probes = self._hits.of_file(real, name)
         raises = self._raises and self._hits.is_own(path)

@@ -45,7 +45,7 @@ class MainScript:
             if name.partition(".")[0] in {"whet_probe", "whet_stage", "whet_count"}
         )
         sys.addaudithook(self._hear)
-        # A hook is not traced, nor is what runs inside: the main script runs inside this one.
+        # A hook isn't traced, nor is what runs inside: the main script runs inside this one.
         vars(MainScript._hear)[_CAN_TRACE] = CAN_TRACE
 
     @hidden_frame
@@ -87,5 +87,5 @@ def _nothing() -> None:
 
 
 def _always() -> bool:
-    """Have Python take the interpreter apart, as it does by itself."""
+    """Have Python take the interpreter apart, as it does on its own."""
     return True

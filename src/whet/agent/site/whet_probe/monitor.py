@@ -173,7 +173,7 @@ class Monitor:
         space = _frame_above(3).f_globals
         module = str(space.get("__name__", ""))
         path = self._hits.path_of(name)
-        # Text that a module executes runs in its namespace, but is not that module.
+        # Text that a module executes runs in its namespace, but isn't that module.
         is_module = self._hits.path_of(str(space.get("__file__"))) == path
         found = self._hits.of_file(path, module if is_module else "")
         if found:

@@ -152,7 +152,7 @@ class Report:
         except OSError:
             return
         try:
-            # All of it is there: a hole that cannot be filled would kill the program (SIGBUS).
+            # All of it is there: a hole that can't be filled would kill the program (SIGBUS).
             os.posix_fallocate(descriptor, 0, self._count * _NUMBER_BYTES)
             shared = mmap.mmap(descriptor, self._count * _NUMBER_BYTES)
             self._counts = memoryview(shared).cast("Q")

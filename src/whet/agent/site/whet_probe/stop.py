@@ -60,7 +60,7 @@ def has_terminal() -> bool:
 
 
 def break_in(frame: FrameType, head: str, report: Report) -> None:
-    """Open pdb in a frame; return when the program is to go on."""
+    """Open pdb in a frame; return when the program is to continue."""
     if has_terminal():
         open_in(frame)
         return
@@ -73,7 +73,7 @@ def break_in(frame: FrameType, head: str, report: Report) -> None:
 
 
 def _wait_for_somebody(head: str, report: Report) -> Any:
-    """Listen until somebody attaches; return the line, False if that cannot be."""
+    """Listen until somebody attaches; return the line, False if that can't be."""
     import _socket
 
     pid = os.getpid()

@@ -72,14 +72,14 @@ def install(
     Args:
         wish: lines: the number of the process that whet has started, and what that had open; how many seconds a stretch
             of the program takes that is worth a snapshot at its end; the socket at which whet
-            waits for snapshots; how many of the last arguments a search varies (-1: that is not
+            waits for snapshots; how many of the last arguments a search varies (-1: that isn't
             what it varies); how many lines tell of a place before which there is to be one
             (`whet_stage.watching.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
         collecting: how garbage was collected before this was imported.
 
     Returns:
-        what loads the user's modules, now and later (none: this is not the process that whet has
+        what loads the user's modules, now and later (none: this isn't the process that whet has
         started), and what installed ones are handed to when they have been run.
     """
     first, seconds, address, words, count, *told = wish.split("\n")
@@ -156,7 +156,7 @@ class _Stage:
         """Return the code of a module of the user's, so that its functions can be followed.
 
         Returns:
-            None: Python is to do it, which says in its own words if it cannot.
+            None: Python is to do it, which says in its own words if it can't.
         """
         # What a forked process reads is held there, and not known here.
         if is_import_replaced() or not is_alone() or os.getpid() != self._pid:
@@ -168,7 +168,7 @@ class _Stage:
         return code
 
     def _load_test(self, code: CodeType, name: str, rewrite: Rewrite) -> CodeType:
-        """Return the code of a module that pytest has compiled; itself if it is not followed."""
+        """Return the code of a module that pytest has compiled; itself if it isn't followed."""
         path = code.co_filename
         is_here = is_alone() and os.getpid() == self._pid
         if not is_here or not self._read(name, path, rewrite):
@@ -183,7 +183,7 @@ class _Stage:
     def _read(self, name: str, path: str, rewrite: Rewrite | None = None) -> bool:
         """Read a module of the user's; say whether it can be followed."""
         if path in self._sources or path in self._shared:
-            # Two modules from one file are not followed: that it was read has to be seen.
+            # Two modules from one file aren't followed: that it was read has to be seen.
             if path in self._sources:
                 self._shared[path] = self._sources.pop(path)
             return False
@@ -307,7 +307,7 @@ class _Stage:
             self._offer("checkpoint", name or line)
 
     def _before_awaited(self, name: str) -> None:
-        """Take a snapshot before what a search varies is seen, or say why that cannot be."""
+        """Take a snapshot before what a search varies is seen, or say why that can't be."""
         why = self._offer("awaits", name)
         if why and not self.audit_listener.is_closed:
             self.audit_listener.is_closed = True
@@ -332,7 +332,7 @@ class _Stage:
         if self.audit_listener.ended_by or self.audit_listener.is_closed:
             return self.audit_listener.ended_by or "whet itself is running"
         if self._is_search and kind != "awaits" and not self.awaited:
-            return "the program has already read what the search varies"  # no other run could go on from here
+            return "the program has already read what the search varies"  # no other run could resume from here
         if os.getpid() != self._pid:
             self.audit_listener.ended_by = "a forked process"
             return "a forked process sees it first"
@@ -373,7 +373,7 @@ class _Stage:
         """Fork a copy that waits; return here, and in each copy that is resumed from it.
 
         Returns:
-            why there can be no copy; empty if there is one, or whet does not want it.
+            why there can be no copy; empty if there is one, or whet doesn't want it.
         """
         try:
             taken.files, read_bytes = opened(), stdin_offset()
@@ -446,7 +446,7 @@ class _Stage:
     def _become_own(self) -> None:
         """Be a process of its own, not the one that it was forked from."""
         self._pid = os.getpid()
-        self.awaited.end()  # the runs that a search goes on with leave no snapshots
+        self.awaited.end()  # the runs that a search continues with leave no snapshots
         self.point.end()
         self.audit_listener.forget()
         invalidate_caches()
@@ -455,7 +455,7 @@ class _Stage:
         self._has_last_words()
 
     def _debug(self, *, are_frames_new: bool) -> None:
-        """Open pdb where this copy goes on."""
+        """Open pdb where this copy continues."""
         self.audit_listener.ended_by = "a debugger"
         open_at_failure()
         if are_frames_new:

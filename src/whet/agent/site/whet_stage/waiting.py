@@ -87,7 +87,7 @@ class Waiting:
             place: the kind of the place, its name, and how long it took to get there.
 
         Returns:
-            whether its stage frames are to be made anew, and whether it is to be debugged.
+            whether its stage frames are to be made again, and whether it is to be debugged.
         """
         os.setsid()
         line = self._report(address, place)
@@ -125,7 +125,7 @@ class Waiting:
         return b"" if self._pages is None else self._pages.written()
 
     def _expect(self, pages: bytes) -> None:
-        """Note once what each run from here would find out anew, at a cost."""
+        """Note once what each run from here would find out again, at a cost."""
         if self._pages is None:
             self._pages = Pages()
             note_modules()
@@ -178,7 +178,7 @@ class Waiting:
         return line
 
     def _prepared(self, changed: dict[str, bytes], functions: Functions, *, at_point: bool) -> str:
-        """Take on what files say now; say ``same`` or ``changed``, empty if that cannot be."""
+        """Take on what files say now; say ``same`` or ``changed``, empty if that can't be."""
         lines, modules = self._audit_listener.lines, show_own()
         try:
             if not all(

@@ -1,7 +1,7 @@
 """Looks at a failed program's frames: what each variable held, as data that can be shown later.
 
 No code of the program's own is run: no `__repr__`, no property, no `__class__`. What raises, hangs or
-answers with a gigabyte cannot do so here. Standard library only, Python 3.8 or later.
+answers with a gigabyte can't do so here. Standard library only, Python 3.8 or later.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Arrays, tensors and data frames as data: shape, type, place, range, what is no number.
 
-Values are looked at through the base classes of their libraries: a subclass's own code is not run.
+Values are looked at through the base classes of their libraries: a subclass's own code isn't run.
 Each library is taken from `sys.modules`: where the program has not loaded it there is no such value.
 """
 
@@ -177,7 +177,7 @@ def _tensor_numbers(torch: Any, value: Any) -> dict[str, Node]:
 
 
 def _of_floats(torch: Any, value: Any) -> dict[str, Node]:
-    """Return the range of a tensor that numpy does not read."""
+    """Return the range of a tensor that numpy doesn't read."""
     told: dict[str, Node] = {}
     # On the processor one thread is enough, and others may be stuck: that many it does alone.
     most = 1 << 15 if value.device.type == "cpu" else _MOST_COUNTED

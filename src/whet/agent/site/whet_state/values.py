@@ -26,7 +26,7 @@ _MOST_NODES_IN_ALL = 12000
 _MOST_BITS = 4096
 _PATIENCE = 5
 
-# Types of the standard library whose words are their own and cannot be anybody else's.
+# Types of the standard library whose words are their own and can't be anybody else's.
 PLAIN = {
     "datetime": {"datetime", "date", "time", "timedelta", "timezone"},
     "decimal": {"Decimal"},
@@ -89,12 +89,12 @@ class Reader:
         return [self.named("", each) for each in islice(many, _MOST_ITEMS)]
 
     def named(self, name: str, value: object, *, is_shallow: bool = False) -> Node:
-        """Return the value of a variable; a shallow look is for what is not the user's."""
+        """Return the value of a variable; a shallow look is for what isn't the user's."""
         self._left = _MOST_NODES
         self._depth = 1 if is_shallow else _MOST_DEPTH
         if among(type(value), (str, bytes)):
             return self._named(name, value, 0)  # by another name it may be a secret
-        # The same object stands in many frames, and their stack keeps it alive meanwhile.
+        # The same object is in many frames, and their stack keeps it alive meanwhile.
         key = (id(value), is_shallow)
         if key not in self._known:
             self._known[key] = self._named(name, value, 0)
@@ -114,7 +114,7 @@ class Reader:
             if self.is_time_up():
                 return {"k": "cut", "why": "no time", "type": type_name(type(value))}
             return self._read(value, depth)
-        except ANY_ERROR as error:  # a value like any other: it cannot be read
+        except ANY_ERROR as error:  # a value like any other: it can't be read
             kind = type_name(type(value))
             return {"k": "cut", "why": "unreadable: " + type(error).__name__, "type": kind}
 

@@ -244,7 +244,7 @@ def noise_of(
     """Return what the options say of a failure that comes only sometimes.
 
     Raises:
-        BadUsage: if they cannot be met.
+        BadUsage: if they can't be met.
     """
     if confidence is not None and not _LEAST_CONFIDENCE <= confidence < 1:
         raise BadUsage(

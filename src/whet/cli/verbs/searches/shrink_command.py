@@ -40,8 +40,8 @@ def shrink_command(
         names: what stands before the command: of tests, the one that fails.
         request: the command.
         options: how to search.
-        is_resumed: an earlier search is to be gone on with: say so if none is known. What it has
-            tried is not run again in any case.
+        is_resumed: an earlier search is to be continued with: say so if none is known. What it has
+            tried isn't run again in any case.
         as_json: print one JSON object.
     """
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:

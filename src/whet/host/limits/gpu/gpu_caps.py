@@ -34,7 +34,7 @@ class CappedMemory:
         folder: where the agent tells what it did.
         most: the limit, in bytes.
         environment: what tells both.
-        notes: what is bounded and what is not, complete once `met` was asked.
+        notes: what is bounded and what isn't, complete once `met` was asked.
         way: what was bound, and whether it took; complete then too.
     """
 
@@ -179,7 +179,7 @@ def _is_proved(told: Sequence[_Report], capped: str, proof: str) -> bool:
 
 
 def _proofs(told: Sequence[_Report], bounds: Sequence[tuple[str, bool]]) -> list[str]:
-    """Return how it is known that it took, or why it is not."""
+    """Return how it is known that it took, or why it isn't."""
     words: list[str] = []
     for name, took in bounds:
         if name == "torch" and took:

@@ -12,7 +12,7 @@ import sys
 
 _CHUNK_BYTES = 64 << 20
 _LEAST_BYTES = 1 << 20
-_SLACK_BYTES = 64 << 20  # what the driver rounds to, and moves by itself
+_SLACK_BYTES = 64 << 20  # what the driver rounds to, and moves on its own
 _UUID_BYTES = 16
 _FIGURES = 3
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class CannotHoldError(Exception):
-    """The memory of a GPU cannot be held so that as much is left as was asked for."""
+    """The memory of a GPU can't be held so that as much is left as was asked for."""
 
 
 def main() -> None:
@@ -83,10 +83,10 @@ def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
     """Hold memory; return for each GPU its number, what it has, what is left and what is held.
 
     Args:
-        wanted: bytes to be left, by number as text; empty text: on every one that is not named.
+        wanted: bytes to be left, by number as text; empty text: on every one that isn't named.
 
     Raises:
-        CannotHoldError: if it cannot be done.
+        CannotHoldError: if it can't be done.
         OSError: if there is no driver.
     """
     cuda, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")

@@ -66,7 +66,7 @@ def hold_memory(
     """Hold memory of GPUs so that as much is left as is asked for, checked by NVML.
 
     Args:
-        left: bytes by the GPU's number as text; empty text: each that is not named.
+        left: bytes by the GPU's number as text; empty text: each that isn't named.
         environment: of the trial: the GPUs are those that it sees.
         cleanup_journal: where the holder is written down.
 

@@ -106,7 +106,7 @@ class GroupsV2:
         return prepared
 
     def is_worth_a_scope(self, names: Collection[str], spawner: int) -> bool:
-        """Whether all that stands in the way of some limits is that this user may make no groups.
+        """Whether all that is in the way of some limits is that this user may make no groups.
 
         Their own systemd may then give them a part of the tree (`whet.host.limits.groups.user_scope`).
         """
@@ -167,7 +167,7 @@ def _pass_on_processes(own: str, folder: str) -> None:
 def _set(folder: str, names: frozenset[str], limits: Limits) -> None:
     if limits.memory_bytes is not None and "memory" in names:
         write_words(f"{folder}/memory.max", limits.memory_bytes)
-        if os.path.exists(f"{folder}/memory.swap.max"):  # not where swap is not counted
+        if os.path.exists(f"{folder}/memory.swap.max"):  # not where swap isn't counted
             write_words(f"{folder}/memory.swap.max", limits.swap_bytes or 0)
         if not limits.spares_command:
             write_words(f"{folder}/memory.oom.group", 1)  # all of the trial, not its largest alone

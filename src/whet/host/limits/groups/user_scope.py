@@ -23,7 +23,7 @@ _refusals: list[str] = []
 
 
 class _Here(threading.local):
-    """What a thread has: it uses one spawner, and that one's groups are not another's."""
+    """What a thread has: it uses one spawner, and that one's groups aren't another's."""
 
     home = ""
 
@@ -47,7 +47,7 @@ def is_in_scope(pid: int) -> bool:
 
 
 def scope_blocker() -> str:
-    """Return why systemd cannot give this user a part of the tree; empty: it is worth a try."""
+    """Return why systemd can't give this user a part of the tree; empty: it is worth a try."""
     if _refusals:
         return _refusals[0]
     if shutil.which("systemd-run") is None:

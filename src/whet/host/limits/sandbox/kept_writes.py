@@ -78,7 +78,7 @@ def _is_opaque(path: str) -> bool:
 
 
 def _gone(before: Path, path: str, now: str) -> Iterator[str]:
-    """Yield what was in a folder that was removed and made anew."""
+    """Yield what was in a folder that was removed and made again."""
     for top, _, names in os.walk(before):
         inside = os.path.relpath(top, before)
         for name in names:

@@ -26,7 +26,7 @@ def room_error(stage: str, words: str, number: int) -> WhetError:
     Args:
         stage: how far it came, as `whet.host.spawner.room_entry.RoomRefusedError` has it.
         words: what was tried.
-        number: the system's error; 0: it was made, but a limit in it does not hold.
+        number: the system's error; 0: it was made, but a limit in it doesn't hold.
     """
     if not number:
         return LimitNotEnforced(
@@ -46,7 +46,7 @@ def room_error(stage: str, words: str, number: int) -> WhetError:
 
 
 def _hint_for_mount(folder: str) -> str:
-    """Return what to do where something is mounted below what cannot be laid over; else nothing."""
+    """Return what to do where something is mounted below what can't be laid over; else nothing."""
     if os.geteuid() == 0:
         return ""
     from whet.host.kernel.mounts import mount_points

@@ -98,7 +98,7 @@ def _seen_through(room: Room, cwd: str, temporary: str) -> set[str]:
 
 
 def _stays_visible(room: Room, program: Program) -> list[str]:
-    """Return what lies below a small disk that the program cannot do without."""
+    """Return what is below a small disk that the program can't do without."""
     disks = [disk.path for disk in room.disks if not disk.is_rest]
     if not disks:
         return []

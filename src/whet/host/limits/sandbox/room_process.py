@@ -45,7 +45,7 @@ class RoomProcess:
             cleanup_journal: where its first process is written down.
 
         Raises:
-            OSError: if the system does not start it.
+            OSError: if the system doesn't start it.
         """
         plan = plan_of(room, program, b"").order[1]
         assert isinstance(plan, bytes)

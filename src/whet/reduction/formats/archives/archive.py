@@ -1,7 +1,7 @@
 """Archives: members that can go, be emptied and be made plain, whatever the file format.
 
 A format of archives says how members are read and written (`Codec`); here is what can be made
-smaller in them. The raw bytes of a member that is not touched are copied, never packed again.
+smaller in them. The raw bytes of a member that isn't touched are copied, never packed again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ FILE, FOLDER, OTHER = "file", "folder", "other"
 
 @value_class(kw_only=True)
 class Member:
-    """A member of an archive, as it lies there.
+    """A member of an archive, as it is there.
 
     Attributes:
         path: its name in the archive.
@@ -43,7 +43,7 @@ class Member:
 
     @property
     def packed(self) -> bytes:
-        """The content as it lies in the archive."""
+        """The content as it is in the archive."""
         return self.raw[self.at : self.at + self.size]
 
     @property
@@ -58,7 +58,7 @@ class Codec:
 
     Attributes:
         build: the archive of a head, members and a tail.
-        content: what a file holds, unpacked; None if it cannot be read.
+        content: what a file holds, unpacked; None if it can't be read.
         with_content: a file whose content can be read with other content, packed as before.
         plain: the member without what nobody reads, such as times and owners.
         plain_tail: the shortest tail.
@@ -79,7 +79,7 @@ class Archive:
         payload: all of it.
         head: what stands before the first member.
         members: in their order.
-        tail: what stands behind them and is not made from them.
+        tail: what stands behind them and isn't made from them.
         codec: its format.
     """
 
@@ -107,7 +107,7 @@ def dump_archive(archive: Archive) -> bytes:
 
 
 def _without(archive: Archive, groups: Sequence[Sequence[int]], kept: Kept) -> bytes:
-    """Leave out the members of each group that is not kept."""
+    """Leave out the members of each group that isn't kept."""
     stays = set(kept.elements())
     gone = {index for number, group in enumerate(groups) if number not in stays for index in group}
     return archive.having([each for at, each in enumerate(archive.members) if at not in gone])
@@ -222,7 +222,7 @@ def _put(archive: Archive, index: int, content: bytes) -> bytes:
 
 def archive_passes(parse: Parse, noun: str) -> tuple[ReductionPass[Archive], ...]:
     """Return what is tried on archives of a format; ``noun`` keeps the passes' names apart."""
-    # What is plain must be so before what stands in it is reduced: a candidate that differs in a
+    # What is plain must be so before what is in it is reduced: a candidate that differs in a
     # time alone is another candidate, and all that was tried inside would be tried again.
     return (
         ReductionPass(

@@ -49,7 +49,7 @@ def archive_text(archive: Archive, depth: int) -> str:
 
 
 def content_text(content: bytes, name: str, depth: int) -> str:
-    """Return what stands in a container as a person reads it; nothing if that is long.
+    """Return what is in a container as a person reads it; nothing if that is long.
 
     Args:
         content: that, unpacked.

@@ -51,7 +51,7 @@ class _Header:
     Attributes:
         sign: its type.
         size: how long its content is.
-        path: the name that stands in it.
+        path: the name that is in it.
     """
 
     sign: bytes

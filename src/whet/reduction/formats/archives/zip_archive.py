@@ -1,7 +1,7 @@
 """Zip archives, and what are ones by another name: .jar, .whl, .docx, .xlsx.
 
 A member is its local part and its entry in the directory at the end; both are copied as they
-are, and only the places in the directory are made new. What cannot be built again to the byte
+are, and only the places in the directory are made new. What can't be built again to the byte
 (in parts, with gaps, with sizes that need 64 bits) is refused: it is reduced as bytes.
 """
 
@@ -74,7 +74,7 @@ def _end64(payload: bytes, end: int) -> bytes:
 
 
 def _entries(directory: bytes, count: int) -> list[bytes] | None:
-    """Return the entries of a directory; None if they are not whole, or expand too far."""
+    """Return the entries of a directory; None if they aren't whole, or expand too far."""
     entries: list[bytes] = []
     at = expanded = packed = 0
     while at < len(directory):

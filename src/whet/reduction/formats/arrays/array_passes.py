@@ -262,7 +262,7 @@ def _with_flat_fields(view: Arrays) -> Iterator[tuple[int, Entry]]:
 
 
 def _with_field(array: "NDArray[Any]", name: str, column: "NDArray[Any]") -> "NDArray[Any]":
-    """Return records with another column in the place of a field."""
+    """Return records with another column instead of a field."""
     import numpy as np
 
     columns = {each: array[each] for each in array.dtype.names or ()} | {name: column}

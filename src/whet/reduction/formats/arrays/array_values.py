@@ -95,7 +95,7 @@ def _is_plain(entry: Entry) -> bool:
 
 
 def _other(view: Arrays, place: int, number: int, text: str) -> "NDArray[Any]":
-    """Return the values of an array with another one wherever it is not as plain."""
+    """Return the values of an array with another one wherever it isn't as plain."""
     import numpy as np
 
     values = view.entries[place].values()
@@ -148,7 +148,7 @@ def _different(values: "NDArray[Any]", other: "NDArray[Any]") -> "NDArray[Any]":
 
 
 def _simplify_elements(view: Arrays) -> PassSearch:
-    """Bring each number down by itself, and shorten each text."""
+    """Bring each number down on its own, and shorten each text."""
     for place in range(len(view.entries)):
         if _is_plain(view.entries[place]):
             kind = view.entries[place].values().dtype.kind
@@ -184,7 +184,7 @@ def _shorten_texts(view: Arrays, place: int) -> PassSearch:
 
 
 def _put(view: Arrays, place: int, element: int, value: float | str) -> bytes:
-    """Return the payload with another value in the place of one element."""
+    """Return the payload with another value instead of one element."""
     import numpy as np
 
     entry = view.entries[place]

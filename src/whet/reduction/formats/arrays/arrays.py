@@ -42,7 +42,7 @@ def is_installed(library: str) -> bool:
 
 @value_class(kw_only=True)
 class Codec:
-    """How numbers of a type that numpy does not know stand in integers of the same size.
+    """How numbers of a type that numpy doesn't know stand in integers of the same size.
 
     Attributes:
         name: the type.
@@ -62,7 +62,7 @@ class Entry:
     """An array with its name, or a folder of others.
 
     Attributes:
-        path: its name; of what stands in folders: theirs, from the outermost on, and its own.
+        path: its name; of what is in folders: theirs, from the outermost on, and its own.
         array: what is stored; None: this is a folder.
         codec: what is stored are bits of this type.
         note: what only the format understands.
@@ -121,11 +121,11 @@ class Layout:
 
     Attributes:
         name: the format.
-        read: returns what stands in a payload; None if it is not of the format. It may raise
+        read: returns what is in a payload; None if it isn't of the format. It may raise
             anything as well.
         write: returns a payload that holds these.
         types: its plain types.
-        convert: returns an array of one of them; None if it cannot be.
+        convert: returns an array of one of them; None if it can't be.
         plainer: returns an entry that is stored in a plainer way; None: it is plain.
     """
 
@@ -137,7 +137,7 @@ class Layout:
     plainer: Callable[[Entry], Entry | None] = _is_plain
 
     def parse(self, payload: bytes) -> "Arrays | None":
-        """Return the arrays of a payload; None if it is not of the format."""
+        """Return the arrays of a payload; None if it isn't of the format."""
         if not payload or not is_installed("numpy"):
             return None
         entries = None
@@ -198,7 +198,7 @@ class Arrays:
         return self.searched(len(changes), render)
 
     def written(self, entries: Iterable[Entry]) -> bytes:
-        """Return the payload that holds these instead; nothing if the format cannot hold them."""
+        """Return the payload that holds these instead; nothing if the format can't hold them."""
         try:
             return self.layout.write(list(entries))
         except UNWRITABLE:

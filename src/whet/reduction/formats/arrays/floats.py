@@ -1,4 +1,4 @@
-"""Floating point types that numpy does not know, by their bits."""
+"""Floating point types that numpy doesn't know, by their bits."""
 
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any

@@ -1,8 +1,8 @@
 """HDF5: groups, datasets, attributes and links, through h5py.
 
 How a dataset is packed (chunks, compression) is kept until it is found not to matter. A link is
-kept as a link: nothing that it leads to is opened, in this file or another one. What cannot be
-written again (references to regions, lists of lists in several dimensions) is not in the view, so
+kept as a link: nothing that it leads to is opened, in this file or another one. What can't be
+written again (references to regions, lists of lists in several dimensions) isn't in the view, so
 that the first candidate already lacks it.
 """
 
@@ -81,7 +81,7 @@ def _members(path: Path, group: Any, room: _Room) -> Iterator[Entry]:
 
 
 def _packing(dataset: Any) -> tuple[tuple[str, Any], ...]:
-    """Return how a dataset is packed; nothing if it lies in the file as it is."""
+    """Return how a dataset is packed; nothing if it is in the file as it is."""
     if dataset.chunks is None:
         return ()
     packing = {

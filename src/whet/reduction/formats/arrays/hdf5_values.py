@@ -57,7 +57,7 @@ def h5py_library() -> Any:
 
 
 def entries_of(path: Path, found: Any, dtype: Any, held: Held, file: Any) -> Iterator[Entry]:
-    """Yield what a dataset or an attribute holds; nothing if that cannot be written again.
+    """Yield what a dataset or an attribute holds; nothing if that can't be written again.
 
     Args:
         path: its name.

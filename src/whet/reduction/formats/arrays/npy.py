@@ -59,7 +59,7 @@ def _array_at(payload: bytes, start: int) -> "tuple[NDArray[Any], int] | None":
 
 
 def _holds_text(values: "NDArray[Any]") -> bool:
-    """Whether what is to be text is: numpy takes any four bytes for a character, Python does not."""
+    """Whether what is to be text is: numpy takes any four bytes for a character, Python doesn't."""
     import numpy as np
 
     if values.dtype.names:
@@ -86,7 +86,7 @@ def write_array(array: "NDArray[Any]") -> bytes:
 
 
 def convert(entry: Entry, name: str) -> Entry | None:
-    """Return an array of another type; None if that cannot hold what it holds."""
+    """Return an array of another type; None if that can't hold what it holds."""
     import numpy as np
 
     if entry.array is None:

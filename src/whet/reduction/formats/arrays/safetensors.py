@@ -99,7 +99,7 @@ def _name_of(array: "NDArray[Any]") -> str:
 
 
 def convert(entry: Entry, name: str) -> Entry | None:
-    """Return a tensor of another type; None if it cannot be."""
+    """Return a tensor of another type; None if it can't be."""
     import numpy as np
 
     values = entry.values()

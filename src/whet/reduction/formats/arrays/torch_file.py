@@ -1,7 +1,7 @@
 """`.pt` and `.pth`: the zip files of torch, with a pickle that is read but never run.
 
 A checkpoint is a tree of dictionaries, lists, tuples, numbers, texts and tensors. What holds
-anything else, a whole module for instance, is not read; it is no payload of this kind.
+anything else, a whole module for instance, isn't read; it is no payload of this kind.
 """
 
 import io

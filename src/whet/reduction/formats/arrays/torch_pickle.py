@@ -1,4 +1,4 @@
-"""The pickle in a torch file, read and written without running anything that stands in it.
+"""The pickle in a torch file, read and written without running anything that is in it.
 
 Before a byte of it is interpreted its opcodes are walked: none but those of plain data may be
 there. What it asks for by name is never imported: a few names have stand-ins here, and any

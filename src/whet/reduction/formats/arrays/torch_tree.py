@@ -67,7 +67,7 @@ def entries_of(root: object, record_of: Callable[[Storage], bytes]) -> list[Entr
         record_of: returns the bytes of a storage; it is asked once about each.
 
     Raises:
-        ValueError: if it is no data, or its tensors are not.
+        ValueError: if it is no data, or its tensors aren't.
     """
     storages = _Storages(record_of)
     found: list[Entry] = []
@@ -88,7 +88,7 @@ def width_of(storage: Storage) -> int:
     """Return how many bytes a number of a storage takes.
 
     Raises:
-        ValueError: if its type is not known.
+        ValueError: if its type isn't known.
     """
     if storage.type_name not in _STORAGES:
         raise ValueError(f"a storage of an unknown type: {storage.type_name}")
@@ -106,7 +106,7 @@ class _Storages:
         """Return its numbers.
 
         Raises:
-            ValueError: if they are of no known type, or do not lie in the storage.
+            ValueError: if they are of no known type, or don't lie in the storage.
         """
         import numpy as np
 
@@ -167,7 +167,7 @@ class TreeWriter:
     """Makes the tree of entries again, and numbers the records of its tensors.
 
     Tensors that were views of one storage are so again: one whose numbers stand in another lies
-    there, as tied weights do; what does not is put behind. So they share it, whatever was cut.
+    there, as tied weights do; what doesn't is put behind. So they share it, whatever was cut.
 
     Attributes:
         records: the bytes of each.

@@ -136,7 +136,7 @@ def _pack_blocks(values: Sequence[object]) -> Iterator[bytes]:
             kind, body = cast("int", parts["block"]), bytes.fromhex(cast("str", parts["body"]))
             if kind == _SECTION:
                 order, links = _SECTION_ORDERS[body[:4]], []
-                body = body[:8] + b"\xff" * 8 + body[16:]  # its length is not told
+                body = body[:8] + b"\xff" * 8 + body[16:]  # its length isn't told
             if kind == _INTERFACE:
                 links.append(_link_of(body, order))
         else:

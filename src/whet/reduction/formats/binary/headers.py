@@ -15,7 +15,7 @@ _TCP, _UDP = 6, 17
 _IPV4, _IPV6 = 4, 6
 _IPV4_BYTES, _IPV6_BYTES, _UDP_BYTES, _TCP_BYTES = 20, 40, 8, 20
 _SUMS = {_TCP: 16, _UDP: 6}
-"""Where the sum stands in each header."""
+"""Where the sum is in each header."""
 
 
 @value_class
@@ -37,7 +37,7 @@ class _Place:
     end: int | None = None
 
     def worked_out(self, packet: bytes) -> int:
-        """Return what stands there if it is right."""
+        """Return what is there if it is right."""
         inner = packet[self.start : self.end]
         if not self.is_sum:
             return len(inner)

@@ -25,7 +25,7 @@ _MOST_NUMBER = 1 << 23
 """Readers know no object beyond this number."""
 
 _DEEPEST_OBJECT = MOST_DEPTH // 2
-"""An object that is nested deeper, as in a long chain, stands in a list of its own."""
+"""An object that is nested deeper, as in a long chain, is in a list of its own."""
 
 _ODD = re.compile(rb"[^!-~]|[#()<>\[\]{}/%]")
 _START = b"%PDF-"

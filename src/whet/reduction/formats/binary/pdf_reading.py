@@ -1,4 +1,4 @@
-"""PDF read by its objects, wherever they stand: the cross-reference table is not asked.
+"""PDF read by its objects, wherever they stand: the cross-reference table isn't asked.
 
 Values are those of JSON: a name is a text that starts with a slash, another object is
 ``{"!ref": 7}``, a stream ``{"!stream": ["BT", "ET"], "dict": {}}``. What is packed in a plain

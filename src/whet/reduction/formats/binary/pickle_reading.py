@@ -1,4 +1,4 @@
-"""Pickles read by their opcodes: nothing that stands in one is imported, called or restored.
+"""Pickles read by their opcodes: nothing that is in one is imported, called or restored.
 
 The values on the stack are those of JSON, objects of one key for what it has no word for
 (`whet.reduction.formats.documents.packed`), and nodes for what holds others.

@@ -48,7 +48,7 @@ class _Writer:
     def __init__(self, protocol: int) -> None:
         self.protocol = protocol
         self._known: dict[int, int] = {}
-        """Where what stands in several places is in the memo."""
+        """Where what is in several places is in the memo."""
 
     def value(self, value: object, shared: int | None = None) -> Iterator[bytes]:
         """Yield the opcodes of a value.
@@ -120,7 +120,7 @@ class _Writer:
     def _first(
         self, number: object, parts: Mapping[str, object], shared: int | None
     ) -> Iterator[bytes]:
-        """Yield a value that stands in other places too."""
+        """Yield a value that is in other places too."""
         if type(number) is not int or shared is not None or "value" not in parts:
             raise TypeError("a value has one number")
         yield from self.value(parts["value"], number)

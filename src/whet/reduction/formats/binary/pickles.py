@@ -1,7 +1,7 @@
 """Pickles, reduced as the JSON that says the same: nothing in them is ever run.
 
 A tuple is ``{"!tuple": [1, 2]}``, a class or a function ``{"!global": "module name"}``, an object
-``{"!new": {"!global": "app User"}, "args": [], "state": {"name": "x"}}``. What stands in several
+``{"!new": {"!global": "app User"}, "args": [], "state": {"name": "x"}}``. What is in several
 places is ``{"!as": 1, "value": []}`` in the first and ``{"!same": 1}`` in the others.
 """
 

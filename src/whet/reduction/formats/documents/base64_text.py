@@ -39,7 +39,7 @@ class _Coding:
     """How a text is encoded.
 
     Attributes:
-        is_for_web: ``-_`` stand in the place of ``+/``.
+        is_for_web: ``-_`` stand instead of ``+/``.
         is_padded: ``=`` fills it up to whole groups of four.
         line: how many characters stand on a line; 0: all of them are on one.
         line_break: what stands between two lines.

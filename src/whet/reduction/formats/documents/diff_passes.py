@@ -1,7 +1,7 @@
 """What can be made smaller in a diff; every candidate still applies to the same old files.
 
 An added line goes; a removed line stays in the file, as context; context is cut at the ends of
-a hunk. The numbers in the headers are written anew.
+a hunk. The numbers in the headers are written again.
 """
 
 from collections.abc import Collection, Iterator
@@ -114,7 +114,7 @@ def _old_lines(diff: Diff) -> Iterator[bytes]:
 
 
 def _with_other_context(payload: bytes, text: bytes) -> bytes | None:
-    """Return a diff with a line of context that no file has; None where it does not get shorter."""
+    """Return a diff with a line of context that no file has; None where it doesn't get shorter."""
     place = payload.find(b"\n " + text)
     if place < 0 or len(text.strip()) <= len(_NO_LINE):
         return None
@@ -186,7 +186,7 @@ def _write_hunk(hunk: Hunk, lost: Collection[int], shift: int) -> tuple[bytes, i
 
 
 def _ends_twice(lines: list[DiffLine]) -> bool:
-    """Return whether a file goes on behind its end: a line without line end became context."""
+    """Return whether a file continues behind its end: a line without line end became context."""
     return any(line.tail and line.sign == b" " for line in lines[:-1])
 
 

@@ -42,7 +42,7 @@ class DiffLine:
 
     @property
     def content(self) -> bytes:
-        """What stands in the file."""
+        """What is in the file."""
         return self.text.removesuffix(b"\n") if self.tail else self.text
 
 
@@ -52,7 +52,7 @@ class Hunk:
 
     Attributes:
         old: the line of the old file that it starts at.
-        rest: what stands in the header behind the numbers.
+        rest: what is in the header behind the numbers.
         lines: its lines.
     """
 

@@ -66,7 +66,7 @@ class InStep(Generic[TreeT]):
         return make_changes(tree.payload, [_sorted(each) for each in changes if len(each) > 1])
 
     def hoist(self, tree: TreeT) -> PassSearch:
-        """Put nodes in the place of what they stand in, several at once, until none can go up."""
+        """Put nodes instead of what they stand in, several at once, until none can go up."""
         while True:
             smaller = yield from first_that_fails(self._hoisted(tree))
             if smaller is None:

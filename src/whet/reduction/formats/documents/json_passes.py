@@ -26,7 +26,7 @@ _TREES = TreeSearch(parse=JSON.parse, cuts=_cuts, hoist=hoisting)
 
 
 def _lift_items(tree: JsonTree) -> PassSearch:
-    """Put what stands in a container into its parent of the same kind, beside its siblings."""
+    """Put what is in a container into its parent of the same kind, beside its siblings."""
     return make_changes(
         tree.payload,
         [
@@ -39,7 +39,7 @@ def _lift_items(tree: JsonTree) -> PassSearch:
 
 
 def _lift_values(tree: JsonTree) -> PassSearch:
-    """Put the values of an object into the array that it stands in, without their keys."""
+    """Put the values of an object into the array that it is in, without their keys."""
     changes: list[Change] = []
     for node in tree.nodes:
         for child in node.children if node.kind == b"[" else ():

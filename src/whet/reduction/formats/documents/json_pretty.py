@@ -12,7 +12,7 @@ _CLOSES = {b"[": b"]", b"{": b"}"}
 
 
 def pretty_json(payload: bytes) -> bytes | None:
-    """Return a JSON text on several lines; None if it is none, or is not read more easily so.
+    """Return a JSON text on several lines; None if it is none, or isn't read more easily so.
 
     Numbers, strings and the order of all that is in it stay as they are, to the byte.
     """

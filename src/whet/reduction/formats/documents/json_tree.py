@@ -1,4 +1,4 @@
-r"""JSON as a tree over its own text (RFC 8259), so that what is not touched stays as it was.
+r"""JSON as a tree over its own text (RFC 8259), so that what isn't touched stays as it was.
 
 Big integers, `1.0e5`, `\u00e9`, duplicate keys and blanks survive, as nothing is turned into
 a value and back. Python's `NaN`, `Infinity` and `-Infinity` and control characters in strings

@@ -27,7 +27,7 @@ _KNOWN = frozenset(
 
 @value_class
 class Body:
-    """What stands below headers and is encoded.
+    """What is below headers and is encoded.
 
     Attributes:
         start: where it starts.

@@ -78,7 +78,7 @@ def _declared_again(markup: Markup, node: Node, below: Sequence[Node]) -> Iterat
 
 
 def _unwrap(markup: Markup) -> PassSearch:
-    """Put what stands in an element in its place."""
+    """Put what is in an element in its place."""
     changes: list[Change] = [
         [
             Edit(node.start, node.inner_start),
@@ -223,12 +223,12 @@ HTML_PASSES = (
 
 
 def parts_in_xml(payload: bytes) -> list[Part]:
-    """Return what stands in XML as what it is by itself."""
+    """Return what is in XML as what it is on its own."""
     markup = XML.parse(payload)
     return [] if markup is None else list(parts_of_markup(markup))
 
 
 def parts_in_html(payload: bytes) -> list[Part]:
-    """Return what stands in HTML as what it is by itself."""
+    """Return what is in HTML as what it is on its own."""
     markup = HTML.parse(payload)
     return [] if markup is None else list(parts_of_markup(markup))

@@ -1,7 +1,7 @@
-"""What stands in XML and HTML one after the other: tags, texts, comments and the rest.
+"""What is in XML and HTML one after the other: tags, texts, comments and the rest.
 
-Runs of bytes are possessive: none is looked at more often than a few times. Groups are not, as
-Python gets those wrong before 3.11.5 (cpython#106052). XML is read strictly (what is not well-formed is no XML); HTML as browsers do: a sign
+Runs of bytes are possessive: none is looked at more often than a few times. Groups aren't, as
+Python gets those wrong before 3.11.5 (cpython#106052). XML is read strictly (what isn't well-formed is no XML); HTML as browsers do: a sign
 that starts nothing is text.
 """
 
@@ -109,7 +109,7 @@ def attributes(payload: bytes, start: int, end: int) -> Iterator[Attribute]:
 
 
 def scan_xml(payload: bytes) -> Iterator[Piece | None]:
-    """Yield the pieces of XML; None, and then no more, where it is not well-formed."""
+    """Yield the pieces of XML; None, and then no more, where it isn't well-formed."""
     position = len(BYTE_ORDER_MARK) * payload.startswith(BYTE_ORDER_MARK)
     while position < len(payload):
         match = _XML.match(payload, position)

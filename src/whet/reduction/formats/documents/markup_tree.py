@@ -43,7 +43,7 @@ class Markup:
     Attributes:
         payload: its text.
         is_html: whether it is read as browsers read.
-        roots: what stands in no element.
+        roots: what is in no element.
         nodes: every node, in the order of the text; blank texts are none. Their kind is
             ``<name`` for an element, for others what `markup_scan.Piece` calls them, and their
             outer start is where the blanks before them start.
@@ -133,7 +133,7 @@ class _Builder:
 
 
 def parse_xml(payload: bytes) -> Markup | None:
-    """Return the tree of XML; None if it is not well-formed."""
+    """Return the tree of XML; None if it isn't well-formed."""
     return _parse(payload, is_html=False)
 
 

@@ -180,7 +180,7 @@ def _head(size: int, few: int, short: int, longer: bytes) -> bytes:
 
     Args:
         size: that.
-        few: a smaller one stands in one byte.
+        few: a smaller one is in one byte.
         short: that byte for a size of 0.
         longer: what stands before a size of one, two and four bytes; 0: there is no such form.
     """

@@ -185,7 +185,7 @@ def _each_value(text: str) -> Iterator[object]:
 
 
 def _frozen(value: object) -> object:
-    """Return a value with tuples for its lists, so that it cannot change."""
+    """Return a value with tuples for its lists, so that it can't change."""
     if isinstance(value, Pairs):
         return Pairs(tuple((key, _frozen(each)) for key, each in value.items))
     return (

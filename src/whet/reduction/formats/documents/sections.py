@@ -17,7 +17,7 @@ class SectionText:
 
     Attributes:
         payload: the text.
-        sections: where each header and what stands below it is.
+        sections: where each header and what is below it is.
         entries: where each option is, with all its lines; comments and blank lines are none.
     """
 
@@ -188,7 +188,7 @@ class LogText:
     Attributes:
         payload: its text.
         bounds: where each record starts, then the end of all. A record is a line that starts with a
-            time, and the lines below it that do not, such as a traceback.
+            time, and the lines below it that don't, such as a traceback.
     """
 
     payload: bytes

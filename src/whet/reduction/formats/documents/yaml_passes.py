@@ -78,7 +78,7 @@ def _indent_below_key(payload: bytes, node: Node, below: Node) -> bytes:
 
 
 def _dedents(payload: bytes, node: Node, below: Node) -> Iterator[Edit]:
-    """Move the lines of what stands in a block to the column of this."""
+    """Move the lines of what is in a block to the column of this."""
     if node.kind[:1] != BLOCK:
         return
     start = below.start if below.kind[:1] == BLOCK else below.outer_start
@@ -188,7 +188,7 @@ def _quoted(payload: bytes, node: Node) -> Iterator[Part]:
     else:
         try:
             content, is_simple = json.loads(text, strict=True).encode(), True
-        except ValueError:  # an escape that JSON does not have, or lines that are folded
+        except ValueError:  # an escape that JSON doesn't have, or lines that are folded
             content, is_simple = b"", False
     if is_simple and content:
         put = partial(_put_quoted, payload, node.start, node.end, text[:1])

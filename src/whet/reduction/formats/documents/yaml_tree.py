@@ -129,7 +129,7 @@ class _Builder:
             node = self._add(ALIAS, start)
             node.end = end
             self.aliases.setdefault(event.anchor or "", []).append((self.stack[-1], node))
-        elif event.is_literal:  # its last line end is not its own
+        elif event.is_literal:  # its last line end isn't its own
             text = self.payload[start:end].rstrip(b"\r\n \t")
             self._add(LITERAL, start).end = start + len(text)
         else:

@@ -112,18 +112,18 @@ def parse_picture(payload: bytes) -> Picture | None:
 
 
 def _alike(frames: Sequence["Image"]) -> tuple["Image", ...]:
-    """Return frames of one mode; none if they are not of one size."""
+    """Return frames of one mode; none if they aren't of one size."""
     modes = {frame.mode for frame in frames}
     if len({frame.size for frame in frames}) > 1:
         return ()
-    if len(modes) > 1:  # of a GIF the first is of a palette, and what is laid over it is not
+    if len(modes) > 1:  # of a GIF the first is of a palette, and what is laid over it isn't
         mode = "RGBA" if any(mode.endswith("A") for mode in modes) else "RGB"
         return tuple(_converted(frame, mode) for frame in frames)
     return tuple(frames)
 
 
 def _saved(picture: Picture, frames: Sequence["Image"]) -> bytes:
-    """Return a file of these frames; the payload itself if the format does not take them."""
+    """Return a file of these frames; the payload itself if the format doesn't take them."""
     file = io.BytesIO()
     options = dict(_OPTIONS[picture.format])
     if len(frames) > 1 and picture.format in _ANIMATED:
@@ -227,7 +227,7 @@ def _mode_rank(mode: str) -> int:
 
 
 def _drop_notes(picture: Picture) -> PassSearch:
-    """Write the image anew, with nothing in it but its pixels."""
+    """Write the image again, with nothing in it but its pixels."""
     bare: list[Image] = []
     for frame in picture.frames:
         copy = frame.copy()

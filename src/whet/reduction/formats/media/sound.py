@@ -117,7 +117,7 @@ def _silence(sound: Sound) -> PassSearch:
 
 
 def _drop_notes(sound: Sound) -> PassSearch:
-    """Write the file anew, with nothing in it but the sound."""
+    """Write the file again, with nothing in it but the sound."""
     return (yield from first_that_fails([_made(sound, sound.frames)])) or sound.payload
 
 

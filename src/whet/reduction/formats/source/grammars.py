@@ -1,7 +1,7 @@
 """The languages whose grammars whet knows, and how to tell one's source from prose.
 
 A grammar is a Python package of its own (`tree-sitter-c`), imported when a payload may be of its
-language. One that is not installed claims nothing.
+language. One that isn't installed claims nothing.
 """
 
 import importlib
@@ -167,7 +167,7 @@ SUFFIXES = {suffix: each for each in (PYTHON, *LANGUAGES) for suffix in each.suf
 
 @cache
 def parser_of(grammar: str, function: str = "language") -> Parse | None:
-    """Return the parser of a grammar; None if it is not installed.
+    """Return the parser of a grammar; None if it isn't installed.
 
     Args:
         grammar: its module, without ``tree_sitter_``.
@@ -187,7 +187,7 @@ def parser_of(grammar: str, function: str = "language") -> Parse | None:
 
 
 def parser_for(language: Language) -> Parse | None:
-    """Return the parser of a language; None if its grammar is not installed."""
+    """Return the parser of a language; None if its grammar isn't installed."""
     return parser_of(language.grammar or language.name, language.function)
 
 

@@ -43,7 +43,7 @@ def _parameters(
         change = [cuts[place]]
         name = tree.text(parameter).partition(b":")[0].partition(b"=")[0].strip()
         for call in named:
-            # `self` is not given where a method is called on its object.
+            # `self` isn't given where a method is called on its object.
             is_bound = tree.text(parameters[0]) in (b"self", b"cls")
             change += _argument(tree, call, name, place - is_bound)
         if len(change) > 1:

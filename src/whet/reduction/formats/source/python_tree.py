@@ -2,7 +2,7 @@
 
 What `ast` leaves out is added: a block of statements, a parameter with its default, an entry of a
 dictionary are nodes too, and a decorator belongs to its function. A program that this Python
-does not read, such as one of Python 2, is left to the grammar of tree-sitter.
+doesn't read, such as one of Python 2, is left to the grammar of tree-sitter.
 """
 
 import ast
@@ -65,7 +65,7 @@ class _Text:
 
 
 def read_python(payload: bytes) -> SourceTree | None:
-    """Return the tree of a Python program in UTF-8; None if this Python does not read it."""
+    """Return the tree of a Python program in UTF-8; None if this Python doesn't read it."""
     program = None if _is_recoded(payload) else parses_as_python(payload)
     if program is None:
         return None
@@ -110,7 +110,7 @@ def _add(parent: SourceNode, item: "ast.AST | _Group", span: tuple[int, int]) ->
 
 
 def _members(item: "ast.AST | _Group") -> Iterator["ast.AST | _Group"]:
-    """Yield what stands in a node, in any order."""
+    """Yield what is in a node, in any order."""
     if isinstance(item, _Group):
         yield from item.members
     elif isinstance(item, ast.arguments):

@@ -1,6 +1,6 @@
 """What could be cut or put elsewhere in a source tree, and which of it still parses.
 
-Whether an edit parses depends on the grammar, which whet does not read. It is learned from the
+Whether an edit parses depends on the grammar, which whet doesn't read. It is learned from the
 payload instead: edits are sorted by their *slot*, such as "an `else` of an `if` cut with what
 stands before it", one or a few of each are tried on the parser, and where one parses, all of
 that slot are offered to the search. It asks the parser about each candidate once more.
@@ -75,7 +75,7 @@ class Grammar:
 
 
 def cut_of(payload: bytes, start: int, end: int) -> Edit:
-    """Return what cuts a span: as whole lines where nothing else stands there, or with its blanks."""
+    """Return what cuts a span: as whole lines where nothing else is there, or with its blanks."""
     line = _back(payload, start, _BLANKS)
     tail = _LINE_TAIL.match(payload, end)
     if tail is None or (line and payload[line - 1] not in _LINE_ENDS):
@@ -134,7 +134,7 @@ def list_edits(tree: SourceTree, nodes: Sequence[SourceNode]) -> dict[int, Edit]
 
 
 def fillings(tree: SourceTree) -> Iterator[Offer]:
-    """Yield what empties a block that cannot go."""
+    """Yield what empties a block that can't go."""
     for node in tree.nodes[1:]:
         filler, size = node.filler, node.end - node.start
         ends = tree.payload[node.start : node.start + 1] + tree.payload[node.end - 1 : node.end]
@@ -173,7 +173,7 @@ def _dedents(payload: bytes, span: range, to: int, by: int) -> Iterator[Edit]:
 
 
 def cuts_of(tree: SourceTree, nodes: Sequence[SourceNode]) -> list[Edit]:
-    """Return for each node the edit that cuts it out, from its list if it stands in one."""
+    """Return for each node the edit that cuts it out, from its list if it is in one."""
     in_list = list_edits(tree, nodes)
     return [
         in_list.get(place, cut_of(tree.payload, node.start, node.end))

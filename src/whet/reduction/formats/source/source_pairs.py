@@ -1,7 +1,7 @@
 """Two cuts at once in what is left of source code, where neither can be made alone.
 
 A quote and what stands behind it may need each other: with one of them gone the rest fails
-otherwise or does not parse. There are thousands of such pairs in a line, most of which do not
+otherwise or doesn't parse. There are thousands of such pairs in a line, most of which don't
 parse; of the rest the largest are tried, and only where little is left.
 """
 

@@ -109,7 +109,7 @@ def _sorted(offers: Iterable[Offer]) -> list[Offer]:
 
 
 def _hoist_bodies(tree: SourceTree, reparse: Reparse) -> PassSearch:
-    """Put all that stands in a body in the place of the statement that has it."""
+    """Put all that is in a body instead of the statement that has it."""
     return _in_rounds(tree, reparse, _bodies)
 
 
@@ -124,7 +124,7 @@ def _bodies(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
 
 
 def _hoist_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
-    """Put what stands in an expression in its place."""
+    """Put what is in an expression in its place."""
     return _in_rounds(tree, reparse, _parts)
 
 
@@ -136,7 +136,7 @@ def _parts(tree: SourceTree, node: SourceNode) -> Iterator[Offer]:
 
 
 def _below(node: SourceNode, depth: int) -> Iterator[tuple[SourceNode, int]]:
-    """Yield what stands in a node, the nearest first."""
+    """Yield what is in a node, the nearest first."""
     level = [node]
     for distance in range(1, depth + 1):
         level = [child for each in level for child in each.children]

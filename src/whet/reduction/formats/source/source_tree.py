@@ -25,8 +25,8 @@ class SourceNode:
         kind: what the grammar calls it.
         start: where it starts.
         end: where it ends.
-        parent: what it stands in; None for the root.
-        children: what stands in it, in the order of the text.
+        parent: what it is in; None for the root.
+        children: what is in it, in the order of the text.
         filler: what may stand in its place, as a block has to have a statement; empty: nothing.
     """
 
@@ -49,10 +49,10 @@ class SourceTree:
 
     Attributes:
         payload: its text.
-        nodes: all nodes, each before what stands in it; the first is the root.
+        nodes: all nodes, each before what is in it; the first is the root.
         comments: where they are.
         parses: whether a payload parses no worse than this one.
-        is_row: each child of the root parses by itself, and any of them side by side.
+        is_row: each child of the root parses on its own, and any of them side by side.
         errors: how many places of it did not parse.
     """
 
@@ -99,7 +99,7 @@ def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
     comments: list[tuple[int, int]] = []
     stack: list[SourceNode] = []
     for node, depth in _walk(root, lambda _: True):
-        # An anonymous node has no depth of its own here: what stands in it is its parent's.
+        # An anonymous node has no depth of its own here: what is in it is its parent's.
         del stack[depth:]
         start, end = node.start_byte, node.end_byte
         if "comment" in node.type and node.is_named:
@@ -121,7 +121,7 @@ def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
 
 
 def _is_row(parse: Parse, payload: bytes, children: Sequence[SourceNode]) -> bool:
-    """Return whether what stands in a program is the same by itself, as one of each kind tells."""
+    """Return whether what is in a program is the same on its own, as one of each kind tells."""
     examples = {child.kind: payload[child.start : child.end] for child in children}
     return all(kind in _kinds_at_top(parse(text)) for kind, text in examples.items())
 
@@ -143,7 +143,7 @@ def count_errors(root: SyntaxNode) -> int:
 def _walk(
     root: SyntaxNode, enters: Callable[[SyntaxNode], bool]
 ) -> Iterator[tuple[SyntaxNode, int]]:
-    """Yield nodes with their depths, each before what stands in it."""
+    """Yield nodes with their depths, each before what is in it."""
     cursor, depth = root.walk(), 0
     while True:
         node = cursor.node

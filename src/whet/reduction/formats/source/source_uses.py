@@ -16,10 +16,10 @@ from whet.reduction.reduction_pass import PassSearch
 from whet.search.subsets.delta import Kept
 
 MOST_UNITS = 64
-"""What stands in more units is no single thing, such as ``self``."""
+"""What is in more units is no single thing, such as ``self``."""
 
 MOST_IN_GROUP, LARGEST_PART = 256, 0.5
-"""A definition that takes more units or more of the program than that with it is not tried."""
+"""A definition that takes more units or more of the program than that with it isn't tried."""
 
 _NEAR = 256
 """The ends of a line are looked for so far from a node: a line of a megabyte is no unit."""

@@ -43,7 +43,7 @@ def _delete_columns(tree: SourceTree) -> PassSearch:
 
 
 def _lift_joins(tree: SourceTree) -> PassSearch:
-    """Put the table of a join in the place of what it is joined to."""
+    """Put the table of a join instead of what it is joined to."""
     changes: list[Change] = []
     for scope in tree.nodes:
         for clause, following in pairwise(scope.children):

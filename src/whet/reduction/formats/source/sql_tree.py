@@ -119,7 +119,7 @@ def _read(payload: bytes) -> _Reader:
             reader.take(token[0], *token.span())
             reader.lonely += kind == "sign" and token[0] in (b"'", b'"')
     reader.close()
-    for node in reversed(reader.nodes):  # a bracket ends what it stands in
+    for node in reversed(reader.nodes):  # a bracket ends what it is in
         if node.parent is not None and node.parent.end < node.end:
             node.parent.end = node.end
     return reader

@@ -18,7 +18,7 @@ def pyarrow() -> Any:
 
 @value_class
 class Offer:
-    """A type that may stand in the place of another.
+    """A type that may stand instead of another.
 
     Attributes:
         type: that.
@@ -46,7 +46,7 @@ def _fields(type_: Any) -> list[Any]:
 
 
 def plainer_types(type_: Any) -> Iterator[Offer]:
-    """Yield what may stand in the place of a type; the plainest first."""
+    """Yield what may stand instead of a type; the plainest first."""
     pa = pyarrow()
 
     if pa.types.is_struct(type_):

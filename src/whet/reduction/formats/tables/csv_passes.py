@@ -35,7 +35,7 @@ def _filling_columns(text: bytes | None) -> Callable[[CsvTable], PassSearch]:
     its cells.
 
     Args:
-        text: that; None: what stands in the second row.
+        text: that; None: what is in the second row.
     """
 
     def search(table: CsvTable) -> PassSearch:

@@ -1,4 +1,4 @@
-"""CSV as a grid over its own text (RFC 4180), so that what is not touched stays as it was.
+"""CSV as a grid over its own text (RFC 4180), so that what isn't touched stays as it was.
 
 Comma, semicolon, tab or bar; quoted cells with doubled quotes and line ends in them; LF,
 CR LF or CR. A payload is CSV if nine of ten rows have as many cells as the first, and that

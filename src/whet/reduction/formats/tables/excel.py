@@ -47,9 +47,9 @@ class Dress:
     """What a sheet has besides the values of its cells.
 
     Attributes:
-        looks: those of its cells, by row and column; a cell without a look is not here.
+        looks: those of its cells, by row and column; a cell without a look isn't here.
         merged: areas that are shown as one cell.
-        is_hidden: it is not shown.
+        is_hidden: it isn't shown.
     """
 
     looks: Mapping[tuple[int, int], Look] = field(default_factory=dict[tuple[int, int], Look])
@@ -205,7 +205,7 @@ def _read(payload: bytes) -> list[Sheet]:
         if is_bomb(payload, sum(each.file_size for each in archive.infolist())):
             raise ValueError("the workbook expands to more than fits into memory")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about what openpyxl does not read
+        warnings.simplefilter("ignore")  # about what openpyxl doesn't read
         book = library.load_workbook(io.BytesIO(payload))
     looks: dict[tuple[bool, int], Look | None] = {}
     return [_sheet(sheet, looks) for sheet in book.worksheets]

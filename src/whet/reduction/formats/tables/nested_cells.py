@@ -17,10 +17,10 @@ ValueT = TypeVar("ValueT")
 
 
 def simpler_cell(cell: object, put: Put) -> Search[bytes, object]:
-    """Look for what is plainer than a cell; return what stands there then.
+    """Look for what is plainer than a cell; return what is there then.
 
     Args:
-        cell: what stands there.
+        cell: what is there.
         put: the payload with another value there.
     """
     if isinstance(cell, list | tuple):
@@ -102,7 +102,7 @@ def _last(
 
     def noted(other: ValueT) -> bytes:
         payload = put(other)
-        if payload:  # nothing: the column cannot hold it
+        if payload:  # nothing: the column can't hold it
             made[payload] = other
         return payload
 

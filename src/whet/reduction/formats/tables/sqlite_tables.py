@@ -1,9 +1,9 @@
 """SQLite databases, through the library of the standard library, in memory alone.
 
 Each table is a sheet. What else a database has (indexes, views, triggers, numbers in its header)
-are sheets without columns, so that each of them can go by itself. A candidate is a new file: no
+are sheets without columns, so that each of them can go on its own. A candidate is a new file: no
 free pages, no rows in an order that nobody asked for. A statement that a table was made with is
-kept while the table has all of its columns, and then made anew of those that are left.
+kept while the table has all of its columns, and then made again of those that are left.
 """
 
 import sqlite3
@@ -18,7 +18,7 @@ from whet.reduction.formats.tables.tables import Cells, Sheet, TableLayout
 _MAGIC = b"SQLite format 3\0"
 _VERSIONS = slice(18, 20)
 _ROLLBACK = b"\1\1"
-"""A database that is written ahead to a log cannot be read from memory; its header says so here."""
+"""A database that is written ahead to a log can't be read from memory; its header says so here."""
 
 _SMALLEST_PAGE = 512
 _NUMBERS = {
@@ -49,7 +49,7 @@ class Column:
         name: that.
         type_name: as it was declared; empty: without one.
         rules: what else is declared, such as ``NOT NULL``.
-        key: its place in the primary key, from 1 on; 0: it is not in it.
+        key: its place in the primary key, from 1 on; 0: it isn't in it.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Column:
 
     @property
     def declared(self) -> str:
-        """What stands in the statement that makes the table."""
+        """What is in the statement that makes the table."""
         return " ".join(part for part in (_quoted(self.name), self.type_name, self.rules) if part)
 
 

@@ -104,7 +104,7 @@ class TableLayout:
     write: Callable[[Sequence[Sheet]], bytes]
 
     def parse(self, payload: bytes) -> "Tables | None":
-        """Return the sheets of a payload; None if it is not of the format."""
+        """Return the sheets of a payload; None if it isn't of the format."""
         if not self.claims(payload) or not is_installed(self.library):
             return None
         with suppress(Exception):  # a library raises what it likes on what is broken
@@ -158,14 +158,14 @@ class Tables:
         )
 
     def written(self, make: Callable[[], Iterable[Sheet]]) -> bytes:
-        """Return the payload that holds other sheets; nothing if the format cannot hold them."""
+        """Return the payload that holds other sheets; nothing if the format can't hold them."""
         try:
             return self.layout.write(list(make()))
         except UNWRITABLE:
             return b""
 
     def with_sheet(self, place: int, make: Callable[[Sheet], Sheet]) -> bytes:
-        """Return the payload with another sheet in the place of one."""
+        """Return the payload with another sheet instead of one."""
         return self.written(
             lambda: (make(each) if at == place else each for at, each in enumerate(self.sheets))
         )

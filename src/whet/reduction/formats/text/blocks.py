@@ -36,7 +36,7 @@ class BlockText:
         payload: the text.
         bounds: where each line starts, then the end.
         indents: blanks at the start of each line; None for a line of nothing else.
-        blocks: one for each line that is not blank, in the order of the text.
+        blocks: one for each line that isn't blank, in the order of the text.
     """
 
     payload: bytes

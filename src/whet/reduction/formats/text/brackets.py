@@ -131,7 +131,7 @@ def _unwrap_deep(text: BracketText) -> PassSearch:
 
 
 def _put_name(group: Group) -> Change:
-    # The blank keeps `in[1]` from becoming `ina`; where it is not needed, it goes later.
+    # The blank keeps `in[1]` from becoming `ina`; where it isn't needed, it goes later.
     return [Edit(group.start, group.end, b" a")]
 
 

@@ -1,7 +1,7 @@
 """What a name stands for, put wherever the name stands: larger at first, with less in it to keep.
 
 A definition and its uses hold each other: neither goes alone, and what is defined can be cut only
-as far as all uses bear it. With the text in each of their places every use is reduced by itself.
+as far as all uses bear it. With the text in each of their places every use is reduced on its own.
 """
 
 import re
@@ -60,13 +60,13 @@ ANCHOR = Definition(
     before=rb"\*",
     after=rb"(?![\w-])",
 )
-"""Of YAML, of what stands in one line."""
+"""Of YAML, of what is in one line."""
 
 MOST_DEFINITIONS = 8
 
 
 def inlining(definition: Definition) -> Callable[[bytes], Iterator[bytes]]:
-    """Return what yields a payload with one definition put in the place of its uses."""
+    """Return what yields a payload with one definition put instead of its uses."""
 
     def inlined(payload: bytes) -> Iterator[bytes]:
         for number, found in enumerate(definition.pattern.finditer(payload)):

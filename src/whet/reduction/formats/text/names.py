@@ -1,4 +1,4 @@
-"""Names in text of any kind: shorter ones, and one in the place of two, wherever they stand."""
+"""Names in text of any kind: shorter ones, and one instead of two, wherever they stand."""
 
 import re
 from collections import Counter
@@ -53,7 +53,7 @@ def _shortening(pattern: re.Pattern[bytes], pieces: Pieces, *, times: int = 1) -
 
 
 def shared_names(texts: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Return what is shorter for each name that stands in more than one text.
+    """Return what is shorter for each name that is in more than one text.
 
     A number for a string with its quotes, as JSON may have both, a short name for a longer one.
     """

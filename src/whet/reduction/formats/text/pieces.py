@@ -53,7 +53,7 @@ _LETTER = (
 )
 """One of a word: of several bytes in UTF-8, of one in Latin-1 if it stands beside another.
 
-Bytes that are no text are no word of thousands of letters: each is a piece by itself.
+Bytes that are no text are no word of thousands of letters: each is a piece on its own.
 """
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -144,7 +144,7 @@ def _delete_duplicates(pieces: Pieces) -> PassSearch:
 
 
 def _copy_lines(lines: Pieces) -> PassSearch:
-    """Put one line in the place of others: what a record says may only hold as a whole."""
+    """Put one line instead of others: what a record says may only hold as a whole."""
     payload, spans = lines.payload, _contents(lines)
     texts = sorted({payload[start:end] for start, end in spans}, key=TEXT.key)
     for text in texts[: MOST_COPIES // max(1, len(spans))]:

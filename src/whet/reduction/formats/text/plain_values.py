@@ -1,4 +1,4 @@
-"""Which of two values reads better, and simpler numbers in the place of one.
+"""Which of two values reads better, and simpler numbers instead of one.
 
 Plain is what can be computed with in the head: 0, then 1, 2, 3 …, then larger and negative whole
 numbers, then fractions by their digits, then infinity and what is no number.
@@ -89,10 +89,10 @@ def cost_of_number(value: float) -> float:
 def simplest_number(
     value: float, put: Callable[[float], bytes], *, is_whole: bool
 ) -> Search[bytes, None]:
-    """Look for a simpler number that fails in the place of one.
+    """Look for a simpler number that fails instead of one.
 
     Args:
-        value: what stands there.
+        value: what is there.
         put: the payload with another number there.
         is_whole: only whole numbers can stand there.
     """
@@ -115,7 +115,7 @@ def shorter_text(text: str, put: Callable[[str], bytes]) -> Search[bytes, None]:
     """Delete as many characters of a text as the failure survives.
 
     Args:
-        text: what stands there.
+        text: what is there.
         put: the payload with another text there.
     """
     search = minimize(len(text))

@@ -25,8 +25,8 @@ _LOOKS = (
 )
 
 SINGLE_CHARACTERS = 64
-"""In payloads up to this size each character is replaced by itself; in larger ones all that
-are equal together, as the looks of one letter in a hundred are not worth a trial."""
+"""In payloads up to this size each character is replaced on its own; in larger ones all that
+are equal together, as the looks of one letter in a hundred aren't worth a trial."""
 
 MOST_GROUPS = 64
 """If more characters than this differ, whet replaces several of them together."""
@@ -89,7 +89,7 @@ def _put_letters(pieces: Pieces) -> PassSearch:
 
 
 def _written(payload: bytes, spans: Sequence[tuple[int, int]], letter: bytes) -> list[list[Edit]]:
-    """Return the changes that fill each span with a letter, of those that are not full of it.
+    """Return the changes that fill each span with a letter, of those that aren't full of it.
 
     The first one stands last: it is tried first, so that of two names the first is called a.
     """

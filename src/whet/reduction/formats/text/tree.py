@@ -1,7 +1,7 @@
 """Trees over the text of a payload, and what can be tried on any of them.
 
 A tree is read from the payload's own bytes and every candidate is an edit of these bytes, so
-that what is not touched stays as it was. Nothing here is recursive: a nesting of any depth is
+that what isn't touched stays as it was. Nothing here is recursive: a nesting of any depth is
 searched. After each step the tree is read again from the best payload.
 """
 
@@ -33,8 +33,8 @@ class Node:
         start: where it starts.
         end: where it ends.
         outer_start: where its key starts, if it has one.
-        depth: how many nodes it stands in.
-        children: what stands in it.
+        depth: how many nodes it is in.
+        children: what is in it.
         inner_start: where an element of markup ends its start tag.
         inner_end: where its end tag starts; the same as its end if it has none.
     """
@@ -73,7 +73,7 @@ class TreeSearch(Generic[TreeT]):
     Attributes:
         parse: the tree of a payload; None: nothing is left to search.
         cuts: what deletes each child of a node; of None: each root. The same order.
-        hoist: puts a node in the place of one that it stands in; None: it cannot.
+        hoist: puts a node instead of one that it is in; None: it can't.
     """
 
     parse: Callable[[bytes], TreeT | None]
@@ -180,7 +180,7 @@ def _pairs(
 
 
 def _next_alike(node: Node) -> list[Node]:
-    """Return the nearest nodes of the same kind that are not its children, up to `MOST_ROUNDS`."""
+    """Return the nearest nodes of the same kind that aren't its children, up to `MOST_ROUNDS`."""
     found: list[Node] = []
     waiting = [child for child in reversed(node.children) if child.kind != node.kind]
     steps = 0

@@ -43,7 +43,7 @@ def _putting_number(number: bytes) -> Callable[[Pieces], PassSearch]:
 
 
 def _shorten_numbers(pieces: Pieces) -> PassSearch:
-    """Bring each number down by itself: a shorter form, then a smaller whole number."""
+    """Bring each number down on its own: a shorter form, then a smaller whole number."""
     payload = pieces.payload
     shift = 0
     for start, text in _numbers(pieces):
@@ -105,7 +105,7 @@ def _bisect(good: int, bad: int, render: Callable[[int], bytes]) -> Search[bytes
 
 
 def _strings(pieces: Pieces) -> Iterator[tuple[int, int]]:
-    """Yield where the contents of each string are that is not empty."""
+    """Yield where the contents of each string are that isn't empty."""
     for start, text in _tokens(pieces):
         quote = next((quote for quote in _QUOTES if text.startswith(quote)), None)
         if quote is not None and len(text) > 2 * len(quote):

@@ -1,4 +1,4 @@
-"""What the program has opened: what keeps it from being copied, and what a copy opens anew.
+"""What the program has opened: what keeps it from being copied, and what a copy opens again.
 
 Standard library only, Python 3.9 or later.
 """
@@ -61,7 +61,7 @@ def stdin_offset() -> int:
 
 
 def skip_stdin(offset: int) -> None:
-    """Pass over what was read of standard input, which a resumed run has anew."""
+    """Pass over what was read of standard input, which a resumed run has again."""
     if offset:
         os.lseek(0, offset, os.SEEK_SET)
 
@@ -81,7 +81,7 @@ def find_files_of(shared: list[SharedMemory]) -> None:
 def hindering_file(
     pools: set[int], is_mapped: Callable[[int, str], bool], *, has_cuda: bool
 ) -> str:
-    """Return which open file cannot be copied; empty if there is none.
+    """Return which open file can't be copied; empty if there is none.
 
     Args:
         pools: descriptors, of which a pool of threads makes others in a copy; of a pipe one end.
@@ -110,13 +110,13 @@ def hindering_file(
 
 
 def _is_device(target: str) -> bool:
-    """Whether an open file is one of those of the machine; shared memory without a name is not."""
+    """Whether an open file is one of those of the machine; shared memory without a name isn't."""
     is_memory = target.startswith(_SHARED_MEMORY) and target.endswith(_DELETED)
     return target.startswith("/dev/") and not is_memory
 
 
 def _blocker_of(number: int, target: str, is_mapped: Callable[[int, str], bool]) -> str:
-    """Return what an open file is that cannot be copied; empty if it can."""
+    """Return what an open file is that can't be copied; empty if it can."""
     mode = os.fstat(number).st_mode
     flags, locked = _facts_of(number)
     if _is_device(target) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -175,7 +175,7 @@ class OpenFile:
         return has_followed
 
     def reopen(self) -> None:
-        """Open it anew in this process: a forked one shares its offset, its lock, its writes."""
+        """Open it again in this process: a forked one shares its offset, its lock, its writes."""
         again = self._opened()
         os.lseek(again, self.offset, os.SEEK_SET)
         for number in self.numbers:
@@ -210,7 +210,7 @@ def opened() -> list[OpenFile]:
 
 
 def reopen(files: Sequence[OpenFile]) -> None:
-    """Open files anew in this process, a forked one."""
+    """Open files again in this process, a forked one."""
     for file in files:
         file.reopen()
 

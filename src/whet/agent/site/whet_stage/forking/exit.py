@@ -33,7 +33,7 @@ _SHOWN = (BaseException,)
 _NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
 
 OWN_FILES = {__file__, AS_IMPORTER}
-"""Files whose frames are not shown as part of a program's traceback."""
+"""Files whose frames aren't shown as part of a program's traceback."""
 
 
 @hidden_frame
@@ -115,7 +115,7 @@ def _call_exit_handlers() -> None:
     """Call what is registered with `atexit`, by the program and then by whet's agent.
 
     Up to Python 3.9 each module object of `atexit` has handlers of its own, and the program's is
-    another one than the agent's, whose modules it does not find; and the last error that it has
+    another one than the agent's, whose modules it doesn't find; and the last error that it has
     shown comes out of it, of which Python takes no notice when it ends.
     """
     theirs = sys.modules.get("atexit")
@@ -267,7 +267,7 @@ def _own_modules() -> Iterator[ModuleType | None]:
 
 
 def _names_to_look_at() -> tuple[str, ...]:
-    """Return the names of modules that may be the program's own; all if that cannot be told."""
+    """Return the names of modules that may be the program's own; all if that can't be told."""
     newer = len(sys.modules) - _Known.count
     found = [*_Known.own]
     try:
@@ -358,7 +358,7 @@ def _show_wrong_hook(wrong: BaseException, original: TracebackType | None) -> No
     while trace is not None and trace.tb_frame.f_code.co_filename in OWN_FILES:
         trace = trace.tb_next
     if original is not None and sys.version_info < (3, 12):
-        trace = original  # what is raised anew gets the lines of the hook when it is caught
+        trace = original  # what is raised again gets the lines of the hook when it is caught
     _say("Error in sys.excepthook:\n")
     sys.__excepthook__(type(wrong), wrong.with_traceback(trace), trace)
     _say("\nOriginal exception was:\n")

@@ -53,7 +53,7 @@ def blocker(is_followed: Callable[[str], bool]) -> tuple[str, Taken]:
 
 
 def _hindrance(python: Threads) -> tuple[str, Taken]:
-    if not is_first():  # a copy goes on with this thread, and the first one sleeps
+    if not is_first():  # a copy continues with this thread, and the first one sleeps
         return python.description() or "another Python thread runs", Taken()
     is_plain = is_alone()
     unable = "" if is_plain else sleepers.why_not()
@@ -134,7 +134,7 @@ def _may_stay(thread: NativeThread) -> bool:
 def _left_of_openmp(memory: Memory) -> str:
     """Return which thread of OpenMP is left; empty if all are gone.
 
-    Whose a thread is cannot be seen any more when it is about to end; all others may stay.
+    Whose a thread is can't be seen any more when it is about to end; all others may stay.
     """
     left: list[NativeThread] = []
     for _ in range(_PATIENCE):

@@ -37,7 +37,7 @@ def fork_away() -> int:
     """Fork a process that is nobody's child: its parent is whet's spawner, the next subreaper.
 
     A program that waits for any child of its own must not find it, nor the one between. That is
-    waited for at once, and the program is not told of its end: a handler of its own may wait for
+    waited for at once, and the program isn't told of its end: a handler of its own may wait for
     any child, too.
 
     Returns:
@@ -159,14 +159,14 @@ class Ready:
         try:
             self._pid = fork_away()
         except OSError:
-            os._exit(0)  # whet starts anew, or from another one
+            os._exit(0)  # whet starts again, or from another one
         self._line, other = (here, there) if self._pid else (there, here)
         other.close()
         self.is_fresh = True
         return self._pid != 0
 
     def tell(self, order: bytes, *, is_to_change: bool) -> int:
-        """Hand an order on; return its pid, that below zero if it cannot be done; 0: it is gone."""
+        """Hand an order on; return its pid, that below zero if it can't be done; 0: it is gone."""
         assert self._line is not None
         self.is_fresh = not is_to_change
         answer = b""
@@ -221,7 +221,7 @@ class Ready:
         return True
 
     def answer(self, *, is_done: bool) -> None:
-        """Say that it has been done, or that it cannot be: to end takes longer than to say so."""
+        """Say that it has been done, or that it can't be: to end takes longer than to say so."""
         assert self._line is not None
         send(self._line, int(is_done))
 

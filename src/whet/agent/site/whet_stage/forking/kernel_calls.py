@@ -27,7 +27,7 @@ class KernelCalls:
         """Find them.
 
         Raises:
-            OSError: if this Python cannot call them.
+            OSError: if this Python can't call them.
         """
         try:
             ctypes = private_import("_ctypes")

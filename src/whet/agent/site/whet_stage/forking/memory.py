@@ -26,7 +26,7 @@ class SharedMemory:
     """Memory that no other process has: where it is, and which part of which file without a name.
 
     Attributes:
-        descriptor: one of the file's; -1: it is not open.
+        descriptor: one of the file's; -1: it isn't open.
     """
 
     def __init__(self, start: int, end: int, offset: int, name: str, file: list[bytes]) -> None:

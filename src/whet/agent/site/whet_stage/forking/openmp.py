@@ -1,6 +1,6 @@
 """Ends the threads of OpenMP runtimes before a fork; they come back with the next parallel region.
 
-In a copy that was forked while they were there, the next parallel region waits for ever.
+In a copy that was forked while they were there, the next parallel region waits forever.
 
 Standard library only, Python 3.9 or later.
 """

@@ -2,9 +2,9 @@
 
 A forked process shares each page until one of the two writes to it. Then the kernel stops it, and
 copies that page: thousands of times in the first milliseconds of a run. A copy that waits to run on
-can have that done while nobody waits for it. What the pages hold does not change.
+can have that done while nobody waits for it. What the pages hold doesn't change.
 
-Linux 5.14 or later; where the kernel cannot do it, nothing is done. Standard library only, Python
+Linux 5.14 or later; where the kernel can't do it, nothing is done. Standard library only, Python
 3.9 or later.
 """
 
@@ -50,7 +50,7 @@ class Pages:
     def written(self) -> bytes:
         """Return what this process has alone, of what the snapshot has too.
 
-        Nothing if it is more than is worth it, or the kernel does not tell.
+        Nothing if it is more than is worth it, or the kernel doesn't tell.
         """
         try:
             pagemap = open_unfiltered("/proc/self/pagemap")
@@ -95,7 +95,7 @@ class Pages:
         for number, advice in enumerate(self._advice):
             if not number % _STRETCHES and is_wanted():
                 return
-            self._call(self._advise, advice)  # what cannot be had now is had when it is written to
+            self._call(self._advise, advice)  # what can't be had now is had when it is written to
 
 
 def _word(number: int) -> bytes:
@@ -111,7 +111,7 @@ def _private_memory() -> Iterator[tuple[int, int]]:
     """Yield the start and end of what this process may write to, and shares with none.
 
     Of files, those with code alone: in another one a page that nobody has written to yet shows
-    what somebody writes to the file, and a page of one's own does not.
+    what somebody writes to the file, and a page of one's own doesn't.
     """
     lines = [line.split(None, _FIELDS - 1) for line in whole("/proc/self/maps").splitlines()]
     code = {words[-1] for words in lines if b"x" in words[1]}
@@ -164,7 +164,7 @@ def _stretches(highest: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _within(pages: list[int], ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield what of some stretches lies in ranges; both ascend."""
+    """Yield what of some stretches is in ranges; both ascend."""
     at = 0
     for number in range(0, len(pages), 2):
         start, end = pages[number : number + 2]

@@ -43,7 +43,7 @@ def hindering_state() -> str:
             return "a signal is blocked"
         if line.startswith(b"VmLck:") and line.split()[1] != b"0":
             return "memory is locked"
-    held = Streams()  # something else may stand in the place of one for a while
+    held = Streams()  # something else may stand instead of one for a while
     if [_terminal(held.of(stream)) for stream in _STREAMS] != _at_start:
         return "the terminal's state was changed"
     return ""
@@ -53,7 +53,7 @@ def _has_child() -> bool:
     """Whether any thread has started a process that is still there.
 
     Raises:
-        OSError: if that cannot be told.
+        OSError: if that can't be told.
     """
     for _ in range(_MOST_LOOKS):
         try:
@@ -71,7 +71,7 @@ def _is_child_listed() -> bool:
 def _of_timers() -> bytes:
     try:
         return whole("/proc/self/timers")
-    except OSError:  # a kernel without CONFIG_CHECKPOINT_RESTORE does not tell
+    except OSError:  # a kernel without CONFIG_CHECKPOINT_RESTORE doesn't tell
         return b""
 
 
@@ -87,5 +87,5 @@ def _terminal(stream: int) -> tuple[object, ...]:
     try:
         # In a resumed run the group has another number: it is the process's own.
         return modes, os.tcgetpgrp(stream) == os.getpgrp()
-    except OSError:  # it is not this session's terminal
+    except OSError:  # it isn't this session's terminal
         return (modes,)

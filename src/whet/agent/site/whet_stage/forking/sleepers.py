@@ -80,7 +80,7 @@ WOKEN = "a thread woke up during the copy"
 
 
 def why_not() -> str:
-    """Return why threads cannot be taken along here; empty: they can."""
+    """Return why threads can't be taken along here; empty: they can."""
     if os.uname().machine != "x86_64" or sys.platform != "linux":
         return "not on this machine"
     if not getattr(sys, "_is_gil_enabled", bool)() and hasattr(sys, "_is_gil_enabled"):
@@ -96,7 +96,7 @@ def sleeps_of(process: int, thread: int) -> tuple[int, bytes]:
     """Return how often a thread has gone to sleep, and the call that it sleeps in.
 
     Raises:
-        OSError: if it has ended, or cannot be looked at.
+        OSError: if it has ended, or can't be looked at.
     """
     folder = f"/proc/{process}/task/{thread}"
     for line in whole(f"{folder}/status").splitlines():
@@ -112,7 +112,7 @@ class Machine:
         """Look at it.
 
         Raises:
-            OSError: if it is not as it has to be.
+            OSError: if it isn't as it has to be.
         """
         self.calls = KernelCalls()
         self.calls.find("gnu_get_libc_version")
@@ -160,7 +160,7 @@ class _Sleeper:
             count: how often it had gone to sleep before the fork.
 
         Raises:
-            OSError: if it cannot be looked at, or has done something meanwhile.
+            OSError: if it can't be looked at, or has done something meanwhile.
         """
         calls = machine.calls
         self.name = whole(f"/proc/{process}/task/{thread}/comm").strip()
@@ -213,7 +213,7 @@ class _Sleeper:
             calls.trace(_SET_REGISTERS, thread, 0, b"".join(map(_word, words)))
 
     def _deadline(self) -> tuple[int, bool]:
-        """Return where it says until when it sleeps, 0: for ever; and by which clock."""
+        """Return where it says until when it sleeps, 0: forever; and by which clock."""
         registers = self._registers
         if registers["call"] != _FUTEX:
             return 0, False
@@ -314,10 +314,10 @@ class Sleepers:
             self._machine.calls.at(prctl, _PTRACER, _ANYBODY if begins else _NOBODY)
 
     def capture(self) -> str:
-        """Note, in the copy, where each of them stands in the original.
+        """Note, in the copy, where each of them is in the original.
 
         Returns:
-            why they cannot be taken along: one has done something since it was looked at; empty if
+            why they can't be taken along: one has done something since it was looked at; empty if
             they can.
         """
         process = self._process
@@ -336,7 +336,7 @@ class Sleepers:
         """Bring them back, in a copy that runs on: each sleeps on.
 
         Raises:
-            OSError: if they cannot be.
+            OSError: if they can't be.
         """
         now = _now()
         slept = {clock: now[clock] - then for clock, then in self._since.items()}

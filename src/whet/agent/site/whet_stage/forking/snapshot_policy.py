@@ -15,7 +15,7 @@ _SHARE = 0.05  # of the program's time may go into snapshots,
 _FREE_SECONDS = 0.3  # beside these: a short program is to have all that it can use
 _MOST_SECONDS = 1.0  # a stretch that is as long is worth any snapshot
 _ROUND_SHARE = 1 / 4  # of the time until then is to lie between two in the rounds of a loop:
-# where a round has come to has been run before, so that few edits go on there
+# where a round has come to has been run before, so that few edits continue there
 _MARK_SECONDS = 0.01  # between two that the program has asked for, and
 _MARK_SHARE = 5  # this multiple of the last one's duration
 
@@ -63,6 +63,6 @@ class SnapshotPolicy:
         self._spent_seconds += seconds
 
     def begin(self) -> None:
-        """Begin anew: the program does, or it goes on in a copy, in which much time has passed."""
+        """Begin anew: the program does, or it continues in a copy, in which much time has passed."""
         self._began = self._since = self._clock()
         self._spent_seconds = 0.0

@@ -30,7 +30,7 @@ def begin() -> None:
         return  # it can be read again
     sys.addaudithook(_hear)
     for name in _METHODS:
-        # `io` looks each of them up anew on its own object, which nobody else looks at.
+        # `io` looks each of them up again on its own object, which nobody else looks at.
         vars(raw)[name] = _noting(getattr(raw, name))
 
 

@@ -58,7 +58,7 @@ class Taken:
         return fork_away() if self.sleepers is None else self.sleepers.fork_away()
 
     def capture(self) -> str:
-        """Take it over, in the copy, while the original waits; return why that cannot be."""
+        """Take it over, in the copy, while the original waits; return why that can't be."""
         try:
             self._renew()
             return "" if self.sleepers is None else self.sleepers.capture()
@@ -69,7 +69,7 @@ class Taken:
         """Have it, in a copy that runs on.
 
         Raises:
-            OSError: if it cannot be had.
+            OSError: if it can't be had.
         """
         self._renew()
         if self.sleepers is not None:

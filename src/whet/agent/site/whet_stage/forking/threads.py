@@ -1,6 +1,6 @@
 """Who owns the threads that run: a fork leaves all but one behind.
 
-Some pools of threads make themselves anew in a forked copy. Each one that is let through here
+Some pools of threads make themselves again in a forked copy. Each one that is let through here
 has a test that shows it.
 
 Standard library only, Python 3.9 or later.
@@ -39,11 +39,11 @@ _OPENBLAS = ("libopenblas", "libscipy_openblas")
 
 
 class NativeThread:
-    """A thread that is not Python's.
+    """A thread that isn't Python's.
 
     Attributes:
         owner: the file whose code it runs; empty: nobody knows.
-        descriptor: what it waits for to be readable; -1: it does not.
+        descriptor: what it waits for to be readable; -1: it doesn't.
     """
 
     def __init__(self, number: str, memory: Memory) -> None:
@@ -58,7 +58,7 @@ class NativeThread:
             if self._call == _READ:
                 self.descriptor = int(words[1], 16)
             self._look_at_stack(int(words[-2], 16), memory)
-        # On a processor where its stack ends is not told; asleep in what it began with, nobody called.
+        # On a processor where its stack ends isn't told; asleep in what it began with, nobody called.
         self.owner = self.owner or _started_in(int(number), memory)
 
     def _look_at_stack(self, pointer: int, memory: Memory) -> None:
@@ -78,7 +78,7 @@ class NativeThread:
         return os.path.basename(self.owner).startswith(libraries)
 
     def survives_fork(self) -> bool:
-        """Whether its pool makes itself anew in a forked copy, as it is now."""
+        """Whether its pool makes itself again in a forked copy, as it is now."""
         if self._comm == "jemalloc_bg_thd":
             return True
         if self.is_of(_OPENBLAS):
@@ -117,7 +117,7 @@ def are_all_at_rest() -> bool:
     """Whether no thread but this one does anything unless this one wants it to.
 
     Raises:
-        OSError: if that cannot be told.
+        OSError: if that can't be told.
     """
     others = set(entries("/proc/self/task")) - {str(os.getpid())}
     awake = [number for number in others if not _is_at_rest(number)]
@@ -146,7 +146,7 @@ def rests(thread: int, descriptors: Collection[int]) -> bool:
         descriptors: what it may wait for to be readable.
 
     Raises:
-        OSError: if that cannot be told.
+        OSError: if that can't be told.
     """
     words = whole(f"/proc/self/task/{thread}/syscall").split()
     if len(words) != _SYSCALL_FIELDS:
@@ -170,7 +170,7 @@ def _is_runtime(file: str) -> bool:
 
 
 def _started_in(number: int, memory: Memory) -> str:
-    """Return the file of the function that a thread began with; empty if it is not found.
+    """Return the file of the function that a thread began with; empty if it isn't found.
 
     The C library keeps it above the thread's number, at the upper end of the thread's stack.
     """

@@ -1,6 +1,6 @@
-"""Forks unseen: what the program and its libraries want to be called at a fork is not called.
+"""Forks unseen: what the program and its libraries want to be called at a fork isn't called.
 
-A cold run does not fork. Python's own handlers would seed `random` anew and unlock the locks
+A cold run doesn't fork. Python's own handlers would seed `random` again and unlock the locks
 that the program holds.
 
 Standard library only, Python 3.9 or later.
@@ -69,7 +69,7 @@ def _fork_unheard() -> int:
     kept = [each[:] for each in _lists]
     for each in _lists:
         each.clear()
-    # From 3.12 on Python warns of forks while threads run, of which it does not know the pools.
+    # From 3.12 on Python warns of forks while threads run, of which it doesn't know the pools.
     module = sys.modules.get("warnings") or sys.modules["_warnings"]
     filters: list[tuple[object, ...]] = vars(module)["filters"]
     filters.insert(0, ("ignore", None, DeprecationWarning, None, 0))

@@ -78,7 +78,7 @@ CAN_TRACE = sys.version_info < (3, 12)
 """For `__cantrace__` of an audit hook that runs the program: there is no other way to trace it.
 
 From 3.12 on what unwinds where no frame can be seen fails if the program has a tracer, so that the
-hook is not traced, and `seen` lets go on what is.
+hook isn't traced, and `seen` lets continue what is.
 """
 
 
@@ -92,7 +92,7 @@ def call_traced(function: Callable[..., object], *arguments: object) -> object:
 
 
 def caller() -> FrameType:
-    """Return the innermost frame that is not whet's own."""
+    """Return the innermost frame that isn't whet's own."""
     begin_work()  # taking a frame is an audit event
     frame: FrameType = vars(sys)["_getframe"]()
     end_work()

@@ -2,7 +2,7 @@
 
 What the importer learns from a folder is which of the modules it looks for are there. So folders
 and names are noted here, and what it looks up itself is tagged so that nobody asks about it
-(`whet.host.kernel.seccomp`). What it fails to find is not. Of installed sources whose byte code it trusts
+(`whet.host.kernel.seccomp`). What it fails to find isn't. Of installed sources whose byte code it trusts
 the mark is noted here. Byte code is read tagged too: it counts for nothing, as Python checks it
 against its source. A process that the program forks notes nothing here: there everything is held.
 
@@ -53,7 +53,7 @@ class Importer:
         self._originals: list[tuple[object, str, object]] = []
 
     def forget(self) -> None:
-        """Begin anew, in this process."""
+        """Begin again, in this process."""
         # Not let go of: a forked process gets a page of its own for each that it does.
         self._forgotten.append((self.places, self.modules, self.listings, self.marks))
         self.places, self.modules, self.listings, self.marks = set(), set(), {}, {}
@@ -175,10 +175,10 @@ def _absolute(path: str) -> str:
 
 
 def replace(where: object, name: str, function: Callable[..., object]) -> None:
-    """Put a function in the place of another one, so that it looks like that."""
+    """Put a function instead of another one, so that it looks like that."""
     original: FunctionType = getattr(where, name)
     assert hasattr(function, "__code__")
-    # Python leaves frames of this file out of the traceback of a module that cannot be imported.
+    # Python leaves frames of this file out of the traceback of a module that can't be imported.
     code = function.__code__.replace(co_filename=original.__code__.co_filename)
     object.__setattr__(function, "__code__", code)
     for attribute in ("__qualname__", "__doc__", "__module__"):

@@ -93,7 +93,7 @@ def dump(node: object) -> object:
 
 
 def get_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> object:
-    """Return the text that a body begins with, as it stands there; None if it does with none."""
+    """Return the text that a body begins with, as it is there; None if it does with none."""
     first = node.body[0] if node.body else None
     value = first.value if isinstance(first, _ast.Expr) else None
     text = value.value if isinstance(value, _ast.Constant) else None
@@ -101,10 +101,10 @@ def get_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> object:
 
 
 class NodeTransformer:
-    """Visits a tree and puts what `visit` returns in the place of each node."""
+    """Visits a tree and puts what `visit` returns instead of each node."""
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Return what is to stand in the place of a node."""
+        """Return what is to stand instead of a node."""
         return self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:

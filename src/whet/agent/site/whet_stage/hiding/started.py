@@ -1,6 +1,6 @@
 """Whether this is the process that whet has started, with what whet has given it.
 
-It may have been another program before, such as a shell that became Python. A copy goes on with the
+It may have been another program before, such as a shell that became Python. A copy continues with the
 streams of its own run: what a shell has put in their place would be gone.
 
 Standard library only, Python 3.9 or later.
@@ -34,7 +34,7 @@ def handed_on() -> list[str]:
 
 
 def why_absent(started: int, given: Sequence[str]) -> str:
-    """Return why whet cannot go on with this process; empty: it can.
+    """Return why whet can't continue with this process; empty: it can.
 
     Args:
         started: the number of the process that whet has started.

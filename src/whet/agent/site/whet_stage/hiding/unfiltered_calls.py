@@ -29,7 +29,7 @@ def open_unfiltered(path: str, flags: int = 0) -> int:
     """Open a file or folder to read it; return its descriptor.
 
     Raises:
-        OSError: if it cannot be opened.
+        OSError: if it can't be opened.
     """
     return _open(path, os.O_RDONLY | os.O_CLOEXEC | flags, dir_fd=MAGIC_FOLDER)
 
@@ -38,11 +38,11 @@ def whole(path: str) -> bytes:
     """Return what a file holds, which one of `/proc` gives a page at a time.
 
     Raises:
-        OSError: if it cannot be read.
+        OSError: if it can't be read.
     """
     file = open_unfiltered(path)
     try:
-        # Its size is not asked for: that would be one more question.
+        # Its size isn't asked for: that would be one more question.
         part = _read(file, _PART)
         parts = [part]
         while part:
@@ -57,7 +57,7 @@ def entries(path: str) -> list[str]:
     """Return the names in a folder.
 
     Raises:
-        OSError: if it cannot be read.
+        OSError: if it can't be read.
     """
     folder = open_unfiltered(path, os.O_DIRECTORY)
     try:
@@ -79,13 +79,13 @@ def kind_at(path: str) -> int:
     """Return of which kind a file is, links followed; the call counts as having seen no more of it.
 
     Raises:
-        OSError: if it cannot be looked up.
+        OSError: if it can't be looked up.
     """
     return _stat(path, dir_fd=KIND_FOLDER).st_mode & _KIND_BITS
 
 
 def announce(word: str) -> None:
-    """Look up a path that cannot be there and that tells whet something."""
+    """Look up a path that can't be there and that tells whet something."""
     try:
         _stat(word)
     except (OSError, ValueError):
@@ -93,5 +93,5 @@ def announce(word: str) -> None:
 
 
 def is_stat_replaced() -> bool:
-    """Whether somebody has put something else in the place of `os.stat`."""
+    """Whether somebody has put something else instead of `os.stat`."""
     return os.stat is not _stat

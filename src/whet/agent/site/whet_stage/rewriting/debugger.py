@@ -1,4 +1,4 @@
-"""Opens pdb in the terminal: where the program fails, where a copy goes on, or at its first line.
+"""Opens pdb in the terminal: where the program fails, where a copy continues, or at its first line.
 
 Standard library only, Python 3.9 or later.
 """
@@ -44,7 +44,7 @@ def open_at_failure() -> None:
 
 
 def open_in(frame: FrameType, line: Any = None) -> None:
-    """Open pdb in a frame that runs; return when the program is to go on.
+    """Open pdb in a frame that runs; return when the program is to continue.
 
     Args:
         frame: where.
@@ -57,7 +57,7 @@ def open_in(frame: FrameType, line: Any = None) -> None:
             pdb.set_continue()
             return True
 
-        vars(pdb)["do_EOF"] = leave_it  # who looked on has gone: the program goes on
+        vars(pdb)["do_EOF"] = leave_it  # who looked on has gone: the program continues
     # Who leaves it wants to see no more: this run is nobody's trial.
     vars(pdb)["set_quit"] = _leave
     each: FrameType | None = frame
@@ -160,7 +160,7 @@ def _fails(show: Callable[..., object], error: BaseException, trace: TracebackTy
         pdb.interaction(None, trace)
     finally:
         sys.stderr = errors
-        # PEP 578's way to say that the hook is not to be called, whatever came of looking.
+        # PEP 578's way to say that the hook isn't to be called, whatever came of looking.
         raise RuntimeError
 
 

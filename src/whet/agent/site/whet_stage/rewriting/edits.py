@@ -55,13 +55,13 @@ class Edit:
             sources: the files as the program has them, by path.
             script: the main script and the stage frames.
             changed: new texts, by path.
-            stack: the frames of the program, if it does not stand at a point between statements
-                of the script; those cannot be made anew.
+            stack: the frames of the program, if it doesn't stand at a point between statements
+                of the script; those can't be made again.
             functions: finds the living functions.
             are_lines_seen: whether the program may have looked at numbers of lines.
 
         Raises:
-            DivergedError: if it cannot be what the program has been so far.
+            DivergedError: if it can't be what the program has been so far.
         """
         self.sources: dict[str, Source] = {}
         self.nodes: dict[int, object] = {}
@@ -86,7 +86,7 @@ class Edit:
             _compare(comparison, old, new, script, is_at_point=not stack)
             space = old.module
             if space is None:
-                raise DivergedError  # its functions cannot be found
+                raise DivergedError  # its functions can't be found
             _check_places(comparison, space, are_lines_seen=are_lines_seen)
             if comparison.have_places_moved and functions.is_any_standing(path, sources):
                 raise DivergedError
@@ -172,7 +172,7 @@ def _replacements(
 ) -> list[tuple[FunctionType, CodeType]]:
     """Return the new code of each function object of a module."""
     if gc.get_freeze_count() > _FROZEN_AT_START:
-        raise DivergedError  # what is frozen cannot be found
+        raise DivergedError  # what is frozen can't be found
     keys: dict[Key, Key | None] = {}
     for then, its_new in comparison.pairs:
         key, new_key = key_of(then), key_of(its_new)

@@ -1,4 +1,4 @@
-"""Frames of the program that can be left and made anew.
+"""Frames of the program that can be left and made again.
 
 Standard library only, Python 3.9 or later.
 """
@@ -39,7 +39,7 @@ def cells_of(function: FunctionType) -> dict[str, CellType]:
 
 
 class CannotBeMadeAnewError(Exception):
-    """A frame made anew would do something else."""
+    """A frame made again would do something else."""
 
 
 class Frame:
@@ -53,7 +53,7 @@ class Frame:
         path: where it stands; empty: at its start.
         has_begun: whether the statement there has been begun: it is in the call of the next frame.
         cells: the variables that it shares with inner or outer functions.
-        values: its other variables, when it is to be made anew.
+        values: its other variables, when it is to be made again.
         iterators: those of the loops that it is in, by their paths.
         call: what takes the place of the call in which it is.
         order: the names of its variables, in the order in which its code is to be given their values.
@@ -103,13 +103,13 @@ class Frame:
         return new
 
     def check_shared(self, node: object) -> None:
-        """Refuse a frame with a variable that inner functions share and that is not set.
+        """Refuse a frame with a variable that inner functions share and that isn't set.
 
-        Made anew it has that variable from outside, as they have: read before it is set, Python
+        Made again it has that variable from outside, as they have: read before it is set, Python
         calls the error otherwise.
 
         Args:
-            node: its function in the text in which it is to be made anew.
+            node: its function in the text in which it is to be made again.
 
         Raises:
             CannotBeMadeAnewError: if there is one, now or later on.

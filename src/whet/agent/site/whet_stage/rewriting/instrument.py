@@ -1,4 +1,4 @@
-"""Puts points between the statements of a body, so that its frame can be left there and made anew.
+"""Puts points between the statements of a body, so that its frame can be left there and made again.
 
 A *path* says where in a body a point is: the index of a statement, then the name of one of its
 blocks and the index of a statement in that, and so on: ``(3, "body", 0)``. The blocks of a loop
@@ -78,7 +78,7 @@ class Instrumenter:
         Args:
             body: all of its statements.
             where: the path of the block itself.
-            since: where to go on; empty: from the start.
+            since: where to continue; empty: from the start.
             call: the text of the constant whose function takes the place of the one that the
                 statement at ``since`` calls; None: that statement has not been begun.
         """
@@ -162,7 +162,7 @@ class Instrumenter:
         return woven
 
     def _marks(self, statement: ast.stmt) -> bool:
-        """Whether a checkpoint may be set in a statement, in a frame that can be made anew."""
+        """Whether a checkpoint may be set in a statement, in a frame that can be made again."""
         if isinstance(statement, (ast.If, ast.For, ast.While)):
             return any(map(self._marks, [*statement.body, *statement.orelse]))
         call = entered_call(statement)
@@ -173,7 +173,7 @@ class Instrumenter:
     def _resumed(
         self, statement: ast.stmt, here: Path, inner: Path, call: str | None
     ) -> list[ast.stmt]:
-        """Return what goes on inside a compound statement, and after it."""
+        """Return what continues inside a compound statement, and after it."""
         name, rest = str(inner[0]), inner[1:]
         if name in {"body", "orelse"}:
             block: list[ast.stmt] = getattr(statement, name)

@@ -101,7 +101,7 @@ class ShownLines:
         return all(old[at - 1 : at] == new[at - 1 : at] for at in numbers if at > 0)
 
     def forget_texts(self, paths: Iterable[str]) -> None:
-        """Let the lines of other texts be read anew."""
+        """Let the lines of other texts be read again."""
         module = sys.modules.get("linecache")
         for path in paths:
             if module is not None and path in self._numbers:

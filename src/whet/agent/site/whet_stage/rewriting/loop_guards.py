@@ -25,7 +25,7 @@ _MOST_ROUNDS = 1 << 17
 
 
 class _Flags(list[bool]):
-    """What a gate that counts pops from, and whether one that does not is open."""
+    """What a gate that counts pops from, and whether one that doesn't is open."""
 
     __slots__ = ("_count", "_is_new", "_since", "n", "rounds")
 
@@ -37,7 +37,7 @@ class LoopGuard(_Flags):
 
     Attributes:
         n: whether it is open.
-        rounds: called for how many rounds the loop may go on; 0: it is at its end.
+        rounds: called for how many rounds the loop may continue; 0: it is at its end.
     """
 
     __slots__ = ()

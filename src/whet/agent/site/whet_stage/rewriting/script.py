@@ -1,6 +1,6 @@
-"""Runs the main script so that it can be left between two statements, and gone on with.
+"""Runs the main script so that it can be left between two statements, and continued with.
 
-What can be left and made anew are the *stage frames*: the module's, that of the function that it
+What can be left and made again are the *stage frames*: the module's, that of the function that it
 has called from a statement of its own, and so on. All others are above them, and have ended.
 
 Standard library only, Python 3.9 or later.
@@ -48,7 +48,7 @@ _ENTERING_SHARE = 0.03  # of the time since the start may go into entering funct
 
 
 class Resumed(BaseException):
-    """The frames of the script are to be made anew."""
+    """The frames of the script are to be made again."""
 
 
 class _Hooks:
@@ -87,7 +87,7 @@ class _Hooks:
 
 
 class _Going:
-    """A function that goes on where one was left."""
+    """A function that continues where one was left."""
 
     __slots__ = ("f",)
 
@@ -116,8 +116,8 @@ class Script:
     Attributes:
         path: its file; empty until it runs.
         frames: the stage frames, the module's first.
-        stop: is called once, with the frame that goes on, where the script is resumed.
-        collecting: how garbage was collected where it begins, or goes on in frames made anew.
+        stop: is called once, with the frame that continues, where the script is resumed.
+        collecting: how garbage was collected where it begins, or continues in frames made again.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class Script:
     def marks(self, name: str) -> bool:
         """Note a checkpoint; say whether a snapshot is to be taken at once.
 
-        In a frame that can be made anew it is taken at the point that comes next.
+        In a frame that can be made again it is taken at the point that comes next.
         """
         # Many a program sets one at each step, and steps may be fast.
         if not self._snapshot_policy.is_mark_due():
@@ -331,7 +331,7 @@ class Script:
         """Return what to call in place of a function, so that its frame is a stage frame."""
         if is_import_replaced() or not is_alone():
             return function
-        began = time.thread_time()  # what others take of a busy machine is not its fault
+        began = time.thread_time()  # what others take of a busy machine isn't its fault
         frame, _ = self._points[number]
         share = _ENTERING_SHARE * (time.perf_counter() - self._began) + 0.02
         if frame.depth >= _MOST_FRAMES or self._entering_seconds > share:
@@ -379,7 +379,7 @@ class Script:
         return self._hooks.pop(number, False)
 
     def loop(self, number: int, iterated: Iterable[object]) -> Iterable[object]:
-        """Return what a loop is to iterate over, in the place of ``iterated``."""
+        """Return what a loop is to iterate over, instead of ``iterated``."""
         loop = over(iterated, self._loop_guards[str(number)])
         living = _weakref.ref(loop)
 
@@ -391,7 +391,7 @@ class Script:
         return loop
 
     def again(self, number: int) -> Iterable[object]:
-        """Return what is left to a loop that goes on."""
+        """Return what is left to a loop that continues."""
         return self.loop(number, self._iterators.pop(number))
 
     def _forget_iterators(self, number: int) -> None:
@@ -413,10 +413,10 @@ class Script:
         self._going.clear()
         self._values.clear()
 
-    # ---- making the frames anew ----
+    # ---- making the frames again ----
 
     def capture(self, nodes: Mapping[int, object]) -> None:
-        """Note the variables of all stage frames, in a copy that is to make them anew.
+        """Note the variables of all stage frames, in a copy that is to make them again.
 
         Args:
             nodes: the new nodes of functions, by `id` of the old ones.
@@ -468,7 +468,7 @@ class Script:
         self._code = self._compiled()
 
     def _compiled(self) -> CodeType:
-        """Make the functions that go on, the deepest first, and return the module's code."""
+        """Make the functions that continue, the deepest first, and return the module's code."""
         for frame in reversed(self.frames[1:]):
             values = self._values[str(frame.depth)] = _Values()
             woven = self._woven(frame)
@@ -497,6 +497,6 @@ class Script:
         return self._next_code()
 
     def _next_code(self) -> CodeType:
-        """Return the module's code, and keep none: it holds functions that go on."""
+        """Return the module's code, and keep none: it holds functions that continue."""
         code, self._code = self._code, None
         return code or self.module_code(self.frames[0])

@@ -68,7 +68,7 @@ class Source:
         """Parse it.
 
         Raises:
-            SyntaxError, ValueError, RecursionError: if that cannot be.
+            SyntaxError, ValueError, RecursionError: if that can't be.
         """
         self.path = path
         self.text = text
@@ -263,7 +263,7 @@ class Source:
     def show_all(self, functions: Iterable[FunctionType]) -> None:
         """Let functions of this file have the code that the program expects, and hooks do nothing.
 
-        What runs already keeps the code that it has: its hooks are not seen by a debugger.
+        What runs already keeps the code that it has: its hooks aren't seen by a debugger.
         """
         for hook in self.hooks:
             hook.n = itertools.repeat(None).__next__

@@ -162,7 +162,7 @@ class AuditListener:
         """Begin to note what the importer looks for."""
         self._importer.observe()
         self._looks.observe()
-        # A hook is not traced, nor is what runs inside: the main script, which runs inside this one.
+        # A hook isn't traced, nor is what runs inside: the main script, which runs inside this one.
         vars(AuditListener.hear)["__cantrace__"] = CAN_TRACE
 
     def end(self) -> None:

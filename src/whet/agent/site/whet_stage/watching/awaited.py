@@ -1,7 +1,7 @@
 """Looks out for the first sight of what a search varies, just before it.
 
-What native code sees first is not noticed here but from outside (`whet.host.spawner.syscall_decoder`): the
-snapshot has then seen it, and whet does not run on from there.
+What native code sees first isn't noticed here but from outside (`whet.host.spawner.syscall_decoder`): the
+snapshot has then seen it, and whet doesn't run on from there.
 
 Standard library only, Python 3.9 or later.
 """
@@ -42,7 +42,7 @@ _ABLE = ("supports_dir_fd", "supports_effective_ids", "supports_fd", "supports_f
 class Awaited:
     """Files, folders and arguments that have not been seen yet; false if none is left.
 
-    What lies in one of them counts, and the folder in which one lies.
+    What is in one of them counts, and the folder in which one lies.
 
     Attributes:
         words: the arguments.

@@ -59,7 +59,7 @@ class Point:
             )
             return
         if self._tells_hook is not self._original:
-            _trace(self._calls_hook)  # once more: what runs inside an audit hook is not traced
+            _trace(self._calls_hook)  # once more: what runs inside an audit hook isn't traced
             return
         own = self._calls_hook
         original: Callable[[], object] = self._original

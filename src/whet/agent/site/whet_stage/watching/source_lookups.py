@@ -40,7 +40,7 @@ class SourceLookups:
 
     Attributes:
         own: that, by path.
-        free: sources whose look-ups do not count at all: pytest asks for the time of a test's
+        free: sources whose look-ups don't count at all: pytest asks for the time of a test's
             module again and again, to find what it has made of it.
     """
 
@@ -122,7 +122,7 @@ class SourceLookups:
         hidden_frame(function)
 
     def facts(self) -> dict[str, int]:
-        """Return how often each source has been looked up in a way that does not count."""
+        """Return how often each source has been looked up in a way that doesn't count."""
         return {**self.own, **dict.fromkeys(self.free, _ANY)}
 
     def at_line(self, path: str) -> None:

@@ -1,8 +1,8 @@
 """Looks out for the first sight of the program's arguments, just before it.
 
-Nothing tells of a look at `sys.argv`, so a list of whet's own lies there until the first one. Its type
+Nothing tells of a look at `sys.argv`, so a list of whet's own is there until the first one. Its type
 is what a program could see of it, and to see that it must look. From then on an ordinary list
-lies there.
+is there.
 
 Standard library only, Python 3.9 or later.
 """
@@ -73,7 +73,7 @@ class Words:
 
 
 def _stands_for(found: object, plain: list[str]) -> bool:
-    # What lies there may be anybody's, with a way of its own to be compared.
+    # What is there may be anybody's, with a way of its own to be compared.
     return getattr(type(found), "stands_for", None) is plain
 
 
