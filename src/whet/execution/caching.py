@@ -64,10 +64,10 @@ class CachingExecutor:
 
     def _remembered(self, outcome: Outcome) -> TrialFuture:
         self.hits += 1
-        known = TrialFuture()
-        known.was_cached = True
-        known.settle(outcome)
-        return known
+        future = TrialFuture()
+        future.was_cached = True
+        future.settle(outcome)
+        return future
 
     def _join(self, flight: _Flight, key: str) -> TrialFuture:
         waiting = TrialFuture(lambda: self._leave(key, flight, waiting))

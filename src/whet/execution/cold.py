@@ -208,17 +208,17 @@ class ColdExecutor:
                     each.note_waiting()
                 from whet.host.inspect.stacks import take_stacks
 
-                asked = trial.hang_seconds is not None or self._tasks.keeps_locals
-                if not asked and not waits_for_ever(pid):
+                wants_stacks = trial.hang_seconds is not None or self._tasks.keeps_locals
+                if not wants_stacks and not waits_for_ever(pid):
                     return take_stacks(pid, agent_folder)
                 from whet.host.inspect.spying import stacks_of_tree
 
-                seen = stacks_of_tree(
-                    pid, agent_folder, looks_again=asked
+                evidence = stacks_of_tree(
+                    pid, agent_folder, looks_again=wants_stacks
                 )  # before anything else stops it
-                taken = replace(take_stacks(pid, agent_folder), evidence=(seen,))
+                sample = replace(take_stacks(pid, agent_folder), evidence=(evidence,))
                 self._tasks.ask_before_end(pid, agent_folder)
-                return taken
+                return sample
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
                 from whet.host.inspect.stacks import first_report
@@ -290,15 +290,15 @@ class ColdExecutor:
         note = f"the control group around whet was full ({shown_bytes(limit)}, {own} of it whet's own): the kernel killed the program for it"
         return replace(outcome, notes=(*outcome.notes, note), filled_group=True)
 
-    def _with_looks(self, outcome: Outcome, looked: list[bytes]) -> Outcome:
-        if self._keep_looks is None or not looked:
+    def _with_looks(self, outcome: Outcome, reports: list[bytes]) -> Outcome:
+        if self._keep_looks is None or not reports:
             return outcome
-        gap, paths, folders, moved, calls, held_seconds = as_looked(looked[-1])
+        gap, paths, folders, moves, calls, held_seconds = as_looked(reports[-1])
         looks = FileAccesses(
             gap=gap,
             paths=tuple(paths),
             folders=tuple(folders),
-            moved=tuple(moved),
+            moved=tuple(moves),
             calls=calls,
             held_seconds=held_seconds,
         )
@@ -364,8 +364,8 @@ def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:
     """Note which of the files that the program runs were saved after it had read them."""
     from whet.host.code.editing import saved_since
 
-    failed = () if outcome.failure is None else outcome.failure.frames
-    frames = [frame.path for frame in failed if frame.in_user_code]
+    failure_frames = () if outcome.failure is None else outcome.failure.frames
+    frames = [frame.path for frame in failure_frames if frame.in_user_code]
     varied = {str(path) for path in program.payloads}
     late = saved_since([*frames, *_scripts(program)], time.time() - outcome.wall_seconds)
     notes = [
@@ -406,10 +406,10 @@ def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> di
     numbers: dict[str, float] = {}
     for name, pattern in patterns.items():
         for stream in (outcome.stderr, outcome.stdout):
-            found = stream.search_last(pattern)
-            if found is not None:
+            match = stream.search_last(pattern)
+            if match is not None:
                 with suppress(ValueError):
-                    numbers[name] = float(found)
+                    numbers[name] = float(match)
     return numbers
 
 

@@ -38,20 +38,20 @@ class DeadlineExecutor:
         left = self.deadline - time.monotonic()
         if left < _LEAST_SECONDS:
             raise OutOfTimeError
-        asked = trial.limits.wall_seconds
-        if asked is not None and asked <= left:
+        own_limit = trial.limits.wall_seconds
+        if own_limit is not None and own_limit <= left:
             return self.inner.submit(trial)
         limited = replace(trial, limits=replace(trial.limits, wall_seconds=left))
         running = self.inner.submit(limited)
-        ended = TrialFuture(running.cancel)
-        ended.number, ended.was_cached = running.number, running.was_cached
-        running.add_done_callback(lambda done: _follow(ended, done))
-        return ended
+        future = TrialFuture(running.cancel)
+        future.number, future.was_cached = running.number, running.was_cached
+        running.add_done_callback(lambda done: _follow(future, done))
+        return future
 
 
-def _follow(ended: TrialFuture, done: Future[Outcome]) -> None:
-    is_cut = not done.cancelled() and done.exception() is None and done.result().timed_out
-    if is_cut and done.result().hung_seconds is None:
-        ended.fail(OutOfTimeError())
+def _follow(future: TrialFuture, inner: Future[Outcome]) -> None:
+    is_cut = not inner.cancelled() and inner.exception() is None and inner.result().timed_out
+    if is_cut and inner.result().hung_seconds is None:
+        future.fail(OutOfTimeError())
     else:
-        ended.follow(done)
+        future.follow(inner)

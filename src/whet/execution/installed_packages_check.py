@@ -129,7 +129,7 @@ class InstalledPackagesCheck:
     def _get_to_know(self, snapshot: Snapshot) -> bool:
         """Listen where the snapshot has looked; say whether nothing can be missed there."""
         # What is heard while the folders are found may replace one of them.
-        heard = self._folder_watch.heard()
+        changes = self._folder_watch.heard()
         installed = [each for each in snapshot.seen if each.is_installed]
         paths = {path for each in installed for path in (*each.files, *each.links)}
         folders = {path for each in installed for path in (*each.folders, *each.places)}
@@ -142,7 +142,7 @@ class InstalledPackagesCheck:
         )
         with self._lock:
             self._known = None if hearing.is_deaf else snapshot
-            self._heard_when_known = heard
+            self._heard_when_known = changes
             self._is_remote = hearing.is_remote
             self._listened_to.clear()  # one of them may be gone, and its number another's
         return not hearing.is_deaf
@@ -179,11 +179,11 @@ class InstalledPackagesCheck:
         with self._lock:
             # Not later: what changes while the folders are still being found isn't heard of.
             was_known = snapshot is self._known and look.heard == self._heard_when_known
-        found: dict[str, os.stat_result] = {}
-        spoilt = snapshot.spoilt_by(is_installed=True, found=found)
-        spoilt = spoilt or snapshot.spoilt_by(is_installed=False)
-        look.is_right = not spoilt
-        if was_known and not spoilt and self._hears_all(snapshot, found):
+        statuses: dict[str, os.stat_result] = {}
+        blocker = snapshot.spoilt_by(is_installed=True, found=statuses)
+        blocker = blocker or snapshot.spoilt_by(is_installed=False)
+        look.is_right = not blocker
+        if was_known and not blocker and self._hears_all(snapshot, statuses):
             look.lasts_seconds = max(_LASTING_SECONDS, self._longest_seconds)
         look.is_over.set()
         with self._lock:
@@ -193,12 +193,12 @@ class InstalledPackagesCheck:
             self._tried_at = look.began if is_to_try else self._tried_at
         if is_to_try:
             self._folder_watch.do_soon(partial(self._get_to_know, snapshot))
-        return spoilt
+        return blocker
 
     def _new_look(self, snapshot: Snapshot) -> _Look:
         # Before the first file is asked for: what changes from here on is heard of.
-        heard = self._folder_watch.heard()
-        return _Look(snapshot=snapshot, heard=heard, lasts_seconds=self._longest_seconds)
+        changes = self._folder_watch.heard()
+        return _Look(snapshot=snapshot, heard=changes, lasts_seconds=self._longest_seconds)
 
     def _begin(self, *, is_ahead: bool = False) -> None:
         """Look now, if a run is expected and nobody has looked; by the thread that listens.
@@ -206,10 +206,10 @@ class InstalledPackagesCheck:
         Args:
             is_ahead: only if that will hold until the run begins, however long that takes.
         """
-        heard = self._folder_watch.heard()
+        changes = self._folder_watch.heard()
         with self._lock:
             snapshot, look = self._expected, self._look
-            has_looked = look is not None and look.is_recent and look.heard == heard
+            has_looked = look is not None and look.is_recent and look.heard == changes
             if snapshot is None or snapshot is not self._known or has_looked:
                 return
             if is_ahead and self._is_remote:
@@ -217,27 +217,27 @@ class InstalledPackagesCheck:
             look = self._look = self._new_look(snapshot)
             is_known = look.heard == self._heard_when_known
         try:
-            found: dict[str, os.stat_result] = {}
+            statuses: dict[str, os.stat_result] = {}
             is_known = is_known or self._get_to_know(snapshot)
-            look.is_right = is_known and not snapshot.spoilt_by(is_installed=True, found=found)
-            if is_ahead and look.is_right and self._hears_all(snapshot, found):
+            look.is_right = is_known and not snapshot.spoilt_by(is_installed=True, found=statuses)
+            if is_ahead and look.is_right and self._hears_all(snapshot, statuses):
                 look.lasts_seconds = math.inf
         finally:
             look.is_over.set()
 
-    def _hears_all(self, snapshot: Snapshot, found: dict[str, os.stat_result]) -> bool:
+    def _hears_all(self, snapshot: Snapshot, statuses: dict[str, os.stat_result]) -> bool:
         """Listen to files that have other names too; say whether nothing can change unheard.
 
         Args:
             snapshot: what has been looked at, and is once more if there is such a file.
-            found: what the look has found.
+            statuses: what the look has found.
         """
-        devices = {each.st_dev for each in found.values()}
+        devices = {each.st_dev for each in statuses.values()}
         if self._is_remote or not all(map(is_of_this_kernel, devices)):
             return False
         linked = {
             (each.st_dev, each.st_ino): path
-            for path, each in found.items()
+            for path, each in statuses.items()
             if each.st_nlink > 1 and stat.S_ISREG(each.st_mode)
         }
         unheard = linked.keys() - self._listened_to

@@ -39,14 +39,14 @@ class RecordingExecutor:
         return recorded
 
     def _record(
-        self, number: int, trial: Trial, ended: Future[Outcome], recorded: TrialFuture
+        self, number: int, trial: Trial, future: Future[Outcome], recorded: TrialFuture
     ) -> None:
         try:
-            if ended.cancelled():
+            if future.cancelled():
                 self.finish(number, trial, replace(Outcome(), exit_code=None, interrupted=True))
-            elif ended.exception() is None:
-                self.finish(number, trial, ended.result())
+            elif future.exception() is None:
+                self.finish(number, trial, future.result())
         except Exception as error:  # noqa: BLE001 - any other way it would be lost: callbacks have no caller
             recorded.fail(error)
         else:
-            recorded.follow(ended)
+            recorded.follow(future)

@@ -198,9 +198,9 @@ class SnapshotPool:
             self._save_memory()
         self._has_grown = False
         before = 0.0 if since is None else since.seconds
-        kept = {each.place for each in self.stage.snapshots.values()}
+        places = {each.place for each in self.stage.snapshots.values()}
         earlier = [each for each in self.missing if each.seconds < before]
-        last = {each.place: each for each in (*earlier, *self._gone) if each.place not in kept}
+        last = {each.place: each for each in (*earlier, *self._gone) if each.place not in places}
         self._gone.clear()
         # A copy there that serves no more, or from an earlier time round, is none of this moment.
         last |= {each.place: each for each in blockers if each.seconds > self._last_at(each.place)}
@@ -234,11 +234,11 @@ class SnapshotPool:
         A program may ask for one at each step: of the latest it keeps all, and before them fewer
         and fewer.
         """
-        kept = self.deepest_first()[::-1]
-        for each in kept:
+        earliest_first = self.deepest_first()[::-1]
+        for each in earliest_first:
             if each.number in self._refused:
                 return each
-        before = [0.0, *(each.seconds for each in kept)]
+        before = [0.0, *(each.seconds for each in earliest_first)]
         last = before[-1]
 
         def loss(at: int) -> float:
@@ -246,5 +246,5 @@ class SnapshotPool:
             prior, this, later = before[at : at + 3]
             return (this - prior) * (later - this) / max(last - this, 1e-9)
 
-        stay = _LATEST if len(kept) > 2 * _LATEST else 1
-        return kept[min(range(len(kept) - stay), key=loss, default=0)]
+        stay = _LATEST if len(earliest_first) > 2 * _LATEST else 1
+        return earliest_first[min(range(len(earliest_first) - stay), key=loss, default=0)]

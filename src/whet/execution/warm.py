@@ -140,8 +140,8 @@ class WarmRuns:
         staged = self._last
         if staged is None:
             return ""
-        kept = staged.stage.snapshots
-        own = [kept[number] for number in self._left & kept.keys()]
+        snapshots = staged.stage.snapshots
+        own = [snapshots[number] for number in self._left & snapshots.keys()]
         own += [] if staged.since is None else [staged.since]
         deepest = max(own, key=lambda each: each.seconds, default=None)
         if deepest is None:
@@ -224,9 +224,11 @@ class WarmRuns:
     def _worth_of(self, snapshot_pool: SnapshotPool, staged: Staged, *, was_refused: bool) -> Worth:
         """Return how long a stretch of a run is worth a copy."""
         assert staged.since is not None
-        number, kept = staged.since.number, snapshot_pool.stage.snapshots
+        number, snapshots = staged.since.number, snapshot_pool.stage.snapshots
         serving = {
-            each for each in self._left if each in kept and not snapshot_pool.is_refused(kept[each])
+            each
+            for each in self._left
+            if each in snapshots and not snapshot_pool.is_refused(snapshots[each])
         }
         return self._worth.after(
             {**staged.since.sources, **staged.changed},
@@ -244,13 +246,13 @@ class WarmRuns:
     ) -> tuple[Staged | None, str]:
         """Return how a run resumes from a snapshot; None and why it can't."""
         others = snapshot_pool.deepest_first()
-        changed, blocker = _fit(snapshot, look if is_settled else None, others)
-        if changed is None:
+        edits, blocker = _fit(snapshot, look if is_settled else None, others)
+        if edits is None:
             return None, blocker
         staged = Staged(
             stage=snapshot_pool.stage,
             since=snapshot,
-            changed=changed,
+            changed=edits,
             added=snapshot_pool.grow,
             debugging=self._debugging,
             look=look,
@@ -304,10 +306,10 @@ class WarmRuns:
         self._settle()
         at_once = Staged(stage=snapshot_pool.stage, debugging=Debugging.AT_ONCE)
         for snapshot in self.before(failure):
-            changed, _ = _fit(snapshot, Snapshot.spoilt_by)
-            if changed is not None:
+            edits, _ = _fit(snapshot, Snapshot.spoilt_by)
+            if edits is not None:
                 with suppress(DivergedError):
-                    return run(replace(at_once, since=snapshot, changed=changed))
+                    return run(replace(at_once, since=snapshot, changed=edits))
         return run(at_once)
 
     def _ladder_for(self, slot: Slot, program: Program) -> SnapshotPool:
@@ -367,8 +369,8 @@ def blocker_of(snapshot: Snapshot, look: Callable[[Snapshot], str] | None) -> st
         snapshot: where it would run on from.
         look: says what has changed of what it had seen; None: only its own files are looked at.
     """
-    changed, why = _fit(snapshot, look)
-    return f"{_name(next(iter(changed)))} has changed" if changed else why
+    edits, why = _fit(snapshot, look)
+    return f"{_name(next(iter(edits)))} has changed" if edits else why
 
 
 def _chain(failure: Failure) -> list[tuple[str, str]]:
@@ -393,9 +395,9 @@ def _is_inside(stack: tuple[tuple[str, str], ...], chain: list[tuple[str, str]])
 
 def _edited(snapshot: Snapshot) -> dict[str, int]:
     """Return from which line on each of its sources says something else now."""
-    changed, _ = _fit(snapshot, None)
+    edits, _ = _fit(snapshot, None)
     return {
-        path: first_difference(snapshot.sources[path], now) for path, now in (changed or {}).items()
+        path: first_difference(snapshot.sources[path], now) for path, now in (edits or {}).items()
     }
 
 
@@ -405,18 +407,18 @@ def _fit(
     others: Sequence[Snapshot] = (),
 ) -> tuple[dict[str, bytes] | None, str]:
     """Return what its sources say now that have changed, or None and why it can't be used."""
-    spoilt = look(snapshot) if look is not None else ""
-    if spoilt:
-        return None, change_seen(spoilt, snapshot, others)
-    changed: dict[str, bytes] = {}
+    blocker = look(snapshot) if look is not None else ""
+    if blocker:
+        return None, change_seen(blocker, snapshot, others)
+    edits: dict[str, bytes] = {}
     for path, then in snapshot.sources.items():
         try:
             now = Path(path).read_bytes()
         except OSError as error:
             return None, f"{_name(path)}: {error.strerror}"
         if now != then:
-            changed[path] = now
-    return changed, ""
+            edits[path] = now
+    return edits, ""
 
 
 def _refusal(staged: Staged, reset_began: float | None) -> str:

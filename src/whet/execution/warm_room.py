@@ -79,14 +79,14 @@ class WarmRoom:
             cwd=trial.cwd,
         )
         inside = replace(trial, limits=replace(trial.limits, room=None))
-        said = {
+        message = {
             "trial": inside.to_json(),
             "environment": dict(environment),
             "pycache": str(pycache),
         }
         payloads = {each.digest: _held(payload_of(each.digest)) for each in trial.payloads}
         self._process = RoomProcess(
-            _SERVER, room, program, (json.dumps(said), payloads), cleanup_journal
+            _SERVER, room, program, (json.dumps(message), payloads), cleanup_journal
         )
 
     @property
@@ -104,9 +104,9 @@ class WarmRoom:
         """
         channel, (path, text) = self._process.channel, change or ("", "")
         most = min(limits.output_bytes or _MOST_OUTPUT_BYTES, _MOST_OUTPUT_BYTES)
-        asked = json.dumps(replace(limits, room=None, output_bytes=most).to_json())
+        limits_text = json.dumps(replace(limits, room=None, output_bytes=most).to_json())
         try:
-            channel.send("run", (asked, path, text.encode()))
+            channel.send("run", (limits_text, path, text.encode()))
         except OSError:
             return Ran()
         seconds = (limits.wall_seconds or 0.0) + _PATIENCE_SECONDS
@@ -138,14 +138,19 @@ def _has_come(descriptor: int, seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def _ran(told: str, streams: list[BytesOutput]) -> Ran:
-    said, by_digest = as_record(decoded(told), "run"), {each.digest: each for each in streams}
-    outcome = Outcome.of_record(record(said, "outcome"), lambda digest, _: by_digest[digest])
-    use = optional_record(said, "resources")
+def _ran(text: str, streams: list[BytesOutput]) -> Ran:
+    record_of_run, by_digest = (
+        as_record(decoded(text), "run"),
+        {each.digest: each for each in streams},
+    )
+    outcome = Outcome.of_record(
+        record(record_of_run, "outcome"), lambda digest, _: by_digest[digest]
+    )
+    use = optional_record(record_of_run, "resources")
     return Ran(
         outcome=replace(outcome, resources=None if use is None else ResourceUse.from_json(use)),
-        is_clean=boolean(said, "is_clean"),
-        snapshots=integer(said, "snapshots"),
+        is_clean=boolean(record_of_run, "is_clean"),
+        snapshots=integer(record_of_run, "snapshots"),
     )
 
 

@@ -39,9 +39,9 @@ class _NoCopyError(Exception):
 def main(descriptor: int, lifeline: int, tells: int) -> None:
     """Enter the room, and run what is asked for until the socket closes."""
     channel = Channel.inherited(descriptor)
-    said, payloads = entered(channel, lifeline, tells)
+    request, payloads = entered(channel, lifeline, tells)
     _HOME.mkdir()
-    settings = as_record(decoded(said), "settings")
+    settings = as_record(decoded(request), "settings")
     trial = Trial.from_json(record(settings, "trial"))
     cleanup_journal = CleanupJournal(_HOME / "made")
     runs = _Runs(cleanup_journal)
@@ -69,14 +69,14 @@ def main(descriptor: int, lifeline: int, tells: int) -> None:
 
 def _answer(outcome: Outcome, runs: "_Runs") -> tuple[str, bytes, bytes]:
     use = outcome.resources
-    said = {
+    answer = {
         "outcome": outcome.to_json(),
         "resources": None if use is None else use.to_json(),
         "is_clean": runs.is_clean,
         "snapshots": runs.snapshots,
     }
     stdout, stderr = (each.head(each.size_bytes) for each in (outcome.stdout, outcome.stderr))
-    return json.dumps(said), stdout, stderr
+    return json.dumps(answer), stdout, stderr
 
 
 class _Runs:

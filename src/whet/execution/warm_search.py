@@ -225,17 +225,17 @@ class WarmSearch:
             place.ladders.clear()  # they have ended with the spawner that kept them
             place.spawner = slot.spawner
         same = self._but_for_what_varies(program)
-        found = next((each for each in place.ladders if each[0] == same), None)
-        if found is None:
-            found = (same, self._new_ladder(place, program))
+        own_ladder = next((each for each in place.ladders if each[0] == same), None)
+        if own_ladder is None:
+            own_ladder = (same, self._new_ladder(place, program))
         else:
-            place.ladders.remove(found)
-        place.ladders.append(found)
+            place.ladders.remove(own_ladder)
+        place.ladders.append(own_ladder)
         if len(place.ladders) > _MOST_PROGRAMS:
             _, oldest = place.ladders.pop(0)
             for snapshot in tuple(oldest.stage.snapshots.values()):
                 self._drop(slot, oldest, snapshot)
-        return found[1]
+        return own_ladder[1]
 
     def _but_for_what_varies(self, program: Program) -> Program:
         # Time is kept from outside, and a search with a deadline gives each trial less of it.
@@ -334,8 +334,8 @@ def _search(program: Program) -> Search:
 
 def _deepest_first(snapshot_pool: _Ladder) -> list[Snapshot]:
     # How long it took to get to places says which of them is deeper within one run only.
-    kept = snapshot_pool.stage.snapshots.values()
-    return sorted(kept, key=lambda each: (each.kind != _AWAITS, -each.seconds))
+    snapshots = snapshot_pool.stage.snapshots.values()
+    return sorted(snapshots, key=lambda each: (each.kind != _AWAITS, -each.seconds))
 
 
 def _is_due(count: int) -> bool:
