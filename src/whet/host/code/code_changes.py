@@ -91,7 +91,7 @@ def file_changes(before: CodeState, after: CodeState) -> tuple[FileChange, ...]:
 def diff_text(before: CodeState, after: CodeState) -> str:
     """Return the change of the kept files as a unified diff.
 
-    Bytes that are no UTF-8 are shown as replacement characters.
+    Bytes that aren't UTF-8 become replacement characters.
 
     Raises:
         GitFailedError: if one of the states is no longer in the repository.

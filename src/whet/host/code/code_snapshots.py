@@ -30,7 +30,7 @@ from whet.host.process.working_tree import Stamp, WorkingTree, folder_with_git, 
 KEPT_BELOW_BYTES = 10_000_000
 
 # A file that is written while it is read makes git stop; the last try starts from nothing, for
-# an index of whet's own that was damaged, or whose objects were collected.
+# whet's own index is damaged, or its objects were collected.
 _ATTEMPTS = 3
 _IN_A_LINE = 3  # of the paths are named
 
@@ -49,7 +49,7 @@ _EMPTY_TREES = (
 
 @value_class(kw_only=True)
 class Snapshot:
-    """What was found out about the code.
+    """The result of looking at the code.
 
     Attributes:
         code: the code, or None if it could not be recorded.
@@ -284,7 +284,7 @@ class _Session:
         return (*(stamp_of(path) for path in (index, *self.tree.ignore_files)), left_out)
 
     def _own(self) -> tuple[str, ...]:
-        """Return whet's own folders that lie in the working tree, from its top."""
+        """Return whet's own folders in the working tree, relative to its top."""
         top = os.path.realpath(self.tree.top)
         folders = (os.path.realpath(each) for each in (self.state, own_folder()) if each)
         paths = (os.path.relpath(each, top) for each in folders)

@@ -34,7 +34,7 @@ def unsaved_beside(file: str) -> str:
 def unsaved_below(folder: Path) -> list[str]:
     """Return the files of a folder, and of those in it, of which an editor holds changes.
 
-    Of a very large one only a part is looked at.
+    It reads only a part of a very large one.
     """
     found: list[str] = []
     for path in _editors_files(folder):

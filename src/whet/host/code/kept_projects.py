@@ -12,7 +12,7 @@ from whet.host.files.user_state import is_private, user_state
 
 @value_class(kw_only=True)
 class KeptProject:
-    """What is kept of a project.
+    """The state of a project.
 
     Attributes:
         root: where the project is, or was.

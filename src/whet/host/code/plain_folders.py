@@ -116,7 +116,7 @@ class _Look:
         self._ignored = frozenset(_names_ignored(top))
 
     def heavy_and_large(self) -> tuple[list[str], list[str]]:
-        """Return the folders that hold what is made or installed, and those with many files.
+        """Return the folders with generated or installed files, and those with many files.
 
         Raises:
             _TooMuchError: if the rest is too large to keep anything.

@@ -39,7 +39,7 @@ class Project:
 
     Attributes:
         root: nearest folder upwards with a `.whet` or a `.git`, else the folder itself. A `.whet`
-            that somebody else put there, or in a folder that others can write to, such as `/tmp`,
+            that belongs to another user, or is in a folder that others can write to, such as `/tmp`,
             doesn't count.
         state: where the notebook is: in the user's own state folder, never in the project, as what
             is there may come from anybody. `WHET_DIR` moves it. `prepare` makes it.
@@ -69,7 +69,7 @@ class Project:
         return cls(root=root, state=state, folder=folder)
 
     def prepare(self) -> None:
-        """Make the state folder, which nobody else may enter.
+        """Make the state folder, which only the user may enter.
 
         Raises:
             CannotWrite: if it may not be made.
@@ -167,7 +167,7 @@ class Settings:
         toggles: switches of the user's own by name; `[toggles.NAME]`.
         secrets: what is a secret beside what looks like one: names, as globs, and beginnings of
             values behind `prefix:`.
-        not_secrets: what is none though it looks like one; the user's alone may say so.
+        not_secrets: exceptions that look like a secret; only the user's own settings may name them.
         not_agreed: switches of the project that the user has not agreed to; they set variables for
             commands, and a project may come from anybody. None of them is in `toggles`.
     """
@@ -296,7 +296,7 @@ def _list_in(data: JsonObject, name: str, source: str) -> tuple[str, ...]:
 
 
 def _nearest_marked(folder: Path) -> Path | None:
-    # `.git` is a file in worktrees and submodules; a file `.whet` is somebody else's.
+    # `.git` is a file in worktrees and submodules; a file `.whet` isn't whet's.
     # Not `Path.exists`, which raises where a folder above may not be entered.
     trusted = {os.geteuid(), _owner_of(folder)}  # root may work in the folder of a user
     for each in (folder, *folder.parents):

@@ -22,12 +22,12 @@ _TESTS = re.compile(r"/tests?/|/test_[^/]*$|_test\.[^/.]*$")
 _RENAMED = re.compile(r"\s*R\d+")
 
 _NOT_MOVED = frozenset({"HOME", "PWD", "OLDPWD"})
-"""A repository of the home folder moves nobody's home; the executor sees to `PWD`."""
+"""A repository in the home folder doesn't move `HOME`; the executor sets `PWD`."""
 
 
 @value_class(kw_only=True)
 class Relocation:
-    """The move from the user's working tree to one of whet's own.
+    """The move from the user's working tree to one of whet's working trees.
 
     What the user has but git doesn't track (a payload, a new test, a virtual environment) is
     in no revision: it stays where it is and is named by its absolute path.

@@ -45,7 +45,7 @@ _Content = dict[str, "int | None"]
 
 
 class _Way(Enum):
-    """How saves are heard of: each way where the one before it isn't possible."""
+    """The ways to notice saves, each for when the one before isn't possible."""
 
     ALL = "a recursive watch"
     EACH = "a watch for each folder, as one of them isn't readable"
@@ -71,7 +71,7 @@ class Saves:
     one that is told each folder doesn't, and hears nothing of new ones: another takes over then.
 
     Attributes:
-        why_slow: why nobody tells of saves, so that they are looked for; empty: somebody does.
+        why_slow: why the system reports no saves, so that whet polls; empty: it reports them.
         what_helps: what the user can do about it.
     """
 
@@ -142,7 +142,7 @@ class Saves:
             thread.start()
         except RuntimeError:
             if is_on is None:
-                raise  # nobody is to be replaced
+                raise  # there is no watcher to replace
             self._look(stop)  # the one that is to be replaced stays
         else:
             self._watchers.append(thread)
@@ -333,7 +333,7 @@ def _shown(path: Path) -> str:
 
 @dataclass(slots=True)
 class _Heard:
-    """Until when all saves have been heard of."""
+    """The time up to which all saves are known."""
 
     at_ns: int = field(default_factory=time.time_ns)
 
@@ -387,7 +387,7 @@ def changed_at(path: str) -> int | None:
 
 
 def wait_until_written(paths: Iterable[str]) -> None:
-    """Wait until nobody has one of these files open to write to it; a second at most."""
+    """Wait until no process has one of these files open for writing; a second at most."""
     until = time.monotonic() + _WRITING_SECONDS
     for path in paths:
         while is_open_for_writing(path) and time.monotonic() < until:
@@ -397,7 +397,7 @@ def wait_until_written(paths: Iterable[str]) -> None:
 def is_open_for_writing(path: str) -> bool:
     """Whether anybody has a file open to write to it; no where the system can't tell.
 
-    A lease is given for a file that nobody writes to; it is given back at once. Source: fcntl(2).
+    The kernel grants a lease only for a file that no process writes to; it is released at once. Source: fcntl(2).
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):

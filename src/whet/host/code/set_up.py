@@ -14,7 +14,7 @@ _Mark = tuple[int, int, int]
 
 @value_class(kw_only=True)
 class SetUp:
-    """What is in a checkout beside the files of its commit, once its setup has run.
+    """The files of a checkout that its setup made, in addition to those of its commit.
 
     Attributes:
         state: digest of all that the setup reads.

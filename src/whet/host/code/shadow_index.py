@@ -195,7 +195,7 @@ class ShadowIndex:
         )  # fmt: skip
 
     def keep(self, names: Iterable[str]) -> None:
-        """Keep objects of the repository, which may remove them, beside whet's own.
+        """Keep the repository's objects next to whet's own, because the repository may remove them.
 
         Raises:
             GitFailedError: if the repository doesn't have one of them.

@@ -120,7 +120,7 @@ class Memory:
 
 
 def recall(path: str) -> Memory | None:
-    """Return what was written down at ``path``; None if nothing that can be read was."""
+    """Return the record at ``path``; None if there is no readable one."""
     try:
         with open(path, "rb") as file:
             data = as_record(decoded(file.read()), os.path.basename(path))

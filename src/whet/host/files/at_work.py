@@ -11,14 +11,14 @@ _NAME = "at-work"
 
 @contextmanager
 def at_work(state: Path) -> Generator[None]:
-    """Be at work with the state in the block; wait while somebody tidies it up."""
+    """Use the state in the block; wait while another whet tidies it up."""
     with _locked(state, fcntl.LOCK_SH):
         yield
 
 
 @contextmanager
 def alone(state: Path) -> Generator[bool]:
-    """Tell whether nobody is at work with the state; who begins meanwhile waits.
+    """Return whether no whet uses the state; one that begins meanwhile waits.
 
     Where the file system keeps no locks it isn't known, and False.
     """
@@ -32,7 +32,7 @@ def _locked(state: Path, how: int) -> Generator[bool]:
     lock = -1
     with suppress(OSError):
         lock = os.open(state / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    if lock < 0:  # nobody can write there, so nobody removes anything
+    if lock < 0:  # no whet can write there, so none removes anything
         yield False
         return
     try:

@@ -149,7 +149,7 @@ class MountChanges:
     """
 
     def __init__(self) -> None:
-        """Hear of what changes from now on."""
+        """Report changes from now on."""
         try:
             self._file = os.open(_MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -164,7 +164,7 @@ class MountChanges:
         return bool(self._poll.poll(0))
 
     def close(self) -> None:
-        """Hear no more."""
+        """Stop reporting changes."""
         if self.are_heard:
             os.close(self._file)
 

@@ -80,7 +80,7 @@ def put_back(path: Path, data: bytes) -> bool:
 
 
 def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
-    """Return what a file holds that may come from anybody: one that waits or has no end is none.
+    """Return the content of an untrusted file; one that blocks or has no end is refused.
 
     Raises:
         OSError: if it is no file, a pipe or a device say, or is larger than that.
@@ -95,7 +95,7 @@ def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> by
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:
-    """Write all of ``data``: one ``write`` may take only a part, on a nearly full disk for one."""
+    """Write all of ``data``: a single ``write`` may take only a part, such as on a nearly full disk."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -131,7 +131,7 @@ def sync(path: Path) -> None:
 
 
 def lock_file(descriptor: int, *, waits: bool) -> bool:
-    """Lock a file, for as long as its descriptor is open; return whether nobody else holds it.
+    """Lock a file for as long as its descriptor is open; return whether that worked.
 
     Some file systems keep no locks, such as some NFS mounts: there it is always True.
     """
@@ -183,7 +183,7 @@ def _allow(folder: Path) -> None:
 
 
 def empty_of_files(folder: Path, *, but: Collection[str] = ()) -> list[str]:
-    """Remove what is no folder from ``folder`` and return the names of the folders in it.
+    """Remove everything but folders from ``folder``, and return the names of its folders.
 
     Args:
         folder: the one that is emptied.

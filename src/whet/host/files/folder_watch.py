@@ -32,11 +32,11 @@ _BUFFER_BYTES = 1 << 16
 
 @value_class
 class Hearing:
-    """What can be heard of.
+    """What the watch can report.
 
     Attributes:
         is_deaf: something that was asked for can be missed.
-        is_remote: something of it may be changed by another machine, of which nobody here hears.
+        is_remote: another machine may change it, which this one doesn't notice.
     """
 
     is_deaf: bool
@@ -94,7 +94,7 @@ class FolderWatch:
         that this is to be done again.
 
         Args:
-            near: where a save is told of.
+            near: where a save is reported.
             paths: where any change counts in `heard`, of what a link leads to as well, and of any
                 folder on the way to it. What doesn't exist counts when it appears.
             folders: the same, and any change in them.
@@ -276,7 +276,7 @@ def _is_local(folder: str) -> bool:
 
 
 def _target(path: str) -> str:
-    """Return what a link holds; empty if it is none."""
+    """Return the target of a link; empty if it isn't one."""
     try:
         return os.readlink(path)
     except OSError:

@@ -25,7 +25,7 @@ _NOT_MAPPED = ("failed to map segment", "cannot allocate memory", "out of memory
 def refused(error: Exception) -> WhetError | None:
     """Return the error to show where the system has refused whet something; None: it is a bug.
 
-    A full disk, a limit on memory or files: nobody can mend them in whet.
+    A full disk, a limit on memory or files: whet can't fix these.
     """
     if isinstance(error, OSError):
         return _of_system(error) or _of_folder()

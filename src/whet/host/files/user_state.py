@@ -41,7 +41,7 @@ def user_state(environment: Mapping[str, str]) -> Path:
 def is_private(
     folder: Path, *, may_be_missing: bool = False, others_may_write: bool = False
 ) -> bool:
-    """Whether a folder is no link and the user's own, and nobody else may write to it."""
+    """Whether a folder isn't a link, is the user's own, and only the user may write to it."""
     try:
         status = folder.lstat()
     except FileNotFoundError:

@@ -145,7 +145,7 @@ class CallGroups:
     )
 
     def failure(self, process: Process, call: str, error: str, path: str) -> FailedGroup | None:
-        """Return what a failing call belongs to, counted; None if there is no room for more."""
+        """Return the group of a failing call, counted; None if there are too many groups."""
         key = (process.pid, call, error, path)
         group = self._failures.get(key)
         if group is None:

@@ -83,7 +83,7 @@ class Following:
         self._server.finish()
 
     def evidence(self) -> tuple[Evidence, ...]:
-        """Return what was seen."""
+        """Return the observed calls."""
         calls = self._follower.groups.calls()
         left = sorted(self._sieve.telling(calls.failures), key=lambda each: each.order)
         calls = replace(calls, failures=tuple(left[-_MOST_KEPT:]))

@@ -31,7 +31,7 @@ def waits_of(pid: int, agent_folder: Path | None) -> tuple[ThreadWait, ...]:
     while not _waits_for_lock(pid):
         if time.monotonic() > gives_up_at:
             return ()
-        time.sleep(0.002)  # whoever looked before has let it continue just now
+        time.sleep(0.002)  # an earlier look has just let it continue
     return tuple(_waits(told_at(LOCKS_SIGNAL, pid, agent_folder, "locks") or ""))
 
 

@@ -18,7 +18,7 @@ _MOST_BYTES = 8 << 20
 
 @value_class(kw_only=True)
 class Present:
-    """A Python that told of itself.
+    """A Python that reported itself.
 
     Attributes:
         executable: its path.
@@ -56,7 +56,7 @@ def name_of(pid: int, agent_folder: Path) -> str:
 
 
 def ended_in(evidence: Sequence[Evidence]) -> tuple[ProcessEnd, ...]:
-    """Return the processes that ended badly, in the order in which that was heard of."""
+    """Return the processes that ended badly, in the order of the reports."""
     return tuple(
         ProcessEnd(pid=integer(each, "pid"), name=text(each, "name"), code=integer(each, "code"))
         for known in evidence
@@ -66,7 +66,7 @@ def ended_in(evidence: Sequence[Evidence]) -> tuple[ProcessEnd, ...]:
 
 
 def pythons_in(evidence: Sequence[Evidence]) -> tuple[Present, ...]:
-    """Return the Pythons that told of themselves."""
+    """Return the Pythons that reported themselves."""
     return tuple(
         Present(
             executable=text(told, "executable"),

@@ -187,7 +187,7 @@ def _again(
     *,
     native: bool,
 ) -> ProcessStack | None:
-    """Return the stacks with what a second look tells: which threads have moved."""
+    """Return the stacks, with the threads that have moved in a second sample marked."""
     now = facts_of(before.pid)
     if now is None or now.state == "Z":
         return replace(first, notes=(*first.notes, "it ended during the sampling"))
@@ -230,7 +230,7 @@ def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...],
 
 
 def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
-    """Return the threads that py-spy tells of, or why it tells of none."""
+    """Return the threads that py-spy reports, or why it reports none."""
     try:
         answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
     except (ToolMissingError, OSError, TimeoutExpired) as error:
@@ -282,7 +282,7 @@ def of_core(core: Path, program: str) -> tuple[ProcessStack, ...]:
 
     Args:
         core: the file.
-        program: what had crashed; a Python interpreter, for one.
+        program: the program that crashed, such as a Python interpreter.
     """
     return (_python_of_core(core), _native_of_core(core, program))
 

@@ -113,7 +113,7 @@ def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
 
 
 def agent_folder_of(pid: int) -> Path | None:
-    """Return where the agent in a process was told to write; None: it was told nothing."""
+    """Return where the agent in a process should write; None: nowhere."""
     with suppress(OSError):
         for pair in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
             if pair.startswith(b"WHET_AGENT="):
@@ -346,7 +346,7 @@ def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
 
 
 def spied_frames(thread: JsonObject) -> tuple[Frame, ...]:
-    """Return the frames of a thread as py-spy tells of it, innermost last."""
+    """Return the frames of a thread as py-spy reports them, innermost last."""
     found = (_spied(frame) for frame in reversed(records(thread, "frames")))
     # From Python 3.13 on the interpreter itself has a frame where it calls an `__init__`.
     return tuple(frame for frame in found if frame.line or frame.path != frame.function)
@@ -363,7 +363,7 @@ def _spied(frame: JsonObject) -> Frame:
 
 
 def find_spy() -> str | None:
-    """Return the path of py-spy: that beside whet first."""
+    """Return the path of py-spy, preferably the one next to whet."""
     folders = [os.path.dirname(sys.executable), *os.get_exec_path()]
     for folder in folders:
         path = os.path.join(folder, "py-spy")

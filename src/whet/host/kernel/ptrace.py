@@ -115,7 +115,7 @@ class Tracer:
     def go_on(self, tid: int, *, to_border: bool, signal: int = 0) -> None:
         """Let a thread run to its next stop; to the border of a system call if asked.
 
-        One that is gone is left alone: its end is told by `wait`.
+        It ignores one that is gone: `wait` reports its end.
         """
         self._quick(_SYSCALL if to_border else _CONT, tid, 0, signal)
 
@@ -158,7 +158,7 @@ class Tracer:
         return number, value
 
     def arguments(self) -> tuple[int, ...]:
-        """Return the arguments of the call that `ended` told of last."""
+        """Return the arguments of the call that `ended` reported last."""
         if not self._reads_registers:
             return self._last
         registers = _REGISTERS.unpack_from(self._buffer)

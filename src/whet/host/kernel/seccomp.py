@@ -52,7 +52,7 @@ class Filter:
         """Watch this process from now on, forever.
 
         Args:
-            asks: whoever has the listener answers; otherwise a tracer is told.
+            asks: the owner of the listener answers; otherwise a tracer gets it.
 
         Returns:
             the listener and 0; or -1 and the error number, when the kernel refuses.
@@ -102,7 +102,7 @@ def instructions() -> "list[Instruction]":
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, ARCHITECTURES[machine()]),
-        (_RETURN, 0, 0, _ASK),  # what a foreign call means nobody here knows
+        (_RETURN, 0, 0, _ASK),  # whet can't decode a foreign call
         (_LOAD, 0, 0, _NUMBER),
     ]
     if machine() == "x86_64":

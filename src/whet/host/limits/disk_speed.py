@@ -23,14 +23,14 @@ def mounted_disks() -> tuple[str, ...]:
 
 
 def v1_limits(bytes_per_second: int) -> Iterator[tuple[str, str]]:
-    """Yield what is written to which file of a group of version 1."""
+    """Yield the files of a group of version 1, and what to write to each."""
     for disk in mounted_disks():
         for name in (READS_V1, WRITES_V1):
             yield name, f"{disk} {bytes_per_second}"
 
 
 def v2_limits(bytes_per_second: int) -> Iterator[tuple[str, str]]:
-    """Yield what is written to which file of a group of version 2."""
+    """Yield the files of a group of version 2, and what to write to each."""
     for disk in mounted_disks():
         yield "io.max", f"{disk} rbps={bytes_per_second} wbps={bytes_per_second}"
 

@@ -79,7 +79,7 @@ class Prepared(Protocol):
         ...
 
     def close(self) -> None:
-        """Remove what was made; also called if the trial never started."""
+        """Remove everything that it made; also called if the trial never started."""
         ...
 
 

@@ -33,7 +33,7 @@ class Count:
     """What has become of one fault.
 
     Attributes:
-        fault: what was asked for.
+        fault: the request.
         seen: how many calls it could have hit.
         hits: how many it has hit.
         first: the file of the first call that it has hit; empty: none.
@@ -116,7 +116,7 @@ class Injector:
         try:
             fcntl.ioctl(listener, RECEIVE, request)
         except OSError:
-            return  # whoever made the call is dead
+            return  # the caller is dead
         identity, pid, _, number, _, _, *arguments = REQUEST.unpack(request)
         error = self._error_for(pid, number, arguments)
         answer = (identity, 0, -error, 0) if error else (identity, 0, 0, CONTINUE)

@@ -9,7 +9,7 @@ from whet.host.process.cleanup_journal import CleanupJournal
 
 
 def furnished(room: Room, program: Program, cleanup_journal: CleanupJournal) -> Iterator[Prepared]:
-    """Yield what stands around a trial besides its limits.
+    """Yield the parts of a trial's environment other than its limits.
 
     Raises:
         WhetError: if something can't be had on this machine.

@@ -36,7 +36,7 @@ class Load:
     notes: tuple[str, ...] = ()
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
-        """Return nothing: it is no limit."""
+        """Return nothing: it isn't a limit."""
         return ()
 
     def close(self) -> None:

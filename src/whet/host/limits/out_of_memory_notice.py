@@ -17,7 +17,7 @@ def tell_of_felled(
     """Write a line about it where whet talks.
 
     Args:
-        console: the user's; None: nobody watches.
+        console: the user's; None: no output is shown.
         limits: of the shell.
         noted: by the watch: how much there was, number and name of the process.
         frames: where that process stood, the innermost last; empty: nobody knows.

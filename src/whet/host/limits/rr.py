@@ -55,7 +55,7 @@ def keep_one_recording(traces: Path, *, is_wanted: bool) -> None:
 
     Args:
         traces: the folder of recordings.
-        is_wanted: the latest one shows the failure; what was kept before gives way to it.
+        is_wanted: the latest one shows the failure, and replaces the one kept before.
     """
     with suppress(OSError):
         newest = (traces / LATEST).resolve(strict=True)

@@ -173,7 +173,7 @@ class CleanupJournal:
             raise storage_error(error, record) from error
 
     def forget(self, path_or_pid: str) -> None:
-        """Strike out a thing that is gone, or is now somebody else's."""
+        """Remove the entry of a resource that is gone, or now belongs to another process."""
         with self._lock:
             _, record = self._mine.pop(path_or_pid, (None, None))
         if record is not None:

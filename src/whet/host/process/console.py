@@ -37,7 +37,7 @@ class Console:
         terminal: the user's terminal if standard output is one.
         is_interactive: the user's keys go to the program: standard input is a terminal too,
             and whet is in its foreground.
-        is_shown: the user sees the program, and it hears of his keys and signals.
+        is_shown: the user sees the program, and it gets the user's keys and signals.
         is_one_place: both streams are shown in one terminal, or go into one pipe or file.
         joins_errors: programs get one stream for both there, so that they are shown in the order in
             which they are written; the errors are part of the captured standard output then.

@@ -27,7 +27,7 @@ class Control:
         self._requests.append(request)
         with self._lock:
             if self._wake >= 0:
-                with suppress(BlockingIOError):  # full: it will wake all the same
+                with suppress(BlockingIOError):  # full: it will wake anyway
                     os.write(self._wake, b"!")
 
     def take(self) -> list[Request]:

@@ -17,7 +17,7 @@ _NUDGE_SECONDS = (0.0, 0.01, 0.05, 0.2, 1.0)
 
 
 class EndSignalError(SystemExit):
-    """SIGTERM or SIGHUP told whet to end; the code is a shell's."""
+    """SIGTERM or SIGHUP ended whet; the code is the one that a shell shows."""
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ class NonblockingWriter:
     Attributes:
         descriptor: where it writes.
         is_broken: nothing more is written.
-        has_lost_reader: whoever read it has gone (``whet run … | head``).
+        has_lost_reader: its reader has gone (``whet run … | head``).
         wrote_at: when it last wrote, in nanoseconds; 0: never.
     """
 
@@ -68,7 +68,7 @@ class NonblockingWriter:
 
     @property
     def is_in_line(self) -> bool:
-        """Whether what was written last is a line that has not ended."""
+        """Whether the output ends in an unfinished line."""
         shown = _UNSEEN.sub(b"", self._tail)
         return bool(shown) and not shown.endswith(b"\n")
 
@@ -96,12 +96,12 @@ class NonblockingWriter:
             self._waiting.pop(0)
 
     def give_up(self) -> None:
-        """Write nothing more: whoever reads it has stopped."""
+        """Write nothing more: the reader has stopped."""
         self.is_broken = True
         self._forget()
 
     def fall_silent(self) -> None:
-        """Write nothing more of this program, nor what is left: nobody waits until it is read."""
+        """Drop the rest of this program's output: whet doesn't wait for the reader."""
         self._is_silent = True
         self._forget()
 

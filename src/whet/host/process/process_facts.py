@@ -23,7 +23,7 @@ class ProcessFacts:
         command: its command line, in one line.
         state: a letter of proc(5).
         cpu_seconds: user and system time of all its threads.
-        waits_in: the kernel's function that it waits in; empty: not told.
+        waits_in: the kernel function that it waits in; empty: unknown.
         rank: its place in a distributed job, if it has one.
         switches: how often each of its threads has been on a processor.
     """
@@ -39,7 +39,7 @@ class ProcessFacts:
 
 
 def facts_of(pid: int) -> ProcessFacts | None:
-    """Return what is known of a process; None if it is gone."""
+    """Return the facts about a process; None if it is gone."""
     folder = Path(f"/proc/{pid}")
     try:
         line = (folder / "stat").read_bytes()
@@ -67,7 +67,7 @@ def all_pids() -> list[int]:
 
 
 def is_of_trial(pid: int) -> bool:
-    """Whether a process belongs to a trial of whet's."""
+    """Whether a process belongs to one of whet's trials."""
     with suppress(OSError):
         return b"\0WHET_TRIAL=1\0" in b"\0" + Path(f"/proc/{pid}/environ").read_bytes()
     return False

@@ -15,7 +15,7 @@ _NAMELESS = ("pipe:", "socket:")  # one with a name may find another reader
 def interrupted_without_reader(stream: int = 1) -> Generator[None, None, None]:
     """Interrupt whet, as Ctrl-C does, once the program at the other end of a pipe has gone.
 
-    Whoever writes hears of it by himself, but may have nothing to say for hours.
+    A write would notice it, but whet may write nothing for hours.
     Where SIGINT is ignored (`&` in a script) it is SIGTERM.
     """
     if not _is_nameless(stream):
@@ -25,7 +25,7 @@ def interrupted_without_reader(stream: int = 1) -> Generator[None, None, None]:
     thread = DaemonThread(target=_look, args=(stream, over), name="whet-readers")
     try:
         thread.start()
-    except RuntimeError:  # no more threads are allowed: the next write tells
+    except RuntimeError:  # no more threads are allowed: the next write notices it
         os.close(over)
         os.close(end)
         yield

@@ -39,7 +39,9 @@ class ReportServer:
     def finish(self) -> None:
         """Return when it has been served, or when patience ends; all processes must have ended."""
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread if nobody ever came
+            self._listener.shutdown(
+                socket.SHUT_RDWR
+            )  # wakes the thread if no process ever connected
         if self._thread.ident is not None:
             self._thread.join(timeout=self._patience_seconds)
         self._listener.close()

@@ -14,7 +14,7 @@ _SENT = 0x4010  # as `whet.host.kernel.syscalls.MAGIC_FLAGS`: lets a filter tell
 
 
 def new_listener() -> "socket.socket":
-    """Return a socket that listens under a name that nobody can guess."""
+    """Return a socket that listens under a random name."""
     import socket  # only who listens needs what it adds
 
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

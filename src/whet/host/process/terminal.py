@@ -39,7 +39,7 @@ class PseudoTerminal:
         return made
 
     def resize(self, size: bytes) -> None:
-        """Give it another size; the program in its foreground hears of it (SIGWINCH)."""
+        """Give it another size; the program in its foreground gets SIGWINCH."""
         with suppress(OSError):
             fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
 
@@ -126,5 +126,5 @@ class Terminal:
         self._is_raw = False
         atexit.unregister(self.restore)
         with suppress(termios.error):  # it may have been hung up
-            # Not after all output is out (TCSADRAIN): whoever draws it may stand still.
+            # Not after all output is out (TCSADRAIN): the terminal may have stopped.
             termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)

@@ -27,7 +27,7 @@ class ToolResult:
 
     @property
     def text(self) -> str:
-        """Standard output without the line end; bytes that are no UTF-8 survive as surrogates."""
+        """Standard output without the line end; bytes that aren't UTF-8 become surrogates."""
         return self.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
 
     @property
@@ -64,7 +64,7 @@ def call_tool(
     """
     # In a session of its own no Ctrl-C of the terminal reaches it, and `end_tools_of` all of it.
     is_apart = is_cleaning_up() or threading.current_thread() is not threading.main_thread()
-    # One that is interrupted while it is being started would be nobody's, and run on.
+    # If an interrupt came during the start, nothing would end the tool.
     with nullcontext(_nothing) if is_apart else holding_signals() as let_go:
         try:
             process = subprocess.Popen(

@@ -27,7 +27,7 @@ class IndexFile:
 
 
 class NoPackagePageError(Exception):
-    """What came is no page of a package."""
+    """The answer isn't a package's page."""
 
 
 def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, ...]:

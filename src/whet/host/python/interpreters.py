@@ -51,7 +51,7 @@ class Search:
         return ""
 
     def script_of(self, program: str) -> str:
-        """Return the path of a program that is a script; empty if it is none."""
+        """Return the path of a program that is a script; empty if it isn't one."""
         path = self._which(program)
         return path if path and _shebang(path) else ""
 

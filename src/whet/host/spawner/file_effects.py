@@ -139,7 +139,7 @@ class FileEffects:
     # ---- snapshots ----
 
     def keep(self, number: int, pid: int) -> None:
-        """Keep what is made by now, for a snapshot.
+        """Keep the files made so far, for a snapshot.
 
         Args:
             number: the snapshot.
@@ -195,13 +195,13 @@ class FileEffects:
         }
 
     def drop(self, number: int) -> None:
-        """Forget what was kept for a snapshot."""
+        """Forget the files kept for a snapshot."""
         self._mapped.pop(number, None)
         self._kept.pop(number, None)
         self._at.pop(number, None)
 
     def put_back(self, number: int) -> None:
-        """Make again what was made by the time of a snapshot, and resume from there.
+        """Make the files of a snapshot's moment again, and resume from there.
 
         Raises:
             CannotPutBackError: if something else is in the way, or the system fails.

@@ -29,7 +29,7 @@ class FirstAccess:
         self._paths = paths
 
     def look(self, pid: int) -> None:
-        """Ask the process that has just been heard of if it is the first to see a path."""
+        """Ask the process that made the last call for its stack, if it is the first to see a path."""
         if self._paths and any(map(self._seen.knows, self._paths)):
             self._paths = []
             bit = 1 << (_AGENT_SIGNAL - 1)

@@ -43,7 +43,7 @@ class Gauge:
         self._disk: dict[int, tuple[int, int]] = {}
 
     def look(self, held_bytes: "Mapping[int, int]", ended_cpu_seconds: float) -> None:
-        """Take a sample if one is due.
+        """Take a sample if it is time for one.
 
         Args:
             held_bytes: what each process of the trial holds.

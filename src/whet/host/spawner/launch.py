@@ -48,7 +48,7 @@ class Started:
         pid: its number; also that of its session and its process group.
         at: `time.monotonic` just before its first instruction.
         forked_bytes: memory it held before that, as a copy of the process that forked it.
-        namespace_setup: the way into its room; None: it has none.
+        namespace_setup: how it enters its sandbox; None: it has none.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ def start(
         program_streams: descriptors that become its standard input, output and error, which of them is its
             controlling terminal (-1: none), and what is called in the new process with its number
             just before it becomes the program: whatever that does to its parent comes later.
-        watching: has it watched; None: nobody does.
+        watching: watches it; None: it isn't watched.
         steps: what it does to itself before it becomes the program (`whet.host.spawner.steps`).
 
     Raises:
@@ -192,7 +192,7 @@ def _become(
 
 
 def _end_with(spawner: int) -> None:
-    """Have the kernel end this process when the spawner does, also by SIGKILL, and nobody sees it."""
+    """Let the kernel end this process when the spawner ends, even by SIGKILL."""
     if not be_told_of_parents_end(signal.SIGKILL, spawner):
         os._exit(127)
 
@@ -249,7 +249,7 @@ def _hear_signals_again() -> None:
 def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:
     """Have this process watched, and tell it who is to leave frozen copies: no child of it."""
     told = environment.pop(_STAGE_VARIABLE, b"")
-    if watching.install() and told:  # what nobody watches isn't frozen
+    if watching.install() and told:  # without the observer, there are no copies
         own = " ".join([str(os.getpid()), *handed_on()])
         environment[_STAGE_VARIABLE] = b"%s\n%s" % (own.encode(), told)
 

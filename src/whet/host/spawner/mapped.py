@@ -26,12 +26,12 @@ class Mapped:
         self._is_written = is_written
 
     def stands(self) -> bool:
-        """Whether nobody has done anything to it since."""
+        """Whether it is unchanged since."""
         now = self._now()
         return now is not None and now.st_ctime_ns == self._found.st_ctime_ns
 
     def may_be_written_again(self) -> bool:
-        """Whether the copy would see what is written to it, and lose nothing."""
+        """Whether the copy would see all writes to it, and lose nothing."""
         return self._now() is not None and not self._is_written
 
     def _now(self) -> os.stat_result | None:

@@ -26,7 +26,7 @@ class MemoryReader:
         self._memory = -1
 
     def forget(self) -> None:
-        """Open the memory of the last process anew: it becomes another program."""
+        """Open the memory of the last process again: it becomes another program."""
         if self._memory >= 0:
             os.close(self._memory)
         self._pid, self._memory = 0, -1

@@ -131,7 +131,7 @@ def _answer_one(listener: int, noticed: "SyscallDecoder | TreeAccesses") -> None
     try:
         fcntl.ioctl(listener, RECEIVE, request)
     except OSError:
-        return  # whoever made the call is dead
+        return  # the caller is dead
     identity, pid, _, number, architecture, _, *arguments = REQUEST.unpack(request)
     try:
         known = architecture == ARCHITECTURES[machine()]

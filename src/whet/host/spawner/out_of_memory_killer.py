@@ -55,7 +55,7 @@ class OutOfMemoryKiller:
         return pid, name
 
     def remember(self, pids: "Sequence[int]") -> None:
-        """Note who is there, for when somebody else kills one of them."""
+        """Record the processes, in case another process kills one of them."""
         self._seen = {pid: (resident_bytes(pid), name_of(pid)) for pid in pids}
 
     def missed(self) -> tuple[int, str]:

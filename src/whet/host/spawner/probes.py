@@ -92,7 +92,7 @@ def _files(steps: "Sequence[Order]", most: int) -> None:
 
     def meet() -> bool:
         os.closerange(most - 1, _MOST_OWN_FILES)
-        fcntl.fcntl(0, fcntl.F_DUPFD, most - 1)  # the last number that may be had
+        fcntl.fcntl(0, fcntl.F_DUPFD, most - 1)  # the highest number that is available
         try:
             fcntl.fcntl(0, fcntl.F_DUPFD, most - 1)
         except OSError:
@@ -204,7 +204,7 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
 
 
 def _wait(poll: "select.poll", pid: int) -> bool:
-    """Return whether the kernel tells of want before the probe has ended."""
+    """Return whether the kernel reports a shortage before the probe has ended."""
     ended = os.pidfd_open(pid)
     try:
         poll.register(ended, select.POLLIN)

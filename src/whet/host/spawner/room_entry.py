@@ -46,7 +46,7 @@ class RoomRefusedError(Exception):
 
     Attributes:
         number: of the system's error; 0: none, a limit doesn't hold.
-        words: what was tried; of an ``overlay`` its folder.
+        words: the failed step; for an ``overlay``, its folder.
         stage: ``room``; ``user room``: in a user namespace, as the machine's own gave none;
             ``overlay``: a folder in such a room could not be seen through.
     """
@@ -131,7 +131,7 @@ def _leave(flags: int) -> bool:
 
 
 class _Reporter:
-    """Sends descriptors to whoever made the plan; silent if nobody listens."""
+    """Sends descriptors to the process that made the plan; silent if that is gone."""
 
     def __init__(self, name: bytes) -> None:
         self._socket = connected(name) if name else None

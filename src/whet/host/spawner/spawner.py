@@ -364,7 +364,7 @@ def main(descriptor: int) -> None:
             # A `signal` or `kill` that comes after the end of its trial has nothing to do.
     except (_WhetIsGoneError, BrokenPipeError, ConnectionResetError):
         pass
-    except BaseException:  # noqa: BLE001 - whatever it is, whet must hear of it and the tree must go
+    except BaseException:  # noqa: BLE001 - on any error, whet must get a report and the tree must end
         import traceback
 
         channel.send("fault", traceback.format_exc())
@@ -454,7 +454,7 @@ def _run(
 
 
 def _end_in_vain(channel: Channel, copies: FrozenCopies, tree: _Tree, number: int) -> None:
-    """End what was begun; say if it can't run on from a copy because somebody has killed that."""
+    """End the trial; report if it can't resume because its copy was killed."""
     tree.end()
     if number >= 0 and not copies.has(number):
         channel.send("halted", (GONE, GONE))

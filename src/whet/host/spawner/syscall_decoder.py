@@ -111,7 +111,7 @@ class SyscallDecoder:
         return ""
 
     def drop(self, number: int) -> None:
-        """Forget what was kept for a snapshot."""
+        """Forget the files kept for a snapshot."""
         self._file_effects.drop(number)
 
     def take(self, pid: int, number: int, arguments: "Sequence[int]") -> None:
@@ -142,7 +142,7 @@ class SyscallDecoder:
                 way(path) for path in changed for way in (key_of, os.path.realpath)
             )
 
-    # ---- what is seen ----
+    # ---- accesses ----
 
     def _read(self, path: str) -> None:
         if not self._seen.read(path):
@@ -405,7 +405,7 @@ def _umask_of(pid: int) -> int:
 
 
 def interpreter_of(path: str) -> str:
-    """Return the program that runs a script, by its first line; empty if it is none."""
+    """Return the program that runs a script, by its first line; empty if it isn't a script."""
     try:
         with open(path, "rb", 0) as file:
             line = file.read(_SHEBANG_BYTES).partition(b"\n")[0]

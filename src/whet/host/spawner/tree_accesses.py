@@ -48,7 +48,7 @@ class TreeAccesses:
         """Begin again, with another run.
 
         Args:
-            top: the folder, a real path; paths are told from there.
+            top: the folder, a real path; reported paths are relative to it.
             repository: git's own folder of which ``top`` is a checkout; empty: none.
         """
         self._top = top
@@ -181,7 +181,7 @@ class TreeAccesses:
                     self._moved.add(inside)
 
     def _speaks(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
-        """Note that somebody else may look for the program."""
+        """Note that another process may read for the program."""
         if call[1] == "message":
             head = self._memory_reader.bytes_at(pid, arguments[1], 12)
             address, size = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:12], "little")

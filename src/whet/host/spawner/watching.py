@@ -18,7 +18,7 @@ _INT_BYTES = 4
 
 
 class ObserverIsGoneError(Exception):
-    """Nobody answers for what the programs do."""
+    """The observer is gone."""
 
 
 class Watching:
@@ -42,7 +42,7 @@ class Watching:
         self._observer.send("begin", (*names, list(varied)))
 
     def begin_looks(self, top: str, repository: str, cwd: bytes) -> None:
-        """Note from now on what is looked at below a folder, and nothing else.
+        """Record accesses below a folder from now on, and nothing else.
 
         Args:
             top: the folder.
@@ -52,7 +52,7 @@ class Watching:
         self._observer.send("begin looks", (top, repository, os.fsdecode(cwd)))
 
     def looks(self) -> "Looked":
-        """Return what was looked at since `begin_looks`.
+        """Return the accesses since `begin_looks`.
 
         Raises:
             ObserverIsGoneError: if nobody knows.
@@ -112,7 +112,7 @@ class Watching:
         return as_done(self._asked("did", 0))
 
     def put_back(self, number: int) -> str:
-        """Make again what was made by the time of a copy; return why not, empty if it is.
+        """Make the files of a copy's moment again; return why that fails, or nothing.
 
         Raises:
             ObserverIsGoneError: if nobody can.
@@ -120,7 +120,7 @@ class Watching:
         return as_text(self._asked("put back", number))
 
     def drop(self, number: int) -> None:
-        """Forget what was kept for a copy."""
+        """Forget the files kept for a copy."""
         self._observer.send("drop", number)
 
     def _asked(self, kind: str, body: "Body") -> bytes:

@@ -24,7 +24,7 @@ class Capture:
         digest: SHA-256 of the stream, in hexadecimal.
         size_bytes: its length.
         data: the stream itself; empty if it is in ``file``.
-        file: a file that holds it, to be moved away by whoever keeps it; None: see ``data``.
+        file: a file that holds it, for the owner to move; None: see ``data``.
     """
 
     digest: str
@@ -97,7 +97,7 @@ class Capturing:
 
         Args:
             scratch: folder for a stream that is too long for memory.
-            register: is told the file's path before it is made.
+            register: called with the file's path before it is made.
             from_terminal: the stream comes through a pseudo-terminal, which turns each ``\\n``
                 into ``\\r\\n``; what is kept is what the program wrote.
         """

@@ -15,7 +15,7 @@ from whet.host.trial.kept_environment import environment_to_keep
 
 @value_class(kw_only=True)
 class Observation:
-    """What was seen around a trial: digests for its key, and what stands behind them.
+    """The environment of a trial: digests for its key, and the values behind them.
 
     Attributes:
         surroundings: the digests.

@@ -38,7 +38,7 @@ class Idleness:
         self._quiet_since = 0.0
 
     def begin(self) -> None:
-        """Forget what was seen: the program has written something."""
+        """Start again: the program has written something."""
         self._seconds = None
         self._quiet_since = time.monotonic()
 
@@ -74,7 +74,7 @@ def waits_for_ever(root: int) -> bool:
 
 
 def _waits_for_ever(pid: int) -> bool:
-    """Whether each thread of a process is in a system call that nothing but another one ends."""
+    """Whether each thread of a process is in a system call that only another thread can end."""
     calls = list(_calls_of(pid))
     return bool(calls) and all(_is_endless(pid, call) for call in calls)
 

@@ -14,7 +14,7 @@ _MOST_BYTES_OF_STEPS = 48 << 20
 
 
 def read_closer(agent_folder: Path) -> Evidence:
-    """Return all that was told as one observation; a line that was cut is left out."""
+    """Return all reports as one observation, without a truncated line."""
     told: list[JsonObject] = []
     for path in sorted(agent_folder.glob("*.closer")):
         with suppress(OSError):

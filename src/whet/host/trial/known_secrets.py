@@ -96,7 +96,7 @@ def know_sealed(value: str) -> None:
 
 
 def known_in(holds: Callable[[re.Pattern[bytes]], bytes | None]) -> Iterator[tuple[str, Origin]]:
-    """Yield the secrets that stand in a stream, and where each comes from.
+    """Yield the secrets in a stream, and where each comes from.
 
     Args:
         holds: returns what a pattern finds in it.

@@ -12,8 +12,8 @@ _END = "end"
 def read_signs(agent_folder: Path) -> Evidence:
     """Return the signs of all processes of a trial as one observation.
 
-    Its detail has ``signs``, ``ended``: whether a process told all, which it does at its end, and
-    ``processes``: how many told anything.
+    Its detail has ``signs``, ``ended``: whether a process reported everything, as it does at its end, and
+    ``processes``: how many reported anything.
     """
     told: set[str] = set()
     files = list(agent_folder.glob(f"*{_SUFFIX}"))

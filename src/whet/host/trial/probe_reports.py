@@ -20,7 +20,7 @@ _MOST_BYTES = 64 << 20
 
 
 def read_probes(agent_folder: Path, wish: str) -> Evidence:
-    """Return what all processes of a trial have told, in the order of time, as one observation.
+    """Return the reports of all processes of a trial, in order of time, as one observation.
 
     Args:
         agent_folder: where they have left it.

@@ -23,8 +23,8 @@ class Flow:
     Attributes:
         reader: whet's end, or -1 once it has ended.
         capturing: keeps it.
-        nonblocking_writer: shows it; None: nobody looks.
-        is_unread: whoever read it on whet's side has gone; the rest isn't kept either.
+        nonblocking_writer: shows it; None: it isn't shown.
+        is_unread: the reader on whet's side has gone; whet doesn't keep the rest either.
         overran: it is longer than its limit; the rest is neither kept nor shown.
         keep_past: is given what comes, for copies of the program that run on from here.
     """

@@ -58,26 +58,26 @@ class Relay:
         channel: to the spawner, which has been asked to run the trial.
         program_streams: the streams.
         control: requests from other threads.
-        console: the user's; None: nobody watches.
+        console: the user's; None: no output is shown.
         wall_seconds: time after which the trial is killed.
         hang_seconds: time without output after which the trial is killed.
         idleness: with it only if it does nothing either.
-        on_full: is told which process has met the memory limit alone, and dies of it.
+        on_full: called with the process that alone reaches the memory limit and dies.
         before_kill: is given a process to look into just before it is killed: the command at a
             timeout, the largest process when there is no more memory.
-        on_copy: is told of each frozen copy of the program, with what it wrote until then.
-        on_halt: is told why no copies can be taken, and which reason that is.
-        on_blocker: is told of a place where none could be taken, the seconds, and why.
-        on_looks: is told what the run has looked at.
-        on_done: is told what the program has left in the world, and what it has changed.
-        on_told: is told what the user has told the program, in words.
-        on_reset: is told that the reset steps are over, with all that they have started.
+        on_copy: called with each frozen copy of the program, and its output so far.
+        on_halt: called with the reason why no copies are possible.
+        on_blocker: called with a place without a copy, the seconds, and the reason.
+        on_looks: called with the file system accesses of the run.
+        on_done: called with the effects of the program, and what it changed.
+        on_told: called with what the user told the program, in words.
+        on_reset: called when the reset steps and all their processes have ended.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
         is_shell: Ctrl-C and Ctrl-Z are the program's alone, however often.
         past: what the copy that is resumed wrote before it was taken, by which stream.
         reason: why the trial was killed; None: it was not.
-        was_early: it was killed before anything was heard of the command.
+        was_early: it was killed before the command started.
     """
 
     channel: Channel
@@ -140,7 +140,7 @@ class Relay:
 
     def _step(self, requests: int, buffer: bytearray) -> None:
         ready = self._wait(requests)
-        # First: what the spawner says of the program was said before the program wrote anything.
+        # First: the spawner's messages are older than the program's output.
         if self.channel.descriptor in ready:
             self._hear(buffer)
         flows = list(self.program_streams.flows.values())
@@ -321,7 +321,7 @@ class Relay:
                 pass
         past = tuple((name, bytes(data)) for name, data in self.program_streams.past)
         taken = as_taken(body)
-        # The user waits for the program, and nobody for what becomes of its copy.
+        # The user waits for the program, not for its copy.
         self._tell("on", taken[0])
         if self.on_copy is not None:
             self.on_copy(taken, past)

@@ -250,7 +250,7 @@ class Slot:
             program_streams.release_child()
             return relay.run(self._buffer)
         except BaseException:
-            # Nobody watches over what runs now: it goes, with its spawner.
+            # Nothing supervises the running program now, so it ends with its spawner.
             self._spawner.close()
             raise
 

@@ -190,7 +190,7 @@ class SpawnerProcess:
         began, pause = time.monotonic(), 0.0005
         while self._ended is None and not self._has_ended(os.WNOHANG):
             waited = time.monotonic() - began
-            if waited > _PATIENCE_SECONDS:  # somebody has stopped it
+            if waited > _PATIENCE_SECONDS:  # another process has stopped it
                 self._kill_below()
             if waited > 2 * _PATIENCE_SECONDS:  # and its guardian
                 os.kill(self.pid, signal.SIGKILL)
@@ -209,7 +209,7 @@ class SpawnerProcess:
     def _has_ended(self, options: int) -> bool:
         try:
             pid, status = os.waitpid(self.pid, options)
-        except ChildProcessError:  # somebody else has waited for it
+        except ChildProcessError:  # another thread has waited for it
             pid, status = self.pid, -1
         if pid != 0:
             self._ended = status

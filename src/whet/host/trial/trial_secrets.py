@@ -24,7 +24,7 @@ class Piece:
 
     Attributes:
         text: what it says.
-        why: why it is a secret; empty: it is none.
+        why: why it is a secret; empty: it isn't one.
         name: of the option or variable that it belongs to; empty: it has none.
     """
 

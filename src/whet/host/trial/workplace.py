@@ -108,12 +108,12 @@ class Workplace:
                 self._made.pop(entry.name, None)
                 self._lying = {at: it for at, it in self._lying.items() if at.parent != entry}
                 remove_tree(entry)
-            except OSError:  # a mount, for one: the next trial gets another folder
+            except OSError:  # such as a mount: the next trial gets another folder
                 self._leave()
                 break
 
     def place(self, number: int, binding: PayloadBinding, content: bytes | Path) -> Path:
-        """Write a payload where the trial finds it, if it doesn't lie there; return its path.
+        """Write a payload where the trial finds it, unless it is there already; return its path.
 
         Raises:
             DiskFull: if there is no space left.
@@ -176,7 +176,7 @@ def _holds(path: Path, content: bytes | Path) -> bool:
 
 
 def _link_neighbours(binding: PayloadBinding, folder: Path) -> None:
-    """Let all that lies beside the original be found beside the copy."""
+    """Link everything next to the original next to the copy."""
     with os.scandir(binding.beside) as entries:
         for entry in entries:
             if entry.name != binding.name:

@@ -1,4 +1,4 @@
-"""What control groups of either version have in common: how it is told that a limit was met."""
+"""The common parts of both versions of control groups: how whet learns that a limit was reached."""
 
 from whet.core.limits import LimitMet, Limits
 from whet.host.limits.enforcer import End

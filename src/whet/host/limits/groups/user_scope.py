@@ -32,7 +32,7 @@ _here = _Here()
 
 
 def home_group() -> str | None:
-    """Return the group beside which groups of trials are made: a spawner's, or this process's own."""
+    """Return the group next to which whet makes groups for trials: a spawner's, or this process's own."""
     return _here.home if is_home_given() else own_group("")
 
 

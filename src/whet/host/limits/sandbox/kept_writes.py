@@ -12,7 +12,7 @@ _OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
 
 
 def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
-    """Copy what was written into a new folder below ``folder``; return what to tell the user.
+    """Copy the written files into a new folder below ``folder``; return the note for the user.
 
     Args:
         upper: descriptor of the folder to which the overlay wrote; -1: the trial never started.

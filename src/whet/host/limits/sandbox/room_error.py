@@ -1,4 +1,4 @@
-"""The error that says why a trial got no room of its own, and what this machine lacks for it."""
+"""The error that says why a trial gets no sandbox, and what this machine lacks for it."""
 
 import errno
 import os
@@ -21,11 +21,11 @@ _SWITCHES = (
 
 
 def room_error(stage: str, words: str, number: int) -> WhetError:
-    """Return the error for a room that could not be made.
+    """Return the error for a sandbox that can't be made.
 
     Args:
         stage: how far it came, as `whet.host.spawner.room_entry.RoomRefusedError` has it.
-        words: what was tried.
+        words: the failed step.
         number: the system's error; 0: it was made, but a limit in it doesn't hold.
     """
     if not number:

@@ -1,4 +1,4 @@
-"""The plan of a room: which folders a trial sees otherwise than the machine does, and which as it does."""
+"""The plan of a sandbox: which folders of the machine a trial sees changed, and which unchanged."""
 
 import marshal
 import os
@@ -35,10 +35,10 @@ class RoomPlan:
 
 
 def plan_of(room: Room, program: Program, name: bytes) -> RoomPlan:
-    """Return the plan of a room for one trial.
+    """Return the plan of a sandbox for one trial.
 
     Args:
-        room: what was asked for, with absolute paths.
+        room: the request, with absolute paths.
         program: what runs in it.
         name: of the socket to which the trial's process reports.
     """

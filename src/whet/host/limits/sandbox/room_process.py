@@ -1,4 +1,4 @@
-"""A process of whet's own in a room: it enters it, and does there what it is asked for over a channel."""
+"""One of whet's own processes in a sandbox, which takes its orders over a channel."""
 
 import os
 import subprocess
@@ -20,11 +20,11 @@ _PROGRAM = "import sys; sys.path.append({!r}); from {} import main; main({}, {},
 
 
 class RoomProcess:
-    """Such a process, as its owner sees it. All in the room ends with its owner.
+    """Such a process, for its owner. Everything in the sandbox ends with the owner.
 
     Attributes:
         channel: the line to it.
-        keeper: the first process of the room; 0: the room could not be made.
+        keeper: the first process of the sandbox; 0: the sandbox can't be made.
     """
 
     def __init__(
@@ -68,15 +68,15 @@ class RoomProcess:
             os.close(lifeline)
             os.close(tells)
         said, contents = settings
-        with suppress(OSError):  # it has ended: it tells of no room
+        with suppress(OSError):  # it has ended: there is no sandbox
             self.channel.send("enter", (plan, said, dict(contents)))
         self.keeper = _keeper_in(told)
-        process.wait()  # it ends when it has brought both processes of the room on their way
+        process.wait()  # it ends when both processes of the sandbox have started
         if self.keeper:
             cleanup_journal.adopt("process", str(self.keeper))
 
     def close(self) -> None:
-        """End it, and all in the room."""
+        """End it, and everything in the sandbox."""
         self.channel.close()
         os.close(self._lifeline)
         if self.keeper:
@@ -100,7 +100,7 @@ def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str,
 
 
 def _keeper_in(told: int) -> int:
-    """Read the number of the room's first process; 0: the room couldn't be made."""
+    """Read the pid of the sandbox's first process; 0: the sandbox can't be made."""
     with open(told, "rb") as file:
         numbers = file.read().partition(b"\n")[0].decode()
     mark = MARK.decode()

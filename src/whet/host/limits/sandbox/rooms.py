@@ -1,4 +1,4 @@
-"""A room around a trial: what has become of it afterwards."""
+"""A trial's sandbox, and its state when the trial has ended."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ _FULL_SHARE = 0.98
 
 @dataclass(slots=True, kw_only=True)
 class PreparedRoom:
-    """A room that is planned; the trial's own process makes it, and takes it along when it ends.
+    """A planned sandbox; the trial's own process makes it, and it disappears with that process.
 
     Attributes:
         room: what was asked for.
@@ -50,7 +50,7 @@ class PreparedRoom:
         return self.plan.environment
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
-        """Return the disks that are full, and note what was written and what was unmounted."""
+        """Return the full disks, and record writes and unmounts."""
         descriptors = self._descriptors()
         try:
             self._look_for_unmounted(descriptors.get("mounts", -1))
@@ -79,7 +79,7 @@ class PreparedRoom:
                 os.close(descriptor)
 
     def close(self) -> None:
-        """Stop listening; the room itself goes with its last process."""
+        """Stop listening; the sandbox itself disappears with its last process."""
         self.listener.close()
 
     def _descriptors(self) -> dict[str, int]:
@@ -108,7 +108,7 @@ class PreparedRoom:
 
 
 def prepare_room(room: Room, program: Program) -> PreparedRoom:
-    """Return the plan of a room for one trial.
+    """Return the plan of a sandbox for one trial.
 
     Raises:
         OSError: if the system gives no socket.
