@@ -65,3 +65,46 @@ def test_lines_that_have_hardly_run_are_followed_also_then(tmp_path: Path) -> No
     lines = [each.line for each in recording.steps if each.result is None]
     assert {9, 14, 17, 18} <= set(lines)
     assert 1 <= lines.count(16) < 5
+
+
+OFTEN = """
+import sys
+
+def mixed(one, other):
+    return one * 3 + other
+
+def share(part, whole):
+    mixed(part, whole)
+    return part / whole
+
+def churn(rows):
+    found = 0
+    for row in rows:
+        found = share(row, 70 - row)
+    return found
+
+def main():
+    share(1, 2)
+    follower = getattr(sys.gettrace(), "__self__", None)
+    if follower is not None:
+        follower.spend(3600)
+    churn(range(99))
+
+main()
+"""
+
+
+def test_an_error_out_of_calls_that_are_not_followed_any_more_is_recorded_in_each(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(OFTEN)
+    recording, _ = recorded(tmp_path, said="ZeroDivisionError")
+    error, above = recording.errors
+    assert (error.call.code.name, error.line) == ("share", 9)
+    assert above.call.code.name == "churn"
+    assert error.call.parent is above.call
+    held = recording.held(error.call, "whole", error.moment)
+    assert held is not None
+    assert held.words == "0"
+    assert {each.code.name for each in recording.calls if each.code.is_passed} == {"share", "mixed"}
+    assert sum(each.code.name == "share" for each in recording.calls) < 40

@@ -66,12 +66,21 @@ class Value:
 
 @value_class
 class Code:
-    """A function."""
+    """A function.
+
+    Attributes:
+        path: its file.
+        name: its name with those of its class and of the functions around it.
+        first_line: where it begins.
+        variables: its own.
+        is_passed: some of its calls were not followed.
+    """
 
     path: str
     name: str
     first_line: int
     variables: frozenset[str]
+    is_passed: bool = False
 
     @property
     def short(self) -> str:
@@ -339,7 +348,7 @@ def read_recording(data: bytes) -> Recording:
     """
     told = as_record(decoded(data), "steps")
     values = [_value(each) for each in rows(told.get("rows"), 7)]
-    codes = [_code(each) for each in rows(told.get("codes"), 4)]
+    codes = [_code(each) for each in rows(told.get("codes"), 5)]
     calls: list[Call] = []
     captures: list[tuple[int, Value, Step | None, bool]] = []
     for each in items_of(told.get("frames")):
@@ -391,8 +400,9 @@ def _value(told: Sequence[object]) -> Value:
 
 
 def _code(told: Sequence[object]) -> Code:
-    path, name, line, variables = told
-    return Code(str(path), str(name), whole(line), frozenset(map(str, items_of(variables))))
+    path, name, line, variables, is_passed = told
+    names = frozenset(map(str, items_of(variables)))
+    return Code(str(path), str(name), whole(line), names, bool(is_passed))
 
 
 def _held(pairs: object, values: Sequence[Value]) -> dict[str, Value | None]:

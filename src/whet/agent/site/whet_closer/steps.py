@@ -13,7 +13,7 @@ import re
 import sys
 from collections import deque
 
-from .held import Table
+from .held import Table, number_of
 from .inlined import Comprehension, comprehensions
 from .report_file import as_json, is_own, open_high, user_place, variables_of
 
@@ -35,11 +35,13 @@ _MOST_SECONDS = 2.0
 _FEW_RUNS, _FEW_CALLS, _MOST_PASSED = 2, 20, 20_000
 """After that: the runs to record of each line, as long as its function has at most this number of
 calls and whet has skipped at most this number of lines."""
+_MOST_CALLS, _MOST_LINES = 100_000, 1_000_000  # before that: of a function, of one call
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _FUNCTION = 0x1
 _COROUTINE = 0x80
 _GENERATORS = 0x20 | _COROUTINE | 0x200
 _YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
+_HANDLING = {code for name, code in __import__("opcode").opmap.items() if "SETUP_" in name}
 _ANYTHING = (Exception,)
 _OTHER, _PACKAGE, _USERS = range(3)
 _above = vars(sys)["_getframe"]
@@ -69,6 +71,7 @@ class Steps:
         self._own: dict[str, int] = {}
         self._codes: dict[CodeType | Comprehension, _Code] = {}
         self._sources: dict[str, list[str]] = {}
+        self._passed: set[int] = set()  # the codes whose calls are not followed any more
         self._frames: list[list[Any]] = []
         self._suspended: dict[int, _Frame] = {}
         self._running: dict[int, _Frame] = {}
@@ -88,7 +91,7 @@ class Steps:
 
     def begin(self) -> None:
         """Follow what this thread calls from now on."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(lambda *heard: self._hear(*heard) if heard[0] in _HEARD else None)
         if not self._type:
             __import__("atexit").register(self._write)
         try:
@@ -105,7 +108,7 @@ class Steps:
     # ---- what happens ----
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event not in _HEARD or self.is_over or self._is_inside:
+        if self.is_over or self._is_inside:
             return
         words = [each for each in map(_word, arguments) if each]
         if event == "open" and (not words or words[0].endswith((".py", ".pyc", ".so"))):
@@ -117,6 +120,10 @@ class Steps:
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         code = frame.f_code
+        if number_of(code) in self._passed:
+            back = frame.f_back  # an error that comes out of the call is met there, or further up
+            if number_of(back) in self._running or number_of(back and back.f_code) in self._passed:
+                return None
         known = self._codes.get(code)
         if known is None:
             if self.is_over or not self._is_followed(code.co_filename, frame):
@@ -126,10 +133,12 @@ class Steps:
             return None
         started = self._clock()
         try:
-            state = self._suspended.pop(id(frame), None) if code.co_flags & _GENERATORS else None
+            state = (
+                self._suspended.pop(number_of(frame), None) if code.co_flags & _GENERATORS else None
+            )
             if state is None or state.code is not known:
                 state = self._begun(frame, known)
-            self._running[id(frame)] = state
+            self._running[number_of(frame)] = state
         except _ANYTHING:
             return None  # the program is what matters
         finally:
@@ -146,20 +155,23 @@ class Steps:
             is_asked = any(path.startswith(each) for each in self._packages)
             found = self._own[path] = _USERS if is_own(path) else _PACKAGE if is_asked else _OTHER
         if found == _PACKAGE:
-            return id(frame.f_back) in self._running
+            return number_of(frame.f_back) in self._running
         return found == _USERS
 
     def _begun(self, frame: FrameType, code: _Code) -> _Frame:
         caller, line = frame.f_back, 0
         parent: _Frame | None = None
         while caller is not None:
-            parent = self._running.get(id(caller))
+            parent = self._running.get(number_of(caller))
             if parent is not None:
                 parent = parent.innermost(caller)
                 line = caller.f_lineno or 0
                 break
             caller = caller.f_back
         state = self._called(code, parent, line)
+        if code.is_plain and code.calls > (_FEW_CALLS if self.is_brief else _MOST_CALLS):
+            self._passed.add(number_of(frame.f_code))
+            code.is_passed = True
         if code.calls <= (_FEW_CALLS if self.is_brief else _MOST_RUNS):
             given = state.looked_at(frame, sorted(variables_of(frame))[:_MOST_LOCALS])
             self._frames[state.number][5] = given
@@ -207,36 +219,60 @@ class Steps:
 
     def left(self, frame: FrameType, state: _Frame, *, may_go_on: bool) -> None:
         """Keep what is known of a generator that may continue; forget a function that has ended."""
-        self._running.pop(id(frame), None)
+        self._running.pop(number_of(frame), None)
         if may_go_on:
-            self._suspended[id(frame)] = state
+            self._suspended[number_of(frame)] = state
 
     # ---- errors ----
 
     def raised(self, frame: FrameType, state: _Frame, argument: Any) -> None:
         """Write down an error that goes through a function; it may be the one that is looked for."""
-        kind, error, _ = argument
+        kind, error, trace = argument
         if not isinstance(error, BaseException):
             return
-        line = frame.f_lineno or 0
         name = type.__dict__["__name__"].__get__(kind)
         is_wanted = name == self._type.rpartition(".")[2]
+        below = self._below(frame, state, trace.tb_next, (name, number_of(error)))
         if is_wanted:
             state.catch_up(frame)
-        self.time += 1
         words = self.table.row_of("error", BaseException.__dict__["args"].__get__(error))
-        self._errors.append([self.time, state.number, line, name, id(error), words])
+        is_there = not self._path
+        for own, each, line in (*reversed(below), (state, frame, frame.f_lineno or 0)):
+            self.time += 1
+            self._errors.append([self.time, own.number, line, name, number_of(error), words])
+            is_there |= line == self._line and each.f_code.co_filename == self._path
         if len(self._errors) > _MOST_EVENTS:
             del self._errors[: _MOST_EVENTS // 2]
-        is_there = line == self._line and frame.f_code.co_filename == self._path
-        if is_wanted and (is_there or not self._path):
-            caller = frame.f_back
-            while caller is not None:
-                above = self._running.get(id(caller))
+        if is_wanted and is_there:
+            for caller in _stack(frame.f_back):
+                above = self._running.get(number_of(caller))
                 if above is not None:
                     above.catch_up(caller)
-                caller = caller.f_back
             self._write()
+
+    def _below(
+        self, frame: FrameType, state: _Frame, trace: Any, error: tuple[str, int]
+    ) -> list[tuple[_Frame, FrameType, int]]:
+        """Return the calls that an error has come out of, and that were not followed; the outermost first."""
+        found: list[tuple[_Frame, FrameType, int]] = []
+        line = frame.f_lineno or 0
+        while trace is not None and number_of(trace.tb_frame.f_code) in self._passed:
+            inner: FrameType = trace.tb_frame
+            code = self._codes[inner.f_code]
+            known = (code.number, trace.tb_lineno, *error)
+            if any(
+                (self._frames[number][0], at, name, own) == known
+                for _, number, at, name, own, _ in self._errors[-_MOST_LOCALS:]
+            ):
+                break
+            began = state.under_way(frame)
+            state, frame = self._called(code, state, line), inner
+            self._frames[state.number][3] = began
+            state.under_way(inner)
+            line = trace.tb_lineno
+            found.append((state, inner, line))
+            trace = trace.tb_next
+        return found
 
     def _ask(self, _number: int, frame: FrameType) -> None:
         """Write down what there is, before the end; a look that is under way does so when it is over."""
@@ -255,11 +291,11 @@ class Steps:
         self._is_asked, own = False, self._ident()
         standing: list[list[int]] = []
         for innermost in (frame, *(each for ident, each in _frames().items() if ident != own)):
-            known = [each for each in _stack(innermost) if id(each) in self._running]
+            known = [each for each in _stack(innermost) if number_of(each) in self._running]
             for each in known:
-                self._running[id(each)].catch_up(each, is_cut=True)
+                self._running[number_of(each)].catch_up(each, is_cut=True)
             for each in known[:1]:
-                state = self._running[id(each)].innermost(each)
+                state = self._running[number_of(each)].innermost(each)
                 standing.append([state.number, each.f_lineno or 0, self.time])
         self._write(standing)
 
@@ -271,7 +307,8 @@ class Steps:
         """
         self.is_over = self._is_inside = True
         codes = [
-            [each.path, each.name, each.first_line, each.locals] for each in self._codes.values()
+            [each.path, each.name, each.first_line, each.locals, each.is_passed]
+            for each in self._codes.values()
         ]
         data = {
             "codes": codes,
@@ -343,6 +380,8 @@ class _Code:
         self.runs: dict[int, int] = {}
         self.calls = 0
         self.is_coroutine = bool(code.co_flags & _COROUTINE)
+        self.is_plain = not (code.co_flags & _GENERATORS or _catches(code))
+        self.is_passed = False
         self._flags = code.co_flags
         self._instructions = code.co_code
 
@@ -390,7 +429,8 @@ class _Frame:
         if steps.is_over:
             return None
         is_known = self.code.calls > _FEW_CALLS or self._passed > _MOST_PASSED
-        if steps.is_brief and is_known and self._step is None:
+        is_known = (steps.is_brief and is_known) or self._passed > _MOST_LINES
+        if is_known and self._step is None:
             frame.f_trace_lines = False
         is_alone = event == "line" and not self.code.inside
         if is_alone and self.is_passed_over(frame.f_lineno or 0):
@@ -415,7 +455,7 @@ class _Frame:
         if self._step is not None or is_new:
             return False
         self._is_raising = False
-        self._passed += self._steps.is_brief
+        self._passed += 1
         return True
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -484,6 +524,12 @@ class _Frame:
             if not is_cut:
                 self._end(frame)
 
+    def under_way(self, frame: FrameType) -> int:
+        """Return when the line under way began; if it was passed over, look at it first."""
+        self.catch_up(frame)
+        began: int = self._step[2] if self._step is not None else self._steps.time
+        return began
+
     def _end(self, frame: FrameType) -> None:
         step = self._step
         if step is None:
@@ -521,6 +567,13 @@ class _Frame:
         return found
 
 
+def _catches(code: CodeType) -> bool:
+    """Whether a function may deal with an error itself."""
+    if hasattr(code, "co_exceptiontable"):
+        return bool(code.co_exceptiontable)
+    return not _HANDLING.isdisjoint(code.co_code[::2])
+
+
 def _frames() -> dict[int, FrameType]:
     """Return the innermost frame of each thread."""
     found: dict[int, FrameType] = vars(sys)["_current_frames"]()
@@ -534,8 +587,7 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _lines(code: CodeType) -> Any:
-    dis: Any = __import__("dis")
-    return [(0, 0, line) for _, line in dis.findlinestarts(code)]
+    return [(0, 0, line) for _, line in __import__("dis").findlinestarts(code)]
 
 
 def _word(argument: Any) -> str:
