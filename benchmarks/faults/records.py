@@ -433,7 +433,7 @@ def _copies(data: bytes) -> None:
     place = scratch() / "copies"
     address = bytes(place)
     copies = FrozenCopies()
-    copies.listen(address)
+    copies.listen(str(place))
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.connect(address)

@@ -27,11 +27,11 @@ from whet.host.files.refused import refused
 from whet.host.inspect.samples import Stacks
 from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.limits.program import Program
-from whet.host.process.channel import as_looked
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.control import CANCEL, Control
 from whet.host.process.ending import cleaning_up, holding_signals
+from whet.host.process.messages import Looked
 from whet.host.process.process_tree import resident_bytes
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
@@ -290,17 +290,16 @@ class ColdExecutor:
         note = f"the control group around whet was full ({shown_bytes(limit)}, {own} of it whet's own): the kernel killed the program for it"
         return replace(outcome, notes=(*outcome.notes, note), filled_group=True)
 
-    def _with_looks(self, outcome: Outcome, reports: list[bytes]) -> Outcome:
-        if self._keep_looks is None or not reports:
+    def _with_looks(self, outcome: Outcome, looked: Looked | None) -> Outcome:
+        if self._keep_looks is None or looked is None:
             return outcome
-        gap, paths, folders, moves, calls, held_seconds = as_looked(reports[-1])
         looks = FileAccesses(
-            gap=gap,
-            paths=tuple(paths),
-            folders=tuple(folders),
-            moved=tuple(moves),
-            calls=calls,
-            held_seconds=held_seconds,
+            gap=looked.gap,
+            paths=tuple(looked.paths),
+            folders=tuple(looked.folders),
+            moved=tuple(looked.moved),
+            calls=looked.calls,
+            held_seconds=looked.held_seconds,
         )
         return replace(outcome, looks=self._keep_looks(looks.to_bytes()))
 

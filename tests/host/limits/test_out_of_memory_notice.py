@@ -5,13 +5,14 @@ import sys
 
 from whet.core.failure import Frame
 from whet.host.limits.out_of_memory_notice import in_words
+from whet.host.process.messages import Noted
 from whet.host.spawner.out_of_memory_killer import HELD, OutOfMemoryKiller
 
 
 def test_a_name_that_the_program_chose_does_not_steer_the_terminal() -> None:
     frame = Frame(path="/p/\x1b]0;mine\x07.py", line=3, function="f", in_user_code=True)
 
-    words = in_words(1 << 20, (HELD, float(1 << 20), 7, "\x1b[2J\r\nwhet"), (frame,))
+    words = in_words(1 << 20, Noted(HELD, float(1 << 20), 7, "\x1b[2J\r\nwhet"), (frame,))
 
     assert words.isprintable()
     assert "(pid 7)" in words

@@ -17,7 +17,7 @@ from whet.host.kernel.seccomp import instructions
 from whet.host.kernel.syscalls import ARCHITECTURES, MAGIC_FLAGS, MAGIC_FOLDER, calls, machine
 
 if TYPE_CHECKING:  # the observer has no `typing` to make it with
-    from whet.host.spawner.syscall_decoder import Observed
+    from whet.host.process.messages import Observed
 
 SOURCES = str(Path(__file__).resolve().parents[3] / "src")
 ALLOW, ASK = 0x7FFF0000, 0x7FC00000
@@ -77,7 +77,7 @@ from whet.host.spawner.observer import divide
 from whet.host.spawner.watching import Watching
 from whet.host.spawner.launch import start
 watching = Watching(divide())
-watching.begin(b"", b"", os.fsencode(os.getcwd()))
+watching.begin("", b"", os.fsencode(os.getcwd()))
 words = [os.fsencode(word) for word in sys.argv[1:]]
 command = start(words, dict(os.environb), os.getcwdb(), ((0, 1, 2), -1, None), watching)
 _, status = os.waitpid(command.pid, 0)

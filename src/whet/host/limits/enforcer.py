@@ -20,6 +20,7 @@ from typing import Protocol, TypeAlias
 from whet.core.limits import LimitMet, Limits
 from whet.core.value_class import value_class
 from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.process.messages import Noted
 
 Part: TypeAlias = "bytes | str | int | float | tuple[Part, ...]"
 Order: TypeAlias = tuple[Part, ...]
@@ -33,12 +34,12 @@ class End:
     Attributes:
         exit_code: of the command; None: a signal ended it.
         signal: that ended the command; None: none did.
-        noted: what the spawner's watches saw, by name: bytes held, pid, name of the process.
+        noted: what the spawner's watches saw, by name.
     """
 
     exit_code: int | None
     signal: int | None
-    noted: Mapping[str, tuple[float, int, str]]
+    noted: Mapping[str, Noted]
 
 
 class Prepared(Protocol):

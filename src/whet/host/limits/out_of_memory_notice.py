@@ -6,12 +6,13 @@ from whet.core.failure import Frame
 from whet.core.limits import Limits, shown_share
 from whet.core.text.shown_text import visible_line
 from whet.host.process.console import Console
+from whet.host.process.messages import Noted
 
 
 def tell_of_felled(
     console: Console | None,
     limits: Limits,
-    noted: tuple[str, float, int, str],
+    noted: Noted,
     frames: tuple[Frame, ...],
 ) -> None:
     """Write a line about it where whet talks.
@@ -19,7 +20,7 @@ def tell_of_felled(
     Args:
         console: the user's; None: no output is shown.
         limits: of the shell.
-        noted: by the watch: how much there was, number and name of the process.
+        noted: by the watch.
         frames: where that process stood, the innermost last; empty: nobody knows.
     """
     if console is None or limits.memory_bytes is None:
@@ -31,9 +32,7 @@ def tell_of_felled(
     console.stderr.push(memoryview(f"{start}{words}{end}".encode("utf-8", "replace")))
 
 
-def in_words(
-    memory_bytes: int, noted: tuple[str, float, int, str], frames: tuple[Frame, ...]
-) -> str:
+def in_words(memory_bytes: int, noted: Noted, frames: tuple[Frame, ...]) -> str:
     """Return the line; names that the program chose for itself and its files can't steer a terminal."""
     _, held, pid, name = noted
     own = [frame for frame in frames if frame.in_user_code] or list(frames)

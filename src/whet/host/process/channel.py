@@ -8,82 +8,24 @@ import _socket
 import marshal
 import os
 
+from whet.host.process.messages import plain
+
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from whet.host.files.marks import Mark
-    from whet.host.limits.enforcer import Order
-    from whet.host.spawner.gauge import Gauged
-    from whet.host.spawner.room_entry import Plan
-    from whet.host.spawner.syscall_decoder import Observed
-    from whet.host.spawner.watches import Noted
+    from whet.host.process import messages
 
-    # argv, environment, cwd, reset steps (command, must succeed), index of the terminal or -1,
-    # where snapshots report (empty: none are taken), number of the snapshot to resume or -1, what
-    # the program's own files say now that have changed since, paths of what a search varies,
-    # which words of argv from one on it varies (0: none), whether it is resumed in a debugger, how long a
-    # stretch of it is worth a copy (below zero: as it was told when it began), the folder below which looks are noted and git's folder of it (empty:
-    # they aren't); the limits around it: steps, probes, watches
-    Run: TypeAlias = tuple[
-        "list[bytes]",
-        "dict[bytes, bytes]",
-        bytes,
-        "list[tuple[bytes, bool]]",
-        int,
-        bytes,
-        int,
-        "dict[str, bytes]",
-        "list[str]",
-        int,
-        bool,
-        float,
-        "tuple[str, str]",
-        "Guard",
-    ]
-    # why nothing may be concluded from the rest (empty: it may); paths named, folders opened, folders
-    # moved, from the top folder; how many calls, and for how many seconds they were held
-    Looked: TypeAlias = "tuple[str, list[str], list[str], list[str], int, float]"
     # what a program has left in the world, in words; what it has changed, with folders for all that is
     # in them (None: there may be more)
     Done: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...] | None]"
-    Guard: TypeAlias = "tuple[list[Order], list[Order], list[Order]]"
-    # since the program started or was resumed: folders in which it looked for modules, and which;
-    # how often the importer listed which folder; how often a source was opened, and looked up, in
-    # a way that doesn't count; marks of installed sources that only the importer has looked up
-    Sighted: TypeAlias = tuple[
-        "list[str]",
-        "list[str]",
-        "dict[str, int]",
-        "dict[str, int]",
-        "dict[str, int]",
-        "dict[str, Mark]",
-    ]
-    # number, pid, kind, place, seconds since the start; what its agent knows; the program's own
-    # files and what they said; file and function of each frame, the innermost last; what the
-    # observer has noticed since the last one
-    Taken: TypeAlias = tuple[
-        int, int, str, str, float, Sighted, "dict[str, bytes]", "list[tuple[str, str]]", Observed
-    ]
     # place, seconds since the start, why there was no copy
     Hindered: TypeAlias = tuple[str, float, str]
     # why there can be no copy at all; `GONE`, `UNFOLLOWED` or another reason
     Halted: TypeAlias = tuple[str, str]
-    # pid, wait status (None: it could not be killed), was left behind
-    Exit: TypeAlias = tuple[int, "int | None", bool]
-    # exits (the command first), wall seconds, CPU seconds, peak bytes, index of the failed reset
-    # step or -1, whether whet killed the command, pids that could not be killed, limits met, what was
-    # used meanwhile
-    Ended: TypeAlias = tuple[
-        "list[Exit]", float, float, int, int, bool, "list[int]", "list[Noted]", Gauged
-    ]
     # stage (`fork`, `set-up`, `cwd`, `exec`, `interpreter`, `limit`), errno, path or limit
     Failed: TypeAlias = tuple[str, int, bytes]
-
-    # where copies report, folder of byte code, working folder, varied paths; see
-    # `whet.host.spawner.syscall_decoder`
-    Begun: TypeAlias = "tuple[str, str, str, list[str]]"
 
     # the plan of a room, packed; settings in JSON; payloads by their digests
     RoomSettings: TypeAlias = "tuple[bytes, str, dict[str, bytes]]"
@@ -94,7 +36,8 @@ if TYPE_CHECKING:
 
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = (
-        Run | Taken | Hindered | Halted | Ended | Failed | Noted | Observed | Begun | Looked | Done
+        messages.Run | messages.Taken | messages.Ended | messages.Noted | messages.Observed
+        | messages.Begun | messages.Looked | Hindered | Halted | Failed | Done
         | RoomSettings | RoomRun | RoomRan | tuple[int, int] | Simple
     )  # fmt: skip
 
@@ -136,7 +79,7 @@ class Channel:
         Raises:
             OSError: if the other end is gone.
         """
-        packed = marshal.dumps((kind, marshal.dumps(body)))
+        packed = marshal.dumps((kind, marshal.dumps(plain(body))))
         head = len(packed).to_bytes(_LENGTH_BYTES, "little")
         rights: list[tuple[int, int, bytes]] = []
         if descriptors:
@@ -199,20 +142,12 @@ def unpacked(packed: bytes) -> object:
 
 
 # Bodies of messages; one that is broken can't come from a process of this whet.
-as_run: "Callable[[bytes], Run]" = marshal.loads
-as_taken: "Callable[[bytes], Taken]" = marshal.loads
 as_hindered: "Callable[[bytes], Hindered]" = marshal.loads
 as_halted: "Callable[[bytes], Halted]" = marshal.loads
-as_begun: "Callable[[bytes], Begun]" = marshal.loads
-as_observed: "Callable[[bytes], Observed]" = marshal.loads
-as_looked: "Callable[[bytes], Looked]" = marshal.loads
-as_plan: "Callable[[bytes], Plan]" = marshal.loads
 as_room_settings: "Callable[[bytes], RoomSettings]" = marshal.loads
 as_room_run: "Callable[[bytes], RoomRun]" = marshal.loads
 as_number: "Callable[[bytes], int]" = marshal.loads
 as_numbers: "Callable[[bytes], tuple[int, int]]" = marshal.loads
-as_ended: "Callable[[bytes], Ended]" = marshal.loads
-as_noted: "Callable[[bytes], Noted]" = marshal.loads
 as_failed: "Callable[[bytes], Failed]" = marshal.loads
 as_text: "Callable[[bytes], str]" = marshal.loads
 as_texts: "Callable[[bytes], tuple[str, ...]]" = marshal.loads

@@ -9,6 +9,7 @@ import os
 import time
 
 from whet.host.process.channel import PIECE_BYTES, unpacked
+from whet.host.process.messages import Freezing, Reported, Sighted
 from whet.host.process.process_tree import resident_bytes
 from whet.host.spawner.first_to_go import let_go_as, let_go_first
 from whet.host.spawner.launch import CannotStartError, Started
@@ -18,13 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TypeAlias
 
-    from whet.host.process.channel import Sighted
     from whet.host.spawner.watching import Watching
 
-    # as of `whet.host.process.channel.Taken`, without the last
-    Reported: TypeAlias = (
-        "tuple[int, int, str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]"
-    )
     Hindered: TypeAlias = "tuple[str, float, str]"  # place, seconds, why there was no copy
     Leaving: TypeAlias = "tuple[int, float, int]"  # exit code, CPU seconds, peak bytes
     # which stream is a terminal, the arguments that a search varies, whether it is to tell what
@@ -87,7 +83,7 @@ class FrozenCopies:
         """What becomes readable when a copy reports; -1: none may."""
         return -1 if self._listener is None else self._listener.fileno()
 
-    def listen(self, address: bytes) -> None:
+    def listen(self, address: str) -> None:
         """Let copies report at ``address``, from the first one named on; empty: none."""
         # They all report where the first program was told to: its copies remember that.
         if address and self._listener is None:
@@ -98,7 +94,7 @@ class FrozenCopies:
             self._listener.listen(_WAITING)
             self._listener.settimeout(0)
 
-    def take(self) -> "Reported | None":
+    def take(self) -> Reported | None:
         """Return what the next copy that reports says of itself; None if no other does."""
         while (line := self._accepted()) is not None:
             line.settimeout(_ANSWER_SECONDS)
@@ -115,8 +111,12 @@ class FrozenCopies:
                         self._wrote[self._last] = pages
                 case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
                     self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)
-                case (str(), str(), float(), tuple(), dict(), list()):
-                    return self._taken_in(line, marshal.loads(packed))
+                case (str(kind), str(place), float(seconds), tuple(), dict(), list()):
+                    number, pid = self._taken_in(line)
+                    *_, sighted, sources, frames = marshal.loads(packed)
+                    return Reported(
+                        number, pid, kind, place, seconds, Sighted(*sighted), sources, frames
+                    )
                 case _:  # it is gone, or no copy at all
                     pass
             line.close()
@@ -131,17 +131,13 @@ class FrozenCopies:
             return None
         return _socket.socket(fileno=accepted[0])
 
-    def _taken_in(
-        self,
-        line: _socket.socket,
-        facts: "tuple[str, str, float, Sighted, dict[str, bytes], list[tuple[str, str]]]",
-    ) -> "Reported":
+    def _taken_in(self, line: _socket.socket) -> tuple[int, int]:
         pid = _peer_of(line)
         number, self._next = self._next, self._next + 1
         self._lines[number] = line
         self._numbers[pid] = number
         self._to_go[number] = let_go_first(pid)
-        return (number, pid, *facts)
+        return number, pid
 
     def leaving(self, pid: int) -> "Leaving | None":
         """Return how a process ends that has said so; None if it has not.
@@ -188,19 +184,18 @@ class FrozenCopies:
             _send(line, "no")
         self.drop(number)
 
-    def begin_to_prepare(
-        self, number: int, changed: "dict[str, bytes]", *, is_debugged: bool
-    ) -> None:
+    def begin_to_prepare(self, freezing: Freezing) -> None:
         """Let a copy be made ready to run on from, with what the program's files say now.
 
         `is_ready` says whether it is.
         """
+        number, changed, is_debugged = freezing.resumed, freezing.changed, freezing.is_debugged
         self._settle(number)
         # One that has taken on other texts, for a run that was given up, is of no use for these.
         is_as_it_was = number in self._ready and number not in self._edited
         if changed or is_debugged or not is_as_it_was:
             self._ready.pop(number, None)
-            self._ask_ahead(number, changed, is_debugged=is_debugged)
+            self._ask_ahead(number, dict(changed), is_debugged=is_debugged)
 
     def is_ready(self, number: int) -> bool:
         """Whether a copy is there and its past is what it would be with the files as they are."""

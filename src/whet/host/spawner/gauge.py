@@ -9,18 +9,12 @@ import os
 import time
 from itertools import islice
 
+from whet.host.process.messages import Sample
 from whet.host.process.process_tree import cpu_ticks_of, disk_bytes_of, name_of
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
-
-    # seconds, memory, CPU seconds, open files, bytes read, bytes written, processes
-    Sample: TypeAlias = tuple[float, int, float, int, int, int, int]
-    # pid, name, the most memory it held
-    Peak: TypeAlias = tuple[int, str, int]
-    Gauged: TypeAlias = tuple["list[Sample]", "list[Peak]"]
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _MOST_SAMPLES = 128
@@ -31,13 +25,17 @@ _MOST_PROCESSES_LOOKED_INTO = 64
 
 
 class Gauge:
-    """Takes samples of one trial."""
+    """Takes samples of one trial.
+
+    Attributes:
+        samples: what was used, in the order of time.
+    """
 
     def __init__(self) -> None:
         self._began = time.monotonic()
         self._due = self._began
         self._interval = _FIRST_SECONDS
-        self._samples: list[Sample] = []
+        self.samples: list[Sample] = []
         self._peaks: dict[int, int] = {}
         self._names: dict[int, str] = {}
         self._disk: dict[int, tuple[int, int]] = {}
@@ -63,27 +61,27 @@ class Gauge:
             disk = disk_bytes_of(pid)
             if disk is not None:
                 self._disk[pid] = disk
-        self._samples.append(
-            (
-                round(began - self._began, 4),
-                memory,
-                round(ended_cpu_seconds + ticks / _TICKS_PER_SECOND, 3),
-                files,
-                sum(read for read, _ in self._disk.values()),
-                sum(written for _, written in self._disk.values()),
-                len(held_bytes),
+        self.samples.append(
+            Sample(
+                seconds=round(began - self._began, 4),
+                memory_bytes=memory,
+                cpu_seconds=round(ended_cpu_seconds + ticks / _TICKS_PER_SECOND, 3),
+                files=files,
+                read_bytes=sum(read for read, _ in self._disk.values()),
+                written_bytes=sum(written for _, written in self._disk.values()),
+                processes=len(held_bytes),
             )
         )
-        if len(self._samples) > _MOST_SAMPLES:
-            del self._samples[::2]
+        if len(self.samples) > _MOST_SAMPLES:
+            del self.samples[::2]
             self._interval *= 2
         ended = time.monotonic()
         self._due = ended + max(self._interval, _SHARE * (ended - began))
 
-    def record(self) -> "Gauged":
-        """Return the samples, and the processes that held most."""
+    def peaks(self) -> "list[tuple[int, str, int]]":
+        """Return the processes that held most, with their names and how much that was."""
         largest = sorted(self._peaks.items(), key=lambda item: -item[1])[:_MOST_PEAKS]
-        return self._samples, [(pid, self._names.get(pid, ""), held) for pid, held in largest]
+        return [(pid, self._names.get(pid, ""), held) for pid, held in largest]
 
 
 def _open_files(pid: int) -> int:

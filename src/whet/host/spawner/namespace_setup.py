@@ -5,9 +5,9 @@ fork, and holding or following system calls, which starts right before the progr
 """
 
 import errno
-import marshal
 import os
 
+from whet.host.process.messages import Plan, as_plan
 from whet.host.process.room_reports import connected, send_descriptor
 from whet.host.spawner.room_entry import enter
 from whet.host.spawner.room_processes import MARK, divide
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from whet.host.limits.enforcer import Order
-    from whet.host.spawner.room_entry import Plan
 
 
 class NamespaceSetup:
@@ -29,7 +28,7 @@ class NamespaceSetup:
         lifeline: closing it ends the room; -1: its last process does.
     """
 
-    def __init__(self, plan: "Plan | None", held: "Order", followed: "Order" = ()) -> None:
+    def __init__(self, plan: Plan | None, held: "Order", followed: "Order" = ()) -> None:
         self.keeper = 0
         self.lifeline = self._other_end = -1
         self._plan: Plan | None = plan
@@ -37,7 +36,7 @@ class NamespaceSetup:
         self._followed = followed
         self._socket: _socket.socket | None = None
         self._follower: _socket.socket | None = None
-        if plan is not None and plan[2]:
+        if plan is not None and plan.has_own_pids:
             self._other_end, self.lifeline = os.pipe()
 
     def enter(self, reported: int) -> None:
@@ -135,7 +134,7 @@ def passage_for(steps: "Sequence[Order]") -> "tuple[NamespaceSetup | None, list[
     plan: Plan | None = None
     for packed in found.get("room", ()):
         assert isinstance(packed, bytes)
-        plan = marshal.loads(packed)
+        plan = as_plan(packed)
     followed = tuple(found.get("follow", ()))
     return NamespaceSetup(plan, tuple(found.get("hold", ())), followed), rest
 

@@ -19,7 +19,8 @@ import select
 import struct
 
 from whet.host.kernel.syscalls import ARCHITECTURES, machine
-from whet.host.process.channel import Channel, as_begun, as_number, as_numbers, as_texts
+from whet.host.process.channel import Channel, as_number, as_numbers, as_texts
+from whet.host.process.messages import as_begun
 from whet.host.spawner.guardian import PARENT_IS_GONE, be_told_of_parents_end
 from whet.host.spawner.syscall_decoder import SyscallDecoder
 from whet.host.spawner.tree_accesses import TreeAccesses
@@ -82,7 +83,7 @@ def _serve(channel: Channel) -> None:
         kind, body, descriptors = message
         if kind == "begin":
             attending[0] = noticed
-            noticed.begin(*as_begun(body))
+            noticed.begin(as_begun(body))
         elif kind == "begin looks":
             attending[0] = looks
             top, repository, cwd = as_texts(body)

@@ -11,6 +11,7 @@ import os
 import stat
 
 from whet.host.kernel import mounts
+from whet.host.process.messages import Plan
 from whet.host.process.room_reports import connected, send_descriptor
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -19,20 +20,6 @@ if TYPE_CHECKING:
 
     # path, bytes (0: half of the memory), inodes (0: no limit)
     Space: TypeAlias = tuple[bytes, int, int]
-    # name of the socket to report to, network (`none`, `loopback`, empty), whether it has its own
-    # process numbers, folders seen through, small file systems, what can't be written to, files
-    # that are empty, what stays as it is on the machine, what stays as it is seen
-    Plan: TypeAlias = tuple[
-        bytes,
-        str,
-        bool,
-        tuple[Space, ...],
-        tuple[Space, ...],
-        tuple[bytes, ...],
-        tuple[bytes, ...],
-        tuple[bytes, ...],
-        tuple[bytes, ...],
-    ]
 
 _PAGE = 4096
 _WHOLE_PROOF_BYTES = 1 << 20
@@ -58,42 +45,43 @@ class RoomRefusedError(Exception):
         self.stage = stage
 
 
-def enter(plan: "Plan") -> None:
+def enter(plan: Plan) -> None:
     """Move this process into its room. Its folder is entered again by whoever calls this.
 
     Raises:
         RoomRefusedError: if there is no way, or what was made doesn't hold.
     """
-    name, network, has_own_pids, overlays, disks, read_only, hidden, real, shown = plan
-    reporter = _Reporter(name)
+    reporter = _Reporter(plan.reporter)
     flags = mounts.CLONE_NEWNS
-    flags |= mounts.CLONE_NEWNET if network else 0
-    flags |= (mounts.CLONE_NEWPID | mounts.CLONE_NEWIPC) if has_own_pids else 0
+    flags |= mounts.CLONE_NEWNET if plan.network else 0
+    flags |= (mounts.CLONE_NEWPID | mounts.CLONE_NEWIPC) if plan.has_own_pids else 0
     is_user = _leave(flags)
     try:
         mounts.keep_mounts_private()
-        kept = _opened(real)  # only now: what another namespace has open can't be shown here
+        # Only now: what another namespace has open can't be shown here.
+        kept = _opened(plan.real)
         # What holds a folder that is seen through is made so first: that folder stays writable.
-        around = [path for path in read_only if any(_is_below(each[0], path) for each in overlays)]
+        folders = [path for path, *_ in plan.overlays]
+        around = [path for path in plan.read_only if any(_is_below(one, path) for one in folders)]
         for path in around:
             mounts.make_read_only(path)
-        _show_through(overlays, reporter, is_user=is_user)
-        kept += _opened(shown)
-        for number, disk in enumerate(disks):
+        _show_through(plan.overlays, reporter, is_user=is_user)
+        kept += _opened(plan.shown)
+        for number, disk in enumerate(plan.disks):
             _mount_disk(disk, kept)
             reporter.send(b"disk %d" % number, disk[0])
-        for path in read_only:
+        for path in plan.read_only:
             if path not in around:
                 mounts.make_read_only(path)
-        for path in hidden:
+        for path in plan.hidden:
             _hide(path)
         _put_back(kept)
-        _open_to_agents(real if around else ())
-        _prove(overlays, disks, read_only)
-        if network == "loopback":
+        _open_to_agents(plan.real if around else ())
+        _prove(plan.overlays, plan.disks, plan.read_only)
+        if plan.network == "loopback":
             mounts.raise_loopback()
-        if network:
-            _prove_network(network)
+        if plan.network:
+            _prove_network(plan.network)
     except OSError as error:
         what = error.filename if isinstance(error.filename, bytes) else str(error.filename).encode()
         way = "a user namespace" if is_user else "a mount namespace"

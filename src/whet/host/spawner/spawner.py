@@ -23,7 +23,8 @@ import os
 import select
 import time
 
-from whet.host.process.channel import GONE, UNFOLLOWED, Channel, as_number, as_run
+from whet.host.process.channel import GONE, UNFOLLOWED, Channel, as_number
+from whet.host.process.messages import Ended, Exit, Guard, Noted, Run, Taken, as_run
 from whet.host.process.process_tree import children_of, descendants_of, group_of, resident_bytes
 from whet.host.spawner.frozen import FrozenCopies
 from whet.host.spawner.gauge import Gauge
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
 
-    from whet.host.process.channel import Exit, Guard, Run
-    from whet.host.spawner.watches import Noted, Watch
+    from whet.host.spawner.watches import Watch
 else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
@@ -255,17 +255,16 @@ class _Tree:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
         while watching is not None and (taken := self._copies.take()) is not None:
-            number, pid, _, place, seconds, *_ = taken
             if self._has_strays():
-                self._copies.drop(number)
-                self._copies.blockers.append((place, seconds, _STRAYS))
+                self._copies.drop(taken.number)
+                self._copies.blockers.append((taken.place, taken.seconds, _STRAYS))
                 continue
-            observed = watching.noticed(number, pid)
-            if observed[0]:
-                self._copies.refuse(number)
-                self._copies.blockers.append((place, seconds, observed[0]))
+            observed = watching.noticed(taken.number, taken.pid)
+            if observed.ended:
+                self._copies.refuse(taken.number)
+                self._copies.blockers.append((taken.place, taken.seconds, observed.ended))
             else:
-                self._channel.send("snapshot", (*taken, observed))
+                self._channel.send("snapshot", Taken(taken, observed))
         self._tell_of_blockers()
 
     def _tell_of_blockers(self) -> None:
@@ -276,7 +275,7 @@ class _Tree:
     def hear_last_words(self) -> None:
         """Take in what the program said just before it ended. A copy it waited for is none."""
         while (taken := self._copies.take()) is not None:
-            self._copies.drop(taken[0])
+            self._copies.drop(taken.number)
         self._tell_of_blockers()
 
     def _has_strays(self) -> bool:
@@ -332,8 +331,8 @@ class _Tree:
             noted = each.look(pids)
             if noted is None:
                 continue
-            if noted[0] in {FELLED, HELD}:
-                self.noted.append((FELLED, *noted[1:]))
+            if noted.limit in {FELLED, HELD}:
+                self.noted.append(Noted(FELLED, *noted[1:]))
                 self._channel.send("full", noted)
             else:
                 self.noted.append(noted)
@@ -392,17 +391,17 @@ def _next_message(
 
 
 def _run(
-    channel: Channel, woken: int, copies: FrozenCopies, run: "Run", streams: "Sequence[int]"
+    channel: Channel, woken: int, copies: FrozenCopies, run: Run, streams: "Sequence[int]"
 ) -> None:
-    _, _, _, _, _, address, number, changed, varied, first_word, is_debugged, _, _, guard = run
+    number = run.freezing.resumed
     copies.begin_run()
-    copies.listen(address)
+    copies.listen(run.freezing.address)
     copies.are_programs_present, copies.why_absent = number >= 0, ""
     noting = _begin_watching(copies, run)
     tree = _Tree(channel, woken, copies)
     try:
         if number >= 0:
-            copies.begin_to_prepare(number, changed, is_debugged=is_debugged)
+            copies.begin_to_prepare(run.freezing)
         failed_step, status, exits = _reset(tree, run, streams, noting)
         wall_seconds = 0.0
         # Whet looks whether it still fits while the copy makes itself ready.
@@ -411,19 +410,19 @@ def _run(
             channel.send("refused")
             return
         if failed_step < 0:
-            _guard(tree, guard)
+            _guard(tree, run.guard)
             command = _begin(channel, copies, run, streams)
             tree.begin_to_watch(command.pid)
             for stream in streams:
                 os.close(stream)
             streams = ()
             channel.send("started", command.pid)
-            if number >= 0 and (varied or first_word):
+            if number >= 0 and (run.freezing.varied or run.freezing.first_word):
                 copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
             wall_seconds = time.monotonic() - command.at
             tree.hear_last_words()
-            _tell_what_it_did(channel, copies, address)
+            _tell_what_it_did(channel, copies, run.freezing.address)
             exits = [(command.pid, status, False)]
         tree.end()
         if noting is not None:
@@ -437,16 +436,17 @@ def _run(
             os.close(stream)
     channel.send(
         "ended",
-        (
-            exits + tree.others,
-            wall_seconds,
-            tree.cpu_seconds,
-            tree.peak_bytes,
-            failed_step,
-            tree.was_killed and _was_sigkilled(status),
-            tree.stubborn,
-            tree.noted,
-            tree.gauge.record(),
+        Ended(
+            exits=exits + tree.others,
+            wall_seconds=wall_seconds,
+            cpu_seconds=tree.cpu_seconds,
+            peak_bytes=tree.peak_bytes,
+            failed_step=failed_step,
+            was_killed=tree.was_killed and _was_sigkilled(status),
+            stubborn=tree.stubborn,
+            noted=tree.noted,
+            samples=tree.gauge.samples,
+            peaks=tree.gauge.peaks(),
         ),
     )
     if tree.stubborn:
@@ -460,68 +460,67 @@ def _end_in_vain(channel: Channel, copies: FrozenCopies, tree: _Tree, number: in
         channel.send("halted", (GONE, GONE))
 
 
-def _begin_watching(copies: FrozenCopies, run: "Run") -> "Watching | None":
+def _begin_watching(copies: FrozenCopies, run: Run) -> "Watching | None":
     """Have the programs watched, if they are to be; return what notes all that they look at."""
-    _, _, cwd, _, _, address, *_, looks, _ = run
-    if (address or looks[0]) and copies.watching is None:
+    looks = run.freezing.looks
+    if (run.freezing.address or looks[0]) and copies.watching is None:
         copies.watching = Watching(divide())  # from here on this is another process
         become_reaper()
     if copies.watching is None or not looks[0]:
         return None
-    copies.watching.begin_looks(*looks, cwd)
+    copies.watching.begin_looks(*looks, run.cwd)
     return copies.watching
 
 
-def _guard(tree: _Tree, guard: "Guard") -> None:
+def _guard(tree: _Tree, guard: Guard) -> None:
     """Prove that the limits hold, and begin to look at them.
 
     Raises:
         CannotStartError: if one doesn't hold.
     """
-    steps, probes, watches = guard
-    if probes:
+    if guard.probes:
         from whet.host.spawner.probes import LimitDoesNotHoldError, prove
 
         try:
-            prove(probes, steps)
+            prove(guard.probes, guard.steps)
         except LimitDoesNotHoldError as error:
             raise CannotStartError(("limit", 0, str(error).encode())) from error
         except OSError as error:
             raise CannotStartError(("limit", error.errno or 0, b"")) from error
-    if watches:
+    if guard.watches:
         from whet.host.spawner.watches import watch
 
-        tree.keep(watch(watches))
+        tree.keep(watch(guard.watches))
 
 
-def _begin(channel: Channel, copies: FrozenCopies, run: "Run", streams: "Sequence[int]") -> Started:
+def _begin(channel: Channel, copies: FrozenCopies, run: Run, streams: "Sequence[int]") -> Started:
     """Start the program, or run on from a copy of it."""
-    argv, environment, cwd, _, terminal, address, number, _, varied, first_word, *_ = run
-    *_, worth_seconds, looks, guard = run
-    watching = copies.watching if address or looks[0] else None
-    if watching is not None and address:
-        cache = environment.get(_PYCACHE_VARIABLE, b"")
-        watching.begin(address, cache, cwd, varied if number < 0 else ())
+    freezing = run.freezing
+    number = freezing.resumed
+    watching = copies.watching if freezing.address or freezing.looks[0] else None
+    if watching is not None and freezing.address:
+        cache = run.environment.get(_PYCACHE_VARIABLE, b"")
+        watching.begin(freezing.address, cache, run.cwd, freezing.varied if number < 0 else ())
     if number >= 0:
         blocker = watching.put_back(number) if watching is not None else ""
         if blocker:
             channel.send("halted", (blocker, ""))
             raise CannotStartError(("put back", 0, b""))
         channel.send("resuming")
-        words = argv[first_word:] if first_word else []
-        return copies.resume(number, streams[:3], terminal, words, worth_seconds)
+        words = run.argv[freezing.first_word :] if freezing.first_word else []
+        return copies.resume(number, streams[:3], run.terminal, words, freezing.worth_seconds)
 
     def announce(pid: int) -> None:
         channel.send("starting", pid)
 
-    given = (streams[:3], terminal, announce)
-    command = start(argv, environment, cwd, given, watching, steps=guard[0])
+    given = (streams[:3], run.terminal, announce)
+    command = start(run.argv, run.environment, run.cwd, given, watching, steps=run.guard.steps)
     if watching is not None and watching.refusal:
         channel.send("halted", (f"{_CANNOT_SEE}: {watching.refusal}", ""))
     return command
 
 
-def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) -> None:
+def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: str) -> None:
     if address and copies.watching is not None and not copies.watching.refusal:
         if not copies.are_programs_present:
             more = f": {copies.why_absent}" if copies.why_absent else ""
@@ -530,23 +529,22 @@ def _tell_what_it_did(channel: Channel, copies: FrozenCopies, address: bytes) ->
 
 
 def _reset(
-    tree: _Tree, run: "Run", streams: "Sequence[int]", watching: "Watching | None"
+    tree: _Tree, run: Run, streams: "Sequence[int]", watching: "Watching | None"
 ) -> "tuple[int, int | None, list[Exit]]":
     """Run the reset steps; return the one that ended the trial (-1: none), and how."""
-    _, environment, cwd, steps, *_ = run
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        for index, (text, must_succeed) in enumerate(steps):
+        for index, (text, must_succeed) in enumerate(run.steps):
             shell = [b"/bin/sh", b"-c", text]
             given = ((nothing, streams[3], streams[3]), -1, None)
-            step = start(shell, environment, cwd, given, watching=watching)
+            step = start(shell, run.environment, run.cwd, given, watching=watching)
             status = tree.wait_for(step, is_command=False)
             gave_up = tree.was_killed or tree.was_told_to_end
             if gave_up or (must_succeed and status != 0):
                 return index, status, [(step.pid, status, False)]
     finally:
         os.close(nothing)
-    if steps:
+    if run.steps:
         tree.tell_of_reset()
     return -1, None, []
 

@@ -7,6 +7,7 @@ import os
 import stat
 
 from whet.host.kernel.syscalls import AT_FDCWD, KIND_FOLDER, NO_LINKS, calls
+from whet.host.process.messages import Begun, Observed
 from whet.host.spawner.access_log import AccessLog, is_byte_code
 from whet.host.spawner.file_effects import CannotPutBackError, FileEffects, is_plain, key_of
 from whet.host.spawner.first_access import FirstAccess
@@ -15,22 +16,9 @@ from whet.host.spawner.memory_reader import MemoryReader, UnreadableError
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
 
-    from whet.host.files.marks import Listing, Mark
     from whet.host.kernel.syscalls import Call
     from whet.host.process.channel import Done
-
-    # the first effect that can't be put back, and what `AccessLog.take` returns
-    Observed: TypeAlias = tuple[
-        str,
-        "dict[str, Mark]",
-        "dict[str, Mark]",
-        "dict[str, int]",
-        "dict[str, int]",
-        "dict[str, Listing]",
-        "dict[str, int]",
-    ]
 
 _MOST_CHANGED = 10_000
 _ANEW = os.O_CREAT | os.O_TRUNC
@@ -63,22 +51,15 @@ class SyscallDecoder:
         self._seen = AccessLog(self._file_effects)
         self._first_sight = FirstAccess(self._seen, _status)
 
-    def begin(self, own_socket: str, cache: str, cwd: str, varied: list[str]) -> None:
-        """Begin again, with another run.
-
-        Args:
-            own_socket: where copies report: that is whet's own affair.
-            cache: folder of byte code by content; empty: none.
-            cwd: the folder in which the run begins.
-            varied: paths at whose first sight the program is asked where it is.
-        """
-        self._own_socket, self._ended, self._changed = own_socket, "", set()
+    def begin(self, begun: Begun) -> None:
+        """Begin again, with another run."""
+        self._own_socket, self._ended, self._changed = begun.own_socket, "", set()
         self._file_effects.begin()
-        self._seen.begin(cache)
-        self._seen.see(cwd)
-        self._first_sight.begin(varied)
+        self._seen.begin(begun.cache)
+        self._seen.see(begun.cwd)
+        self._first_sight.begin(begun.varied)
 
-    def facts(self, number: int, pid: int) -> "Observed":
+    def facts(self, number: int, pid: int) -> Observed:
         """Return what is new since this was last asked for, and keep what a snapshot needs.
 
         Args:
@@ -90,7 +71,7 @@ class SyscallDecoder:
                 self._file_effects.keep(number, pid)
             except CannotPutBackError as error:
                 self.ends(str(error), ())
-        return (self._ended, *self._seen.take())
+        return Observed(self._ended, *self._seen.take())
 
     def done(self) -> "Done":
         """Return what the run has done so far and left in the world.

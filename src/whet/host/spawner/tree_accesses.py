@@ -13,6 +13,7 @@ import stat
 import time
 
 from whet.host.kernel.syscalls import AT_FDCWD, calls
+from whet.host.process.messages import Looked
 from whet.host.spawner.memory_reader import MemoryReader, UnreadableError
 from whet.host.spawner.syscall_decoder import interpreter_of
 
@@ -63,15 +64,15 @@ class TreeAccesses:
         self.count = 0
         self.held_seconds = 0.0
 
-    def summary(self) -> "tuple[str, list[str], list[str], list[str], int, float]":
-        """Return the gap, paths named, folders opened and moved, calls and seconds held."""
-        return (
-            self._gap,
-            sorted(self._looked),
-            sorted(self._listed),
-            sorted(self._moved),
-            self.count,
-            self.held_seconds,
+    def summary(self) -> Looked:
+        """Return what was looked at."""
+        return Looked(
+            gap=self._gap,
+            paths=sorted(self._looked),
+            folders=sorted(self._listed),
+            moved=sorted(self._moved),
+            calls=self.count,
+            held_seconds=self.held_seconds,
         )
 
     def ends(self, gap: str) -> None:

@@ -9,6 +9,7 @@ import select
 import time
 
 from whet.host.kernel.control_groups import read_fields, read_number, read_words, write_words
+from whet.host.process.messages import Noted
 from whet.host.process.process_tree import name_of, resident_bytes, shares_of
 from whet.host.spawner.out_of_memory_killer import FELLED, HELD, OutOfMemoryKiller
 
@@ -16,12 +17,9 @@ TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spa
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Sequence
-    from typing import Protocol, TypeAlias
+    from typing import Protocol
 
     from whet.host.limits.enforcer import Order
-
-    # the limit, how much there was, the process that it is about: number and name
-    Noted: TypeAlias = tuple[str, float, int, str]
 
     class Watch(Protocol):
         """Looks at one limit of one running trial."""
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
             """Start, now that the command runs, which is a process of this number."""
             ...
 
-        def look(self, pids: "Sequence[int]", /) -> "Noted | None":
+        def look(self, pids: "Sequence[int]", /) -> Noted | None:
             """Return what was met: the trial is to be killed. None: nothing so far.
 
             Named `FELLED` or `HELD` it is one process alone that dies.
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
             """Return how soon it wants to look again."""
             ...
 
-        def close(self) -> "Noted | None":
+        def close(self) -> Noted | None:
             """Let go of what it holds; return what was met and did not end the trial."""
             ...
 else:
@@ -72,7 +70,7 @@ class _Quiet:
     def begin(self, _command: int, /) -> None:
         """Do nothing more."""
 
-    def look(self, _pids: "Sequence[int]", /) -> "Noted | None":
+    def look(self, _pids: "Sequence[int]", /) -> Noted | None:
         """Return nothing."""
         return None
 
@@ -80,7 +78,7 @@ class _Quiet:
         """Return a long time: each look at the memory is a look at this."""
         return _LONG_SECONDS
 
-    def close(self) -> "Noted | None":
+    def close(self) -> Noted | None:
         """Hold nothing."""
         return None
 
@@ -105,7 +103,7 @@ class _MemoryV1(_Quiet):
             self._felling.command = command
         write_words(f"{self._folder}/memory.oom_control", 1)
 
-    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Return the most that was held and by whom, if memory is out."""
         if self._felling is not None:
             return self._look_for_one(pids, self._felling)
@@ -115,8 +113,8 @@ class _MemoryV1(_Quiet):
 
     def _look_for_one(
         self, pids: "Sequence[int]", out_of_memory_killer: OutOfMemoryKiller
-    ) -> "Noted | None":
-        """Return the process to kill, if memory is out and none is ending already.
+    ) -> Noted | None:
+        """Return who is to go, if memory is out and nobody is going already.
 
         Who was held continues a moment after there is room again, and counts as held until then.
         """
@@ -128,7 +126,7 @@ class _MemoryV1(_Quiet):
         if not pid:
             return self._noted(max(pids, key=resident_bytes, default=0))
         held = read_number(f"{self._folder}/memory.usage_in_bytes") or 0
-        return (HELD, float(held), pid, name)
+        return Noted(HELD, float(held), pid, name)
 
     def _is_full(self) -> bool:
         return any(
@@ -143,7 +141,7 @@ class _MemoryV1(_Quiet):
         is_waiting = self._felling is not None and self._count("under_oom")
         return _SHORT_SECONDS if is_waiting else _LONG_SECONDS
 
-    def close(self) -> "Noted | None":
+    def close(self) -> Noted | None:
         """Let go of the descriptors; tell of a kill of the kernel's own, or that all was used.
 
         Who needs memory in the middle of a system call (a file is read into a new array) isn't
@@ -155,11 +153,11 @@ class _MemoryV1(_Quiet):
             return self._noted(0)
         peak = read_number(f"{self._folder}/memory.max_usage_in_bytes") or 0
         most = read_number(f"{self._folder}/memory.limit_in_bytes") or 0
-        return ("all memory", float(peak), 0, "") if peak >= most else None
+        return Noted("all memory", float(peak), 0, "") if peak >= most else None
 
-    def _noted(self, pid: int) -> "Noted":
+    def _noted(self, pid: int) -> Noted:
         peak = read_number(f"{self._folder}/memory.max_usage_in_bytes") or 0
-        return ("memory", float(peak), pid, name_of(pid) if pid else "")
+        return Noted("memory", float(peak), pid, name_of(pid) if pid else "")
 
     def _count(self, name: str) -> int:
         return read_fields(f"{self._folder}/memory.oom_control").get(name, 0)
@@ -187,7 +185,7 @@ class _MemoryV2(_Quiet):
         if self._felling is not None:
             self._felling.command = command
 
-    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Return the most that was held and by whom, if the kernel has killed."""
         if self._felling is not None and self._count() > self._kills:
             noted = self.close()
@@ -206,15 +204,15 @@ class _MemoryV2(_Quiet):
         """Return how long the fastest program needs for what is left."""
         return min(max(self._left_bytes / _FASTEST_BYTES, _SHORT_SECONDS), _LONG_SECONDS)
 
-    def close(self) -> "Noted | None":
-        """Report a kill."""
+    def close(self) -> Noted | None:
+        """Tell of a kill."""
         if self._count() == self._kills:
             return None
         peak = float(min(read_number(f"{self._folder}/memory.peak") or self._most, self._most))
         if self._felling is None:
-            return ("memory", peak, *self._largest)
+            return Noted("memory", peak, *self._largest)
         pid, name = self._felling.missed()
-        return ("memory" if pid == self._felling.command else FELLED, peak, pid, name)
+        return Noted("memory" if pid == self._felling.command else FELLED, peak, pid, name)
 
     def _count(self) -> int:
         # Only this limit's own: `memory.events` counts those of a limit inside it too, such as of a
@@ -242,12 +240,12 @@ class _MemorySum(_Quiet):
         self._priority = os.getpriority(os.PRIO_PROCESS, 0)
         _set_priority(_FIRST)
 
-    def close(self) -> "Noted | None":
+    def close(self) -> Noted | None:
         """Be as patient as before."""
         _set_priority(self._priority)
         return None
 
-    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Stop the processes and return what they hold, if that is too much."""
         began = time.thread_time()  # on a busy machine a look may take long, and cost little
         held = sum(map(resident_bytes, pids))  # cheap, and never less than what is looked for
@@ -260,20 +258,20 @@ class _MemorySum(_Quiet):
         self._cost_seconds = time.thread_time() - began
         return None
 
-    def _over(self, pids: "Sequence[int]", held: int) -> "Noted | None":
+    def _over(self, pids: "Sequence[int]", held: int) -> Noted | None:
         if self._felling is not None:
             if self._felling.is_under_way:
                 return None
             pid, name = self._felling.end(pids)  # not stopped first: a shell would take it back
             if pid:
-                return (FELLED, float(held), pid, name)
+                return Noted(FELLED, float(held), pid, name)
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGSTOP)
             except OSError:
                 continue  # gone, or of another user: the kill that follows says so
         pid = max(pids, key=resident_bytes, default=0)
-        return ("memory", float(max(held, _held(pids)[0])), pid, name_of(pid))
+        return Noted("memory", float(max(held, _held(pids)[0])), pid, name_of(pid))
 
     def pause_seconds(self) -> float:
         """Return how long the fastest program needs for what is left; looking takes a tenth at most."""
@@ -310,10 +308,10 @@ class _Processes(_Quiet):
         self._events = (f"{folder}/pids.events", f"{folder}/{PROGRAM}/pids.events")
         self._before = self._count()
 
-    def close(self) -> "Noted | None":
+    def close(self) -> Noted | None:
         """Tell whether a fork was refused."""
         refused = self._count() - self._before
-        return ("processes", float(refused), 0, "") if refused else None
+        return Noted("processes", float(refused), 0, "") if refused else None
 
     def _count(self) -> int:
         return sum(read_fields(path).get("max", 0) for path in self._events)
@@ -326,7 +324,7 @@ class _Members(_Quiet):
         self._procs = f"{folder}/cgroup.procs"
         self._name = name or os.path.basename(folder)
 
-    def look(self, pids: "Sequence[int]", /) -> "Noted | None":
+    def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Put back who has left."""
         inside = set(map(int, read_words(self._procs).split()))
         for pid in pids:

@@ -5,14 +5,12 @@ import os
 
 from whet.host.kernel.seccomp import Filter, why_not
 from whet.host.kernel.syscalls import MAGIC_FLAGS
-from whet.host.process.channel import Channel, as_done, as_looked, as_observed, as_text
+from whet.host.process.channel import Channel, as_done, as_text
+from whet.host.process.messages import Begun, Looked, Observed, as_looked, as_observed
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from whet.host.process.channel import Body, Done, Looked
-    from whet.host.spawner.syscall_decoder import Observed
+    from whet.host.process.channel import Body, Done
 
 _INT_BYTES = 4
 
@@ -35,11 +33,11 @@ class Watching:
         self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
 
     def begin(
-        self, own_socket: bytes, cache: bytes, cwd: bytes, varied: "Sequence[str]" = ()
+        self, own_socket: str, cache: bytes, cwd: bytes, varied: "tuple[str, ...]" = ()
     ) -> None:
         """Forget what was noticed: another run begins."""
-        names = (os.fsdecode(own_socket), os.fsdecode(cache), os.fsdecode(cwd))
-        self._observer.send("begin", (*names, list(varied)))
+        begun = Begun(own_socket, os.fsdecode(cache), os.fsdecode(cwd), varied)
+        self._observer.send("begin", begun)
 
     def begin_looks(self, top: str, repository: str, cwd: bytes) -> None:
         """Record accesses below a folder from now on, and nothing else.
@@ -51,14 +49,14 @@ class Watching:
         """
         self._observer.send("begin looks", (top, repository, os.fsdecode(cwd)))
 
-    def looks(self) -> "Looked":
-        """Return the accesses since `begin_looks`.
+    def looks(self) -> Looked:
+        """Return what was looked at since `begin_looks`.
 
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        gap, paths, folders, moved, count, seconds = as_looked(self._asked("looks", 0))
-        return (gap or self.refusal, paths, folders, moved, count, seconds)
+        looked = as_looked(self._asked("looks", 0))
+        return looked if looked.gap else Looked(self.refusal, *looked[1:])
 
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""
@@ -91,7 +89,7 @@ class Watching:
         if head and not rights and self._filter is not None:
             self.refusal = _reason(int.from_bytes(head, "little"))
 
-    def noticed(self, number: int, pid: int) -> "Observed":
+    def noticed(self, number: int, pid: int) -> Observed:
         """Return what was seen since this was last asked for, and what was done.
 
         Args:

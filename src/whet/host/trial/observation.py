@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.value_class import value_class
 from whet.host.files.marks import UNSURE, first_other, is_of_kind, is_of_link, listing
+from whet.host.process.messages import Observed, Sighted
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
     import os
 
     from whet.host.files.marks import Listing, Mark
-    from whet.host.process.channel import Sighted
-    from whet.host.spawner.syscall_decoder import Observed
 
 _Seen = TypeVar("_Seen")
+_NOTHING = Sighted([], [], {}, {}, {}, {})
 
 
 @value_class(kw_only=True)
@@ -91,22 +91,21 @@ class Observing:
     _looked: Counter[str] = field(default_factory=Counter[str])
     _listings: "dict[str, Listing]" = field(default_factory=dict[str, "Listing"])
     _listed: Counter[str] = field(default_factory=Counter[str])
-    _sighted: "Sighted" = ([], [], {}, {}, {}, {})
+    _sighted: Sighted = _NOTHING
 
-    def add(self, sighted: "Sighted", observed: "Observed") -> None:
+    def add(self, sighted: Sighted, observed: Observed) -> None:
         """Take in what is new.
 
         Args:
             sighted: all that the agent knows.
             observed: what the observer has noticed since it was last asked.
         """
-        _, marks, links, opened, looked, listings, listed = observed
-        self._marks.update(marks)
-        self._links.update(links)
-        self._opened.update(opened)
-        self._looked.update(looked)
-        self._listings.update(listings)
-        self._listed.update(listed)
+        self._marks.update(observed.marks)
+        self._links.update(observed.links)
+        self._opened.update(observed.opened)
+        self._looked.update(observed.looked)
+        self._listings.update(observed.listings)
+        self._listed.update(observed.listed)
         self._sighted = sighted
 
     def by_now(self, sources: Collection[str]) -> Observation:

@@ -7,18 +7,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from whet.core.failure import Frame
 from whet.core.value_class import value_class
 from whet.host.files.file_times import Moment
 from whet.host.files.marks import is_of_nothing
 from whet.host.limits.program import Program
+from whet.host.process.messages import Freezing, Taken
 from whet.host.trial.observation import Observation, Observing
-from whet.host.trial.spawner_process import Freezing
-
-if TYPE_CHECKING:
-    from whet.host.process.channel import Taken
 
 STAGE_VARIABLE = "WHET_STAGE"
 DEBUGGING_VARIABLE = "WHET_PDB"
@@ -232,28 +228,28 @@ class Staged:
         return Freezing(
             address=self.stage.address,
             resumed=-1 if self.since is None else self.since.number,
-            changed=self.changed,
+            changed=tuple(self.changed.items()),
             varied=self.stage.awaited,
             first_word=self.stage.first_word,
             is_debugged=self.debugging is Debugging.AT_ONCE,
             worth_seconds=self.worth_seconds,
         )
 
-    def note(self, taken: "Taken", past: Past) -> None:
+    def note(self, taken: Taken, past: Past) -> None:
         """Take a snapshot of this run in."""
-        number, pid, kind, place, seconds, sighted, sources, stack, observed = taken
-        self._observing.add(sighted, observed)
+        copy = taken.copy
+        self._observing.add(copy.sighted, taken.observed)
         earlier = () if self.since is None else self.since.seen
-        snapshot = self.stage.snapshots[number] = Snapshot(
-            number=number,
-            pid=pid,
-            kind=kind,
-            place=place,
-            seconds=seconds,
-            seen=(*earlier, *self._observing.by_now(sources).parted()),
-            sources=sources,
+        snapshot = self.stage.snapshots[copy.number] = Snapshot(
+            number=copy.number,
+            pid=copy.pid,
+            kind=copy.kind,
+            place=copy.place,
+            seconds=copy.seconds,
+            seen=(*earlier, *self._observing.by_now(copy.sources).parted()),
+            sources=copy.sources,
             past=past,
-            stack=tuple(stack),
+            stack=tuple(copy.stack),
         )
         if self.added is not None:
             self.added(snapshot)

@@ -8,27 +8,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from whet.host.process.channel import (
     Channel,
     as_done,
     as_halted,
     as_hindered,
-    as_noted,
     as_number,
-    as_taken,
 )
 from whet.host.process.console import Console
 from whet.host.process.control import Control
+from whet.host.process.messages import Ended, Looked, Noted, Taken, as_looked, as_noted, as_taken
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.hang_detector import LOOK_SECONDS, Idleness
 from whet.host.trial.process_snapshots import Past
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
-
-if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
-    from whet.host.process.channel import Ended, Taken
-    from whet.host.spawner.watches import Noted
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that needs longer to kill its tree hangs itself
@@ -86,13 +81,13 @@ class Relay:
     console: Console | None
     wall_seconds: float | None
     before_kill: Callable[[int], None]
-    on_full: "Callable[[Noted], None] | None" = None
-    on_copy: "Callable[[Taken, Past], None] | None" = None
+    on_full: Callable[[Noted], None] | None = None
+    on_copy: Callable[[Taken, Past], None] | None = None
     on_halt: Callable[[str, str], None] | None = None
     on_blocker: Callable[[str, float, str], None] | None = None
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
     on_told: Callable[[str], None] | None = None
-    on_looks: Callable[[bytes], None] | None = None
+    on_looks: Callable[[Looked], None] | None = None
     on_reset: Callable[[], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
@@ -198,7 +193,7 @@ class Relay:
         return keyboard is not None and keyboard.is_open and not keyboard.own.is_ours
 
     @property
-    def cut_off(self) -> "Ended | None":
+    def cut_off(self) -> Ended | None:
         """How a program ended whose spawner was killed: the kernel ended it too.
 
         None if it had not begun, or if whet was about to end it.
@@ -206,8 +201,7 @@ class Relay:
         if self._starting is None or self.reason is not None:
             return None
         pid, began = self._starting
-        exits: list[tuple[int, int | None, bool]] = [(pid, int(signal.SIGKILL), False)]
-        return (exits, time.monotonic() - began, 0.0, 0, -1, False, [], [], ([], []))
+        return Ended([(pid, int(signal.SIGKILL), False)], time.monotonic() - began)
 
     def _patience_ms(self) -> float | None:
         times = (self._kill_at, self._hangs_at, self._grace_ends, self._lost_at)
@@ -287,13 +281,13 @@ class Relay:
         else:
             self._hear_reasons(kind, body)
 
-    def _end_at_limit(self, noted: "Noted", *, is_one: bool) -> None:
+    def _end_at_limit(self, noted: Noted, *, is_one: bool) -> None:
         """Have the trial killed, or one process of it."""
-        pid = noted[2]
+        pid = noted.pid
         if is_one:
             if self.on_full is not None:
                 self.on_full(noted)
-            if noted[0] == HELD:  # else it is dead, and its number may be another's
+            if noted.limit == HELD:  # else it is dead, and its number may be another's
                 self._tell("fell", pid)
             return
         if self.reason is None and pid:
@@ -312,7 +306,7 @@ class Relay:
         elif kind == "did" and self.on_done is not None:
             self.on_done(*as_done(body))
         elif kind == "looked" and self.on_looks is not None:
-            self.on_looks(body)
+            self.on_looks(as_looked(body))
 
     def _note_copy(self, body: bytes, buffer: bytearray) -> None:
         """Take in all that the program has written, while it waits, and let it run on."""
@@ -321,8 +315,8 @@ class Relay:
                 pass
         past = tuple((name, bytes(data)) for name, data in self.program_streams.past)
         taken = as_taken(body)
-        # The user waits for the program, not for its copy.
-        self._tell("on", taken[0])
+        # The user waits for the program, and nobody for what becomes of its copy.
+        self._tell("on", taken.copy.number)
         if self.on_copy is not None:
             self.on_copy(taken, past)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from whet.core.errors import HostFailure, InternalFault, WhetError
 from whet.core.limits import Limits
@@ -18,10 +18,11 @@ from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.enforcer import End
 from whet.host.limits.out_of_memory_notice import tell_of_felled
 from whet.host.limits.program import Program
-from whet.host.process.channel import as_ended, as_failed, as_text
+from whet.host.process.channel import as_failed, as_text
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.control import Control
+from whet.host.process.messages import Ended, Freezing, Looked, Noted, as_ended
 from whet.host.process.terminal import PseudoTerminal
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.capture import Capture, Capturing
@@ -29,12 +30,8 @@ from whet.host.trial.hang_detector import Idleness
 from whet.host.trial.process_snapshots import Debugging, DivergedError, Staged
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
 from whet.host.trial.relay import Answer, KillReason, Relay
-from whet.host.trial.spawner_process import Freezing, SpawnerProcess
+from whet.host.trial.spawner_process import SpawnerProcess
 from whet.host.trial.start_error import check_words, start_error
-
-if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make them with
-    from whet.host.process.channel import Ended
-    from whet.host.spawner.watches import Noted
 
 _Held = TypeVar("_Held")
 
@@ -58,8 +55,7 @@ class Slot:
     else there is to do; one that died is replaced for the next program.
 
     Attributes:
-        looked: what the last program looked at, as `whet.host.process.channel.as_looked` reads it; empty
-            unless it was to be noted.
+        looked: what the last program looked at; None unless it was to be noted.
     """
 
     def __init__(self, cleanup_journal: CleanupJournal, scratch: Path) -> None:
@@ -67,7 +63,7 @@ class Slot:
         self._scratch = scratch
         self._buffer = bytearray(_BUFFER_BYTES)
         self._spawner = SpawnerProcess(cleanup_journal)
-        self.looked: list[bytes] = []
+        self.looked: Looked | None = None
         self._proven: Limits | None = None
         self._held = ExitStack()
 
@@ -97,7 +93,7 @@ class Slot:
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._ready_for(program.limits)
-        self.looked.clear()
+        self.looked = None
         spent_seconds = 0.0
         if staged is not None:
             program = staged.on(program)
@@ -124,7 +120,7 @@ class Slot:
             on_blocker=None if staged is None else staged.hinder,
             on_done=None if staged is None else staged.note_done,
             on_told=None if staged is None else staged.effects.append,
-            on_looks=self.looked.append,
+            on_looks=self._note_looks,
             on_reset=None if staged is None else staged.note_reset,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
             errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
@@ -143,7 +139,7 @@ class Slot:
                 if kind == "fault":
                     raise _fault(as_text(body))
                 ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
-                if ended[6]:
+                if ended.stubborn:
                     self._spawner.close()  # what it can't kill must not be a later trial's
                 self._proven = program.limits
                 outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
@@ -162,7 +158,10 @@ class Slot:
         finally:
             program_streams.close()
 
-    def _cut_off(self, program: Program, relay: Relay) -> "Ended":
+    def _note_looks(self, looked: Looked) -> None:
+        self.looked = looked
+
+    def _cut_off(self, program: Program, relay: Relay) -> Ended:
         """Clean up after the spawner, which was killed, and return how the program ended with it."""
         failure, ended = self._spawner.lost(program.command), relay.cut_off
         if ended is None:
@@ -172,13 +171,13 @@ class Slot:
     def _tell_of_felled(
         self,
         program: Program,
-        noted: "Noted",
+        noted: Noted,
         console: Console | None,
         take_stacks: Callable[[int], Stacks] | None,
     ) -> None:
         """Say which process met the memory limit alone; the kernel holds it if it can be looked at."""
-        is_seen = console is not None and take_stacks is not None and noted[0] == HELD
-        samples = take_stacks(noted[2]).samples if is_seen and take_stacks else ()
+        is_seen = console is not None and take_stacks is not None and noted.limit == HELD
+        samples = take_stacks(noted.pid).samples if is_seen and take_stacks else ()
         limits = program.limits.with_memory_of_disks()
         tell_of_felled(console, limits, noted, samples[0] if samples else ())
 
@@ -257,19 +256,17 @@ class Slot:
     def _outcome(
         self,
         program: Program,
-        ended: "Ended",
+        ended: Ended,
         reason: KillReason | None,
         program_streams: ProgramStreams,
         keep: Callable[[Capture], Output],
         stacks: list[Stacks],
     ) -> Outcome:
-        exits, wall_seconds, cpu_seconds, peak_bytes, failed_step, was_killed, stubborn, _, _ = (
-            ended
-        )
         host = os.uname().nodename
-        processes = tuple(_process(pid, status, host, late) for pid, status, late in exits)
-        reason = reason if was_killed else None
-        failed_reset = program.reset[failed_step].command if failed_step >= 0 else None
+        processes = tuple(_process(pid, status, host, late) for pid, status, late in ended.exits)
+        reason = reason if ended.was_killed else None
+        step = ended.failed_step
+        failed_reset = program.reset[step].command if step >= 0 else None
         kept = {
             name: self._kept(flow.capturing, keep)
             for name, flow in program_streams.flows.items()
@@ -283,7 +280,7 @@ class Slot:
             for name, flow in program_streams.flows.items()
             if flow.is_unread
         ]
-        notes += [f"whet couldn't kill process {pid}" for pid in stubborn]
+        notes += [f"whet couldn't kill process {pid}" for pid in ended.stubborn]
         notes += [note for taken in stacks for note in taken.notes]
         return Outcome(
             exit_code=processes[0].exit_code,
@@ -293,9 +290,9 @@ class Slot:
             interrupted=reason is KillReason.GIVEN_UP,
             overran_output=reason is KillReason.TOO_MUCH_OUTPUT,
             failed_reset=failed_reset,
-            wall_seconds=wall_seconds,
-            cpu_seconds=cpu_seconds,
-            peak_rss_bytes=peak_bytes,
+            wall_seconds=ended.wall_seconds,
+            cpu_seconds=ended.cpu_seconds,
+            peak_rss_bytes=ended.peak_bytes,
             stdout=kept["stdout"],
             # What a reset step wrote isn't the command's; if it ended the trial it is all there is.
             stderr=kept.get("reset", kept["stderr"]),
@@ -396,19 +393,18 @@ def _too_early(outcome: Outcome, relay: Relay) -> tuple[str, ...]:
     return ("the time was up before the command had started",)
 
 
-def _end_of(outcome: Outcome, ended: "Ended") -> End:
+def _end_of(outcome: Outcome, ended: Ended) -> End:
     return End(
         exit_code=outcome.exit_code,
         signal=outcome.signal,
-        noted={name: (amount, pid, process) for name, amount, pid, process in ended[-2]},
+        noted={each.limit: each for each in ended.noted},
     )
 
 
-def _use_of(ended: "Ended") -> ResourceUse | None:
-    samples, peaks = ended[-1]
-    if not samples:
+def _use_of(ended: Ended) -> ResourceUse | None:
+    if not ended.samples:
         return None
-    seconds, memory, cpu, files, read, written, processes = zip(*samples, strict=True)
+    seconds, memory, cpu, files, read, written, processes = zip(*ended.samples, strict=True)
     return ResourceUse(
         seconds=seconds,
         memory_bytes=memory,
@@ -418,7 +414,7 @@ def _use_of(ended: "Ended") -> ResourceUse | None:
         written_bytes=written,
         processes=processes,
         largest=tuple(
-            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in peaks
+            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in ended.peaks
         ),
     )
 

@@ -4,18 +4,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field
 from pathlib import Path
 
 from whet.core.errors import HostFailure
-from whet.core.value_class import value_class
 from whet.host.files.refused import refused
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.program import Program
 from whet.host.process.channel import Channel
 from whet.host.process.cleanup_journal import SLOT_VARIABLE, CleanupJournal, kill_marked
+from whet.host.process.messages import Freezing, Guard, Run
 from whet.host.process.process_tree import children_of
 
 _LAST_STANDARD = 2
@@ -26,33 +24,6 @@ _PROGRAM = (
     "import sys; sys.path.append({!r}); from whet.host.spawner.guardian import stand_guard; stand_guard(); "
     "from whet.host.spawner.spawner import main; main({})"
 )
-
-
-@value_class(kw_only=True)
-class Freezing:
-    """How a program has to do with frozen copies.
-
-    Attributes:
-        address: where frozen copies of it report; empty: none are taken.
-        resumed: the copy to run on from; -1: start the program.
-        changed: what files of the program say now that have changed since.
-        varied: paths of what a search varies: it runs on from the same copy again and again.
-        first_word: the first word of its command that a search varies, with all behind it; 0: none.
-        is_debugged: it opens a debugger where it continues.
-        worth_seconds: a stretch as long of a run from a copy is worth another one; below zero: as
-            the program was told when it began.
-        looks: the folder below which it is noted what the program looks at, and git's own folder
-            of that; empty: it isn't noted.
-    """
-
-    address: str = ""
-    resumed: int = -1
-    changed: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    varied: tuple[str, ...] = ()
-    first_word: int = 0
-    is_debugged: bool = False
-    worth_seconds: float = -1.0
-    looks: tuple[str, str] = ("", "")
 
 
 class SpawnerProcess:
@@ -140,27 +111,17 @@ class SpawnerProcess:
             around: the limits around it.
         """
         environment = {**program.environment, **around.environment, SLOT_VARIABLE: self._token}
+        run = Run(
+            argv=[os.fsencode(word) for word in program.command],
+            environment={os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
+            cwd=os.fsencode(program.cwd),
+            steps=[(os.fsencode(step.command), step.must_succeed) for step in program.reset],
+            terminal=terminal,
+            freezing=freezing,
+            guard=Guard(around.steps, around.probes, around.watches),
+        )
         with suppress(OSError):  # a spawner that is gone shows as the end of its channel
-            self.channel.send(
-                "run",
-                (
-                    [os.fsencode(word) for word in program.command],
-                    {os.fsencode(k): os.fsencode(v) for k, v in environment.items()},
-                    os.fsencode(program.cwd),
-                    [(os.fsencode(step.command), step.must_succeed) for step in program.reset],
-                    terminal,
-                    os.fsencode(freezing.address),
-                    freezing.resumed,
-                    dict(freezing.changed),
-                    list(freezing.varied),
-                    freezing.first_word,
-                    freezing.is_debugged,
-                    freezing.worth_seconds,
-                    freezing.looks,
-                    (around.steps, around.probes, around.watches),
-                ),
-                streams,
-            )
+            self.channel.send("run", run, streams)
 
     def drop(self, number: int) -> None:
         """Let a frozen copy end."""

@@ -2,6 +2,7 @@
 
 from whet.core.limits import LimitMet, Limits
 from whet.host.limits.enforcer import End
+from whet.host.process.messages import Noted
 from whet.host.spawner.out_of_memory_killer import FELLED
 
 
@@ -9,25 +10,19 @@ def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
     """Return the limits that the watches of a trial have seen to be met."""
     met: list[LimitMet] = []
     if "memory" in end.noted and limits.memory_bytes is not None:
-        reached, pid, process = end.noted["memory"]
-        met.append(
-            LimitMet(
-                name="memory",
-                limit=limits.memory_bytes,
-                reached=reached,
-                process=process,
-                pid=pid,
-                was_killed=True,
-            )
-        )
+        met.append(_memory_met(limits.memory_bytes, end.noted["memory"], was_killed=True))
     elif FELLED in end.noted and limits.memory_bytes is not None:
-        reached, pid, process = end.noted[FELLED]
-        most = limits.memory_bytes
-        met.append(LimitMet(name="memory", limit=most, reached=reached, process=process, pid=pid))
+        met.append(_memory_met(limits.memory_bytes, end.noted[FELLED]))
     elif "all memory" in end.noted and limits.memory_bytes is not None:
-        reached = end.noted["all memory"][0]
-        met.append(LimitMet(name="memory", limit=limits.memory_bytes, reached=reached))
+        met.append(_memory_met(limits.memory_bytes, end.noted["all memory"]))
     if "processes" in end.noted and limits.processes is not None:
         most = limits.processes
         met.append(LimitMet(name="processes", limit=most, reached=most))
     return tuple(met)
+
+
+def _memory_met(most: int, noted: Noted, *, was_killed: bool = False) -> LimitMet:
+    return LimitMet(
+        name="memory", limit=most, reached=noted.amount, process=noted.process, pid=noted.pid,
+        was_killed=was_killed,
+    )  # fmt: skip

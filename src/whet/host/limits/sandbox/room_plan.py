@@ -4,15 +4,12 @@ import marshal
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from whet.core.room import Disk, Room
 from whet.core.value_class import value_class
 from whet.host.limits.enforcer import Order
 from whet.host.limits.program import AGENT_VARIABLE, PYCACHE_VARIABLE, Program
-
-if TYPE_CHECKING:  # the spawner's side of it has no `typing` to make it with
-    from whet.host.spawner.room_entry import Plan
+from whet.host.process.messages import Plan
 
 _SHARED_MEMORY = os.path.join(os.sep, "dev", "shm")
 _FOR_A_WHILE = (os.path.join(os.sep, "tmp"), os.path.join(os.sep, "var", "tmp"))
@@ -53,23 +50,23 @@ def plan_of(room: Room, program: Program, name: bytes) -> RoomPlan:
     overlays = tuple(sorted({*clean, *rests}, key=lambda path: (len(path), path)))
     own = [program.environment.get(each, "") for each in (AGENT_VARIABLE, PYCACHE_VARIABLE)]
     real = [os.path.dirname(own[0]) if own[0] else "", own[1]]
-    plan: Plan = (
-        name,
-        room.network,
-        room.is_clean,
-        tuple(
+    plan = Plan(
+        reporter=name,
+        network=room.network,
+        has_own_pids=room.is_clean,
+        overlays=tuple(
             (os.fsencode(path), _size_of(rests.get(path)), _inodes_of(rests.get(path)))
             for path in overlays
         ),
-        tuple((os.fsencode(path), size, inodes) for path, size, inodes in spaces),
-        tuple(os.fsencode(path) for path in room.read_only),
-        tuple(os.fsencode(path) for path in room.hidden),
-        tuple(os.fsencode(path) for path in real if path),
-        tuple(os.fsencode(path) for path in _stays_visible(room, program)),
+        disks=tuple((os.fsencode(path), size, inodes) for path, size, inodes in spaces),
+        read_only=tuple(os.fsencode(path) for path in room.read_only),
+        hidden=tuple(os.fsencode(path) for path in room.hidden),
+        real=tuple(os.fsencode(path) for path in real if path),
+        shown=tuple(os.fsencode(path) for path in _stays_visible(room, program)),
     )
     gets_temporary = any(disk.path == temporary for disk in room.disks)
     return RoomPlan(
-        order=("room", marshal.dumps(plan)),
+        order=("room", marshal.dumps(tuple(plan))),
         overlays=overlays,
         environment={"TMPDIR": temporary} if gets_temporary else {},
     )

@@ -10,8 +10,9 @@ from pathlib import Path
 from whet.core.room import Room
 from whet.host.limits.program import Program
 from whet.host.limits.sandbox.room_plan import plan_of
-from whet.host.process.channel import Channel, as_plan, as_room_settings
+from whet.host.process.channel import Channel, as_room_settings
 from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.process.messages import as_plan
 from whet.host.spawner.room_entry import RoomRefusedError, enter
 from whet.host.spawner.room_processes import MARK, divide
 
