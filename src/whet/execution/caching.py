@@ -80,7 +80,7 @@ class CachingExecutor:
             flight.waiting = [other for other in flight.waiting if other is not waiting]
             is_wanted = bool(flight.waiting)
             if not is_wanted and self._flights.get(key) is flight:
-                del self._flights[key]  # whoever comes next starts it again
+                del self._flights[key]  # the next caller starts it again
         if not is_wanted:
             flight.running.cancel()
 

@@ -40,7 +40,7 @@ from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.slot import Slot
 from whet.host.trial.workplace import Workplace, environment_of_trial
 
-if TYPE_CHECKING:  # not loaded for a trial that nobody follows
+if TYPE_CHECKING:  # not loaded for a trial that isn't followed
     from whet.host.inspect.following import Following
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
@@ -91,7 +91,7 @@ class ColdExecutor:
             jobs: how many trials run at once.
             console: where programs are shown, and whose signals go to them; one job only.
             pycache: folder for byte code by content; None: Python keeps it where it likes.
-            perform: runs each program in a way of its own, from a frozen copy for one.
+            perform: runs each program in another way, such as from a frozen copy.
             observe: says below which folder it is to be noted what a trial looks at.
             keep_looks: keeps what was noted and returns its digest.
             tasks: what the agents in the programs are to observe.
@@ -120,7 +120,7 @@ class ColdExecutor:
         self._first_slot: Slot | None = self._new_slot()
 
     def submit(self, trial: Trial, /) -> TrialFuture:
-        """Start ``trial`` as soon as there is room for it."""
+        """Start ``trial`` as soon as a slot is free."""
         control = Control()
         future = TrialFuture(lambda: control.ask(CANCEL))
         with self._lock:
@@ -138,7 +138,7 @@ class ColdExecutor:
     def _add_thread(self) -> None:
         thread = DaemonThread(target=self._work, name="whet-slot")
         is_main = threading.current_thread() is threading.main_thread()
-        # Ctrl-C in between would leave a thread of which nobody knows, and whose end nobody awaits.
+        # Ctrl-C in between would leave an unknown thread whose end nothing awaits.
         with holding_signals() if is_main else nullcontext():
             thread.start()
             self._threads.append(thread)  # of those that run alone an end can be awaited
@@ -187,7 +187,7 @@ class ColdExecutor:
                 outcome = self._run(job, slot, workplace)
             except OSError as error:
                 job.future.fail(_host_failure(job.trial, error))
-            except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the trial
+            except Exception as error:  # noqa: BLE001 - the error belongs to the caller that waits for the trial
                 job.future.fail(error)
             else:
                 job.future.settle(outcome)
@@ -264,7 +264,7 @@ class ColdExecutor:
         """Return the program once more; it may have written to its payloads.
 
         Raises:
-            CancelledError: if nobody wants it any more; an attempt that was refused has heard it.
+            CancelledError: if the caller cancelled it; a refused attempt notices that.
         """
         if job.future.cancelled():
             raise CancelledError

@@ -30,7 +30,7 @@ class DeadlineExecutor:
     deadline: float
 
     def submit(self, trial: Trial, /) -> TrialFuture:
-        """Start ``trial`` with no more time than there is.
+        """Start ``trial`` with at most the time that is left.
 
         Raises:
             OutOfTimeError: if there is none.

@@ -9,7 +9,7 @@ from whet.core.outcome import Outcome
 class TrialFuture(Future[Outcome]):
     """The outcome of a trial to come.
 
-    `concurrent.futures` lets nobody cancel what runs. So this one counts as pending for its
+    `concurrent.futures` can't cancel a running call. So this one counts as pending for its
     base class until the outcome is there: `cancel` then works at any moment before.
 
     Attributes:
@@ -48,12 +48,12 @@ class TrialFuture(Future[Outcome]):
         return self._is_running
 
     def settle(self, outcome: Outcome) -> None:
-        """Give the outcome to whoever waits, unless it was cancelled."""
+        """Give the outcome to the waiting caller, unless it was cancelled."""
         if self.set_running_or_notify_cancel():
             self.set_result(outcome)
 
     def fail(self, error: BaseException) -> None:
-        """Give an error to whoever waits, unless it was cancelled."""
+        """Give an error to the waiting caller, unless it was cancelled."""
         if self.set_running_or_notify_cancel():
             self.set_exception(error)
 

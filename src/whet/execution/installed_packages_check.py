@@ -118,7 +118,7 @@ class InstalledPackagesCheck:
             self._folder_watch.do_soon(partial(self._get_to_know, snapshot))
 
     def look_ahead(self) -> None:
-        """Look now for the next run, if each change from then on is heard of; nobody waits."""
+        """Look now for the next run, if whet notices each later change; nothing waits for it."""
         self._folder_watch.do_soon(partial(self._begin, is_ahead=True))
 
     def begin_run(self) -> None:
@@ -177,7 +177,7 @@ class InstalledPackagesCheck:
         """Look at everything, and keep that if it can be heard what changes from then on."""
         look = self._new_look(snapshot)
         with self._lock:
-            # Not later: what changes while the folders are still being found isn't heard of.
+            # Not later: whet doesn't notice changes while it still looks for the folders.
             was_known = snapshot is self._known and look.heard == self._heard_when_known
         statuses: dict[str, os.stat_result] = {}
         blocker = snapshot.spoilt_by(is_installed=True, found=statuses)
@@ -196,7 +196,7 @@ class InstalledPackagesCheck:
         return blocker
 
     def _new_look(self, snapshot: Snapshot) -> _Look:
-        # Before the first file is asked for: what changes from here on is heard of.
+        # Before the first file is checked: whet notices changes from here on.
         changes = self._folder_watch.heard()
         return _Look(snapshot=snapshot, heard=changes, lasts_seconds=self._longest_seconds)
 

@@ -21,7 +21,7 @@ class RecordingExecutor:
 
     Attributes:
         inner: runs the trials.
-        begin: writes a row and returns the trial's number; called by whoever submits.
+        begin: writes a row and returns the trial's number; called by the submitting thread.
         finish: writes the outcome; called by any thread. If it raises, so does the future.
     """
 

@@ -27,7 +27,7 @@ class SnapshotRow(Record):
         saves_seconds: how long the program took to get there.
         age_seconds: how long ago.
         own_bytes: its share of memory; what two copies share counts half for each.
-        looks: how many files and folders the program had looked at by then.
+        looks: how many files and folders the program had read so far.
         refused: why it did not do for the last run; empty: it did, or was not asked.
     """
 
@@ -146,7 +146,7 @@ class SnapshotPool:
 
         Args:
             snapshot: which.
-            why: what was edited, in words.
+            why: the edit, in words.
             edited: from which line on each file said something else than when it was taken.
         """
         self._refused[snapshot.number] = why, edited
@@ -172,7 +172,7 @@ class SnapshotPool:
         self._refused.pop(snapshot.number, None)
 
     def grow(self, _added: Snapshot) -> None:
-        """Make room for a snapshot that was just taken, or let it end if there is none."""
+        """Remove the least useful snapshots if there are too many, or too little memory."""
         self._has_grown = True
         while len(self.stage.snapshots) > self._most:
             self.remove(self._least_useful(), f"{self._most} others were more useful")
@@ -242,7 +242,7 @@ class SnapshotPool:
         last = before[-1]
 
         def loss(at: int) -> float:
-            # What edits up to the next one would cost; most edits are near the end.
+            # The cost of edits up to the next one; most edits are near the end.
             prior, this, later = before[at : at + 3]
             return (this - prior) * (later - this) / max(last - this, 1e-9)
 

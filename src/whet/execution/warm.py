@@ -45,7 +45,7 @@ class Start:
         halted: why it left no deeper one; empty: nothing kept it from that.
         halted_at: the place from which on; empty: it could leave none at all.
         effects: why it could not simply be run again, in words: what it has left in the world,
-            what it was told by the user.
+            what the user typed for it.
         missing: where there is no snapshot though there might have been one.
         is_followed: it was a Python that whet can follow, or freeze and step through.
         changed_files: files that it has written, made or removed, with folders for all that is in
@@ -98,7 +98,7 @@ class WarmRuns:
             worth_seconds: a stretch of the program that takes longer is worth a snapshot.
             most_snapshots: how many are kept; none: each run is cold.
             debugging: when each run opens a debugger.
-            early: looks at what is installed before the next run begins; None: nobody does.
+            early: checks the installed files before the next run begins; None: there is no such check.
             settle: returns when the next run may look at files; until then a copy makes itself
                 ready with what they say so far.
         """
@@ -179,7 +179,7 @@ class WarmRuns:
         if self._distrusted:
             why, self._distrusted = Blocker(place="", seconds=0, why=self._distrusted), ""
             snapshot_pool.clear(why.why)
-        # What was seen is looked at while the first copy makes itself ready, the reset steps done.
+        # Check the accesses while the first copy prepares itself, after the reset steps.
         is_settled = False
         # Reset steps come first and may change anything.
         look = Snapshot.spoilt_by if program.reset or not self._early else self._early.spoilt_by
@@ -465,7 +465,7 @@ def _is_own(path: str, snapshot: Snapshot) -> bool:
 
 
 def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
-    """Return where the program looks at a file that is none of its own, as far as its copies tell."""
+    """Return where the program reads a file that isn't its own, as far as its copies show."""
     if _is_own(path, snapshot):
         return ""
     first = snapshot

@@ -34,7 +34,7 @@ _PATIENCE_SECONDS = 10.0
 
 @value_class(kw_only=True)
 class Ran:
-    """What came of a run in the room.
+    """The result of a run in the sandbox.
 
     Attributes:
         outcome: what the program did, not classified; None: there was no copy to run on from.
@@ -48,7 +48,7 @@ class Ran:
 
 
 class WarmRoom:
-    """A room with a program in it; a context manager."""
+    """A sandbox with a program in it; a context manager."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class WarmRoom:
         """Make it.
 
         Args:
-            trial: what runs there, and which room it is.
+            trial: the program to run, and its sandbox.
             environment: what the program inherits.
             pycache: folder for byte code by content.
             payload_of: returns a payload by its digest, or the file that holds it.
@@ -91,7 +91,7 @@ class WarmRoom:
 
     @property
     def is_there(self) -> bool:
-        """Whether the room could be made."""
+        """Whether the sandbox could be made."""
         return self._process.keeper != 0
 
     def run(self, limits: Limits, change: tuple[str, str] | None = None) -> Ran:

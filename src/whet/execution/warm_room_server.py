@@ -25,7 +25,7 @@ from whet.host.trial.capture import Capture
 from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.slot import Slot
 
-_HOME = Path(os.sep, "tmp", "whet-room")  # nobody else has it: the room is of its own
+_HOME = Path(os.sep, "tmp", "whet-room")  # no other process uses it: the sandbox is its own
 
 
 _WORTH_SECONDS = 0.004
@@ -37,7 +37,7 @@ class _NoCopyError(Exception):
 
 
 def main(descriptor: int, lifeline: int, tells: int) -> None:
-    """Enter the room, and run what is asked for until the socket closes."""
+    """Enter the sandbox, and run the requested programs until the socket closes."""
     channel = Channel.inherited(descriptor)
     request, payloads = entered(channel, lifeline, tells)
     _HOME.mkdir()

@@ -45,7 +45,7 @@ class _Ladder:
     Attributes:
         stage: the snapshots.
         scouts: how many runs in a row left none that could be used.
-        why_cold: why no more is tried; empty: it is.
+        why_cold: why it tries no more copies; empty: it does.
         is_to_scout: the next run is to leave a snapshot at a place that is known only now.
         came: how many outcomes of each verdict came warm.
         checks: how many of them were compared with a cold run.
@@ -145,7 +145,7 @@ class WarmSearch:
         if self.distrusted or program.limits.starve:
             return run(None)  # limits hold from its start on, and not for a frozen copy
         snapshot_pool = self._ladder_for(slot, program)
-        is_settled = False  # what was seen is looked at while the first copy makes itself ready
+        is_settled = False  # check the accesses while the first copy prepares itself
         for snapshot in () if snapshot_pool.is_to_scout else _deepest_first(snapshot_pool):
             # Reset steps come first and may change anything.
             look = None if program.reset else self._places[slot].early.spoilt_by

@@ -25,7 +25,7 @@ def error_words(error: str) -> str:
 
 
 def failed_lines(call: FailedCall) -> list[str]:
-    """Return a failing call in lines: what failed, then what is known of it."""
+    """Return a failing call in lines: the failure, then the facts about it."""
     about = f" {_path(call.path)}" if call.path else ""
     detail = f" ({call.detail})" if call.detail else ""
     times = f", {call.count} times" if call.count > 1 else ""
@@ -95,7 +95,7 @@ def owner_words(facts: PathFacts) -> str:
 
 
 def absent_words(call: FailedCall, facts: PathFacts) -> list[str]:
-    """Return how much of a path was there, and what was beside it."""
+    """Return how much of a path existed, and similar names next to it."""
     lines: list[str] = []
     parent = str(PurePosixPath(call.path).parent)
     if facts.existing not in {call.path, parent}:
@@ -145,7 +145,7 @@ def address_words(use: AddressUse) -> str:
 
 
 def _path(path: str) -> str:
-    """Return a path as it can be shown: quoted if it has spaces, no bytes that are no text."""
+    """Return a path to display: quoted if it has spaces, and without bytes that aren't text."""
     shown = _cut(path, _WIDEST_PATH)
     is_plain = " " not in shown.removesuffix(" (deleted)") or " → " in path
     return shown if is_plain or shown != path else quoted(shown)

@@ -74,7 +74,7 @@ def ranked(
     Args:
         failures: the calls.
         failure: what is to be explained; None: nothing failed.
-        told: what the program wrote at last.
+        told: the last output of the program.
     """
     text = f"{failure.summary if failure else ''}\n{told}"
     errors = errors_of(failure, text)

@@ -141,7 +141,7 @@ def _name_key(call: FailedCall) -> CallKey:
 
 
 def learnt(passing: Iterable[FailedCall]) -> frozenset[CallKey]:
-    """Return what failed in a run that passed all the same."""
+    """Return the calls that failed in a run that passed."""
     calls = tuple(passing)
     many = frozenset(_folder_key(each) for each in calls if each.names)
     anywhere = frozenset(_name_key(each) for each in calls if each.looked_in)

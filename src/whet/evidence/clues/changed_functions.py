@@ -77,7 +77,7 @@ def _units_in(
 
 
 def _nearest(node: ast.AST) -> Iterator[ast.ClassDef | _Function]:
-    """Yield the functions and classes that stand in a node, and in no other one in it."""
+    """Yield the functions and classes directly in a node, not those nested in them."""
     for each in ast.iter_child_nodes(node):
         if isinstance(each, _Named):
             yield each

@@ -59,7 +59,7 @@ class Suspect:
 
 
 def told_in(evidence: Sequence[Evidence]) -> list[JsonObject]:
-    """Return what was told in the observations of a closer look."""
+    """Return the reports of an instrumented rerun."""
     return [
         told
         for each in evidence
@@ -69,7 +69,7 @@ def told_in(evidence: Sequence[Evidence]) -> list[JsonObject]:
 
 
 def line_of(value: object) -> Line | None:
-    """Return the place that the agent has told; None: it knew none."""
+    """Return the place that the agent reported; None: it knew none."""
     items = items_of(value)
     if len(items) != len(fields(Line)):
         return None
@@ -77,7 +77,7 @@ def line_of(value: object) -> Line | None:
 
 
 def of_kind(told: Sequence[JsonObject], kind: str) -> Iterator[JsonObject]:
-    """Yield what was told of one kind."""
+    """Yield the reports of one kind."""
     return (each for each in told if each.get("kind") == kind)
 
 
@@ -147,7 +147,7 @@ def _circle(waits: Sequence[JsonObject], at: Placing, *, is_closed: bool) -> Ite
 
 
 def _left_behind(wait: JsonObject, places: tuple[Line, Line], at: Placing) -> Clue:
-    """Return the line that has taken a lock which nobody in this process can give back."""
+    """Return the line that took a lock that no thread of this process can release."""
     here, there = places
     by, pid = (items_of(wait.get("by")) or ["", integer(wait, "pid")])[:2]
     held = f"at {at(there.path, there.number)}"

@@ -23,7 +23,7 @@ _FRAME = re.compile(r'^\s*File "(?P<path>.+)", line (?P<line>\d+), in (?P<functi
 
 
 def speaks_of_it(said: str) -> bool:
-    """Whether a message, or what bad means, is about a number that is none."""
+    """Whether a message, or the definition of bad, is about a NaN."""
     return _SPOKEN.search(said) is not None
 
 
@@ -41,7 +41,7 @@ def holds_it(error: KeptError) -> bool:
 def number_clues(told: Sequence[JsonObject], at: Placing) -> list[Clue]:
     """Return the line that made the first NaN, and that of an infinite number if that came before.
 
-    What is written down as NaN in the program may be meant: it is told where there is nothing else.
+    A literal NaN in the program may be intended: it is reported only if there is no other source.
     """
     found = list(of_kind(told, "number"))
     made = [each for each in found if not boolean(each, "is_written")] or found
@@ -84,7 +84,7 @@ def is_of_torch(told: Sequence[JsonObject]) -> bool:
 
 
 def forward_call(written: str) -> Line | None:
-    """Return the line of the forward call that anomaly mode has told; None: it told none.
+    """Return the line of the forward call that anomaly mode reported; None: it reported none.
 
     It prints the traceback of that call as a warning, the innermost frame last.
     """

@@ -19,7 +19,7 @@ _NEAREST = 2
 
 
 def overriding_clues(failure: KeptFailure, error: KeptError, at: Placing) -> list[Clue]:
-    """Return what the order of inheritance tells of an error: who overrides what it calls."""
+    """Return what the order of inheritance says about an error: which class overrides the method it calls."""
     return [*_missing(failure, error, at), *_called(failure, error, at)]
 
 

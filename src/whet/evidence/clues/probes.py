@@ -33,11 +33,11 @@ _MOST_PROCESSES = 8
 
 @value_class(kw_only=True)
 class PlaceReport:
-    """What was seen of one place.
+    """The report about one place.
 
     Attributes:
         title: what it is called.
-        kind: what was looked out for: a line, a call and so on.
+        kind: the kind of place: a line, a call and so on.
         path: the file that was meant; empty: any.
         by_process: how often each process came there.
         loaded: the files that were loaded for it.
@@ -65,7 +65,7 @@ class Hit(Record):
 
     Attributes:
         title: the place.
-        kind: what was looked out for there.
+        kind: the kind of place.
         pid: the process.
         rank: its place in a distributed job, if it had one.
         at: when, as seconds since 1970.
@@ -279,7 +279,7 @@ def call_lines(calls: Sequence[Call]) -> Iterator[str]:
     known = {(each.pid, each.number) for each in calls}
     below: dict[tuple[int, int], list[Call]] = {}
     for each in calls:
-        # A forked process continues below a call of its parent, which is none of its own.
+        # A forked process continues below a call of its parent, which isn't its own.
         is_own = (each.pid, each.caller) in known and each.caller < each.number
         caller = each.caller if is_own else 0
         below.setdefault((each.pid, caller), []).append(each)

@@ -28,7 +28,7 @@ GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
 
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
-# Whoever expects that a file may not be there doesn't expect that there is no room for it.
+# Code that expects a missing file doesn't expect a full disk.
 _SHORTAGE = re.compile(r"No space left|Too many open files|Cannot allocate memory|quota exceeded")
 
 
@@ -71,7 +71,7 @@ def raised_clues(
     at: Placing,
     source_of: Callable[[str], str],
 ) -> list[Clue]:
-    """Return the errors that came before the failure and that it doesn't tell of, the last first."""
+    """Return the errors before the failure that it doesn't mention, the last first."""
     raised = list(_raised(told))
     place = None if failure is None else failure.place
     kind = "" if failure is None else failure.signature.exception.rpartition(".")[2]
@@ -100,7 +100,7 @@ def raised_clues(
 
 
 def is_given_up(told: JsonObject) -> bool:
-    """Whether what was told is that somebody has waited for something long enough."""
+    """Whether the reported error is a timeout of a wait."""
     return told.get("kind") == "raised" and told.get("type") in GIVEN_UP
 
 
@@ -137,7 +137,7 @@ def _clue(
     if caught is None:
         last = raised.last.function.rpartition(".")[2]
         if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
-            return None  # it has gone all the way up, and was told
+            return None  # it went all the way up, and was reported
         if raised.type == "SystemExit" and raised.message in _NO_FAULT:
             return None  # a child process or a thread that ended well
         manager = _manager(source_of(raised.last.path), raised.last.number)
@@ -187,7 +187,7 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         if isinstance(node, ast.With | ast.AsyncWith):
             found = _taken(node, kind) or found
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
-            found = _EXPECTED  # what the group holds isn't told
+            found = _EXPECTED  # the errors in the group aren't reported
         else:
             found = _matching(node.handlers, kind) or _left(node.finalbody) or found
     return found
@@ -224,7 +224,7 @@ def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | No
                 is_broad=bool(_names(each.type) & _BROAD) and not _uses(each),
                 raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
             )
-    # Which of them it was can't be told; that it was none can't either.
+    # It may have been any of them, or none.
     return _EXPECTED if any(is_caught is None for _, is_caught in known) else None
 
 

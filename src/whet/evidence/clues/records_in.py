@@ -26,7 +26,7 @@ class DataRecord:
 
 
 def records_in(name: str, text: str) -> list[DataRecord]:
-    """Return the records of a file, as far as they can be told; the head of a table is none."""
+    """Return the records of a file, as far as whet can tell; the header of a table isn't one."""
     stripped = text.lstrip("\ufeff" + _BLANK)
     if stripped[:1] in {"[", "{"}:
         with suppress(ValueError, RecursionError):
@@ -71,7 +71,7 @@ def _items(text: str) -> list[DataRecord]:
 
 
 def _spans(text: str, at: int, decoder: json.JSONDecoder) -> list[tuple[int, int]]:
-    """Return where the items of a list stand; nothing if it is none, as within a text."""
+    """Return the spans of a list's items; nothing if it isn't a list, such as inside a text."""
     spans: list[tuple[int, int]] = []
     place = at + 1
     with suppress(ValueError, RecursionError):

@@ -136,7 +136,7 @@ def _renaming(name: str) -> Edit:
 
 
 def _kept_by_hand(node: ast.If) -> Iterator[Change]:
-    """Yield what is kept in a dict under a key, and given out again for it."""
+    """Yield values that are stored in a dict under a key and returned again for it."""
     match node.test:
         case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[holder]):
             pass
@@ -158,7 +158,7 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
         )
         change = replace(change, instead="a new one each time", hides=True)
         yield replace(change, needs=Needed(SCALARS, said, (node.lineno,)))
-        # Of what can be changed, a new one takes away what anybody has done to it.
+        # A new mutable object loses all changes that were made to the old one.
         yield replace(change, is_telling=False)
 
 
@@ -206,7 +206,7 @@ def _kept_in(node: ast.If, kept: ast.Attribute) -> Iterator[Change]:
 
 
 def _layers(node: ast.expr) -> Iterator[Change]:
-    """Yield what lets one layer of settings win over another: the last, or that which is asked first."""
+    """Yield changes that let another layer of settings win: the last one, or the one that is asked first."""
     made, wins = "", ""
     match node:
         case ast.Call(

@@ -12,7 +12,7 @@ IN_PLACE = frozenset(
     {"sort", "reverse", "append", "extend", "insert", "update", "add", "clear", "shuffle"}
 )
 MOST_BYTES = 100_000
-"""Of a module's text: what is given to a program in a variable has to fit into it."""
+"""The largest text of a module: it has to fit into an environment variable."""
 
 Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
 
@@ -135,7 +135,7 @@ class _Editor(ast.NodeTransformer):
 
 def _text_with(tree: ast.Module, change: Change) -> str:
     editor = _Editor(change.edit)
-    with suppress(ValueError, RecursionError):  # some texts can't stand in an f-string
+    with suppress(ValueError, RecursionError):  # some texts can't be in an f-string
         made = editor.visit(copy.deepcopy(tree))
         if editor.is_done and isinstance(made, ast.AST):
             return ast.unparse(made)

@@ -41,11 +41,11 @@ def merged_otherwise(tree: ast.Module) -> Iterator[Change]:
             yield from _joined(node)
 
 
-# ---- what is kept under a key ----
+# ---- values stored under a key ----
 
 
 def _short_keys(function: _Function) -> Iterator[Change]:
-    """Yield what is kept under a key that leaves out an argument of the function that keeps it."""
+    """Yield values stored under a key that leaves out an argument of the function that stores them."""
     for node in ast.walk(function):
         match node:
             case ast.If(

@@ -82,7 +82,7 @@ STATEFUL = {"clear", "sort", "reverse", "update", "pop", "popitem", "discard", "
 
 @value_class
 class SingleChange:
-    """One node, and what could stand there instead.
+    """One node, and its possible replacements.
 
     Attributes:
         node: an expression or a statement.
@@ -228,7 +228,7 @@ def _alike(node: ast.expr, name: str, around: Sequence[ast.AST], words: Vocabula
 
 
 def _displays(node: ast.expr, around: Sequence[ast.AST]) -> Iterator[_Instead]:
-    """Yield what stands together in another order, or with less of it."""
+    """Yield a group of nodes in another order, or with fewer of them."""
     match node:
         case ast.Name() | ast.Attribute() if _is_searched(node, around):
             yield f"reversed({ast.unparse(node)})", LESS_LIKELY

@@ -209,7 +209,7 @@ def _kept_live(node: ast.AST) -> Iterator[Change]:
 
 
 def _held_by(kept: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield what is kept, or what is in a record that is kept."""
+    """Yield stored values, and those in a stored record."""
     match kept:
         case ast.Name() | ast.Attribute():
             yield kept

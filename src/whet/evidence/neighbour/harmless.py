@@ -32,7 +32,7 @@ def is_harmless(recording: Recording, sources: Sources) -> bool:
     """Whether no file of a program has anything by which it could change files or reach others.
 
     Args:
-        recording: a run of it: all that it has loaded of the user's own.
+        recording: a run of it, with all of the user's files that it loaded.
         sources: the program.
     """
     paths = {call.code.path for call in recording.calls}

@@ -8,13 +8,13 @@ import ast
 from whet.evidence.neighbour.divergence import Divergence
 
 MOST_BYTES = 96 << 10
-"""More doesn't fit into the variable that the agent is told it by."""
+"""More doesn't fit into the environment variable for the agent."""
 
 
 def switched(text: str, found: Divergence) -> str:
     """Return a module's text with a test that always goes the way of the runs that passed.
 
-    No line moves. Empty: what decides is no test, or the text is too long.
+    No line moves. Empty: no condition decides there, or the text is too long.
     """
     if not isinstance(found.fork, ast.If | ast.While) or len(text.encode()) > MOST_BYTES:
         return ""

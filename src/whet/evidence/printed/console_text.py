@@ -28,7 +28,7 @@ _OVERWRITTEN = re.compile(r"^[^\n]*\r(?=[^\n\r])", re.MULTILINE)
 
 
 def readable_tail(output: Output) -> str:
-    r"""Return the last 256 KiB of ``output`` as clean text; bytes that are no UTF-8 become U+FFFD.
+    r"""Return the last 256 KiB of ``output`` as clean text; bytes that aren't UTF-8 become U+FFFD.
 
     Colours, cursor movements, overwritten progress bars, times of imports, what probes say and
     the prefixes that launchers put before each line are gone; line ends are ``\n``. A traceback with a message longer than that
@@ -53,7 +53,7 @@ def clean(text: str) -> str:
 
 
 def _without_overwritten(lines: Sequence[str]) -> Iterator[str]:
-    """Drop what progress bars left; a message is no bar, even if it holds a carriage return."""
+    """Remove progress bars; a message isn't one, even if it contains a carriage return."""
     is_in_stack = False
     for line in lines:
         if is_in_stack and line and not line.startswith((" ", "\t")):

@@ -14,7 +14,7 @@ def deciding_traceback(
 ) -> Traceback | None:
     """Return the traceback that explains a program's exit, or None if another thing does.
 
-    It is the last one that nobody caught. One that was logged, or that ended a thread or a child,
+    It is the last uncaught one. One that was logged, or that ended a thread or a child,
     explains the exit only if the program said nothing after it; so does one that can't have
     come from the main thread, because Python exits with 1 then.
     """

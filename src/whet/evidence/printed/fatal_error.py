@@ -13,9 +13,9 @@ class FatalError:
     """What a dying process still said.
 
     Attributes:
-        line: the line that says it best, as printed; empty if nothing was said.
+        line: the most specific line, as printed; empty if there is none.
         signal: name of the signal that the text speaks of; empty if it names none.
-        exception: type of a C++ exception that nobody caught.
+        exception: type of an uncaught C++ exception.
         message: what tells this death from others with the same signal.
         function: ``file.c:function`` of a failed assertion or a sanitizer's report.
         stack: Python frames of the thread that died, outermost first.

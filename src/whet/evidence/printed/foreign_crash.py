@@ -13,7 +13,7 @@ class ForeignCrash:
     Attributes:
         exception: its type as printed, or ``panic``.
         message: what it said.
-        function: innermost function or file of the program's own code, if that was said.
+        function: innermost function or file of the program's own code, if the crash names it.
         causes: types of the errors that it was raised from.
     """
 
@@ -48,7 +48,7 @@ _RUST_START = re.compile(
 
 
 def read_foreign_crash(lines: Sequence[str]) -> ForeignCrash | None:
-    """Return the last crash that ``lines`` tell of, or None."""
+    """Return the last crash in ``lines``, or None."""
     first = max(0, len(lines) - _LAST_LINES)
     for index in range(len(lines) - 1, first - 1, -1):
         line = lines[index]

@@ -26,13 +26,13 @@ _USAGE_EXIT_CODES = frozenset({1, 2, 4, 64, 129})  # pytest 4, EX_USAGE 64, git 
 
 
 def last_words(lines: Sequence[str]) -> list[str]:
-    """Return up to three of the last lines, the telling ones if some tell of an error."""
+    """Return up to three of the last lines; only those about an error, if there are any."""
     said = _said(lines)
     return [line for line in said if _TELLS_OF_ERROR.search(line)] or said
 
 
 def telling_words(lines: Sequence[str]) -> list[str]:
-    """Return those of the last three lines that tell of an error."""
+    """Return those of the last three lines that report an error."""
     return [line for line in _said(lines) if _TELLS_OF_ERROR.search(line)]
 
 

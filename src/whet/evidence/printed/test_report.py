@@ -54,7 +54,7 @@ _EDGE = "=" * 70
 
 
 def read_pytest_report(lines: Sequence[str]) -> TestReport | None:
-    """Return what a pytest session that failed says, or None if this is no such session."""
+    """Return the report of a failed pytest session, or None if this isn't one."""
     end = lines[-_LAST_LINES:]
     if not any(_PYTEST_END.fullmatch(line.rstrip()) for line in end):
         return None
@@ -90,7 +90,7 @@ def read_conftest_failure(lines: Sequence[str]) -> Traceback | None:
 
 
 def read_unittest_report(lines: Sequence[str]) -> TestReport | None:
-    """Return what a unittest session that failed says, or None if this is no such session."""
+    """Return the report of a failed unittest session, or None if this isn't one."""
     if not any(_UNITTEST_END.match(line) for line in lines[-_LAST_LINES:]):
         return None
     starts = [index for index, line in enumerate(lines) if line == _EDGE]
@@ -110,7 +110,7 @@ def read_unittest_report(lines: Sequence[str]) -> TestReport | None:
 
 
 def _unittest_name(name: str, where: str) -> str:
-    """Name a test as from 3.11 on: before, the method did not stand in the brackets."""
+    """Name a test as Python 3.11 does: before, the brackets didn't contain the method."""
     return where if where.endswith("." + name) else f"{where}.{name}"
 
 

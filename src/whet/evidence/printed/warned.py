@@ -14,12 +14,12 @@ _WARNING = re.compile(
 )
 _MOST = 3
 _NO_BUG = {"DeprecationWarning", "PendingDeprecationWarning", "ResourceWarning"}
-"""They tell of the next release, or of what is left open: seldom why a program fails."""
+"""They are about the next release, or about unclosed files: rarely why a program fails."""
 _NEVER_AWAITED = "was never awaited"
 
 
 def warning_clues(outcome: Outcome, at: Placing) -> list[Clue]:
-    """Return the warnings that point at a line of the user's, each once."""
+    """Return the warnings that point at one of the user's lines, each once."""
     return list(dict.fromkeys(_clues(outcome, at)))[:_MOST]
 
 

@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"environ|getenv|putenv")
 
 @value_class
 class Moved:
-    """Something was done to what was asked for."""
+    """Something happened to the requested file or module."""
 
     event: Event
     asked: str
@@ -43,7 +43,7 @@ class Idle:
         line: its line.
         expr: what it goes through.
         step: when it was to begin.
-        spent: the step that had used it up before; None: nobody had.
+        spent: the earlier step that exhausted it; None: there is none.
     """
 
     call: Call

@@ -23,7 +23,7 @@ class Ended:
 
     Attributes:
         value: what it was then.
-        said: what the failing line calls it; empty: it stands behind what that line names.
+        said: its name on the failing line; empty: it is behind an object that the line names.
         step: the line.
     """
 

@@ -114,7 +114,7 @@ class Missing:
         """Return the key that something has, and that a reader would take for one it doesn't have."""
         wanted = _plain(key.words)
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
-        # Of many keys only the first and the last are known at once: each was the last one once.
+        # A large dict is recorded with its first and last keys only, but each key was the last one once.
         keys = dict.fromkeys([*holder.parts, *(name for each in seen for name in each.value.parts)])
         for each in keys:
             if each != key.words and _plain(each) == wanted:

@@ -42,7 +42,7 @@ class MissingClues(Wording):
         self.attributes = Attributes(self.recording, self.sources, self.control)
 
     def clues(self, failing: Failing) -> Iterator[Clue]:
-        """Yield what is known of the key or the attribute that is missing."""
+        """Yield clues about the missing key or attribute."""
         node, step = tested_in(failing, self.sources)
         if failing.error.type == "AttributeError":
             yield from self._of_attribute(failing)
@@ -59,7 +59,7 @@ class MissingClues(Wording):
             yield from self._reason(self.there(failing), reason, said, key.words)
 
     def absent(self, trail: Trail) -> Iterator[Clue]:
-        """Yield what is known of the key for which `get` has given a default."""
+        """Yield clues about the key for which `get` returned a default."""
         expr, call, step = trail.expression, trail.call, trail.step
         match expr:
             case ast.Call(func=ast.Attribute(value=inner), args=[asked, *_]):
@@ -112,7 +112,7 @@ class MissingClues(Wording):
     def _unset(
         self, failing: Failing, node: ast.Attribute, holder: Value, said: str
     ) -> Iterator[Clue]:
-        """Tell of the line that should have set an attribute, and of where the object was made."""
+        """Report the line that should have set an attribute, and where the object was made."""
         trail = self.walk.back(node.value, failing.call, failing.step, holder, None)
         made = trail.hops[-1] if trail.hops and trail.end is not End.UNKNOWN else None
         unset = self.attributes.unset(holder, node.attr, failing)

@@ -160,7 +160,7 @@ class Moments:
             return found
         calls = (node for node in self.nodes(call, step) if isinstance(node, ast.Call))
         others = {called_name(node) for node in calls if node is not expr}
-        # What stands behind an attribute is a property, and not what is called here.
+        # Behind an attribute there is a property, not the function that this line calls.
         others |= {node.attr for node in self.nodes(call, step) if isinstance(node, ast.Attribute)}
         # What is called by another name than its own: a callback, a lambda, an entry of a table.
         named = [each for each in made if each.code.short not in {*others, *COMPREHENSIONS}]
@@ -193,7 +193,7 @@ class Moments:
         return any(each.is_same(holder) or each.is_same(part) for each in inside)
 
     def given_back(self, step: Step, target: Value | None) -> Step | None:
-        """Return what has given back a value while a line was under way, if it is no common one."""
+        """Return the call that returned a value during a line, unless the value is a common one."""
         if target is None or is_common(target):
             return None
         for each in reversed(self._all.steps):
@@ -323,7 +323,7 @@ class Moments:
         return given_back(source.statement(result.line)), result
 
     def rounds(self, expr: Comprehension, call: Call, step: Step) -> Iterator[tuple[Call, Step]]:
-        """Yield where each element was made, the last first; its names are bound by then."""
+        """Yield where each element was made, the last first; its names are bound there."""
         names = {name for each in expr.generators for name in names_in(each.target)}
         for inner in (call, *reversed(self._all.called_in(step))):
             if self._sources[inner.code.path].node_of(inner.code) is not expr:
@@ -391,7 +391,7 @@ class Moments:
         return None
 
     def _computed(self, holder: Value | None, name: str, step: Step) -> Value | None:
-        """Return what an attribute was that a method of its object gives back; None: it is none."""
+        """Return the value of an attribute that is a property; None: it isn't a property."""
         for callee in self._all.called_in(step):
             own = callee.held.get("self") or [(0, None)]
             if callee.code.short == name and holder is not None and holder.is_same(own[0][1]):
@@ -401,7 +401,7 @@ class Moments:
     def property_of(
         self, expr: ast.Attribute | ast.Subscript, step: Step, target: Value | None
     ) -> Step | None:
-        """Return where the method has given back a value that stands behind an attribute or an index."""
+        """Return where the method behind an attribute or an index returned its value."""
         name = expr.attr if isinstance(expr, ast.Attribute) else "__getitem__"
         for callee in reversed(self._all.called_in(step)):
             if callee.code.short in {name, "__getattr__"}:
@@ -516,7 +516,7 @@ class Moments:
         for key, part in self._all.parts(holder):
             if any(each.is_same(target) for _, each in self._all.parts(part)):
                 return key
-            is_key = holder.type not in {"list", "tuple"}  # a number equal to a place is none
+            is_key = holder.type not in {"list", "tuple"}  # a number that equals an index isn't one
             if is_key and target.kind == SCALAR and key == target.words:
                 return key
         return None

@@ -58,7 +58,7 @@ from whet.evidence.provenance.wording import (
 
 _MOST_TRAILS = 2
 _BEGINNINGS = {"empty", "zero"}
-"""What a variable begins with is no bad value: that nothing was added is what has to be explained."""
+"""A start value isn't a bad value: the question is why nothing was added to it."""
 _MOST_SOURCES = 8
 _DECISIVE_RANK = 2
 _CLEARLY = 2
@@ -98,7 +98,7 @@ class Origin(Wording):
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
 
     def clues(self) -> list[Clue]:
-        """Return what is known of it, the firmest first."""
+        """Return the clues about it, the firmest first."""
         failing = failing_in(self.recording, self.sources, self.position_of)
         if failing is None:
             return []
@@ -127,7 +127,7 @@ class Origin(Wording):
         yield from self._of_suspects(failing)
 
     def _of_replaced(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of the error that a handler put this one instead of, or ended the program for."""
+        """Report the error that a handler replaced with this one, or for which it ended the program."""
         replaced = replaced_in(failing, self.recording, self.sources)
         error = replaced or caught_before(failing, self.recording)
         if error is None:
@@ -150,7 +150,7 @@ class Origin(Wording):
         )  # fmt: skip
 
     def _of_swallowed(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of errors that a context manager has swallowed: nothing in the program says so."""
+        """Report errors that a context manager swallowed: nothing in the program shows them."""
         for each in swallowed_before(failing, self.recording):
             error, call = each.error, each.result.frame
             path, line = call.code.path, each.result.line
@@ -163,7 +163,7 @@ class Origin(Wording):
             )  # fmt: skip
 
     def _of_half_done(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of an error that was caught when half of what belongs together was done."""
+        """Report an error that was caught when half of the work was done."""
         for each in islice(half_done_before(failing, self.recording, self.sources), 1):
             path, line = each.caught[0].code.path, each.before[-1].lineno
             yield self.clue(
@@ -173,7 +173,7 @@ class Origin(Wording):
             )  # fmt: skip
 
     def _of_twin_keys(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of a number and its text that a dict has as two keys: one was meant to be the other."""
+        """Report a number and its text as two keys of a dict: they were meant to be one."""
         twins = twin_keys(failing, self.recording)
         step = None if twins is None else twins.after.step
         if twins is None or step is None:
@@ -189,7 +189,7 @@ class Origin(Wording):
         )  # fmt: skip
 
     def _of_dropped(self, failing: Failing) -> Iterator[Clue]:
-        """Tell of what was written to a database and never committed."""
+        """Report database writes that were never committed."""
         for each in dropped_before(failing, self.recording):
             path, line = each.began.frame.code.path, each.began.line
             closed = self.place_of(each.closed.frame.code.path, each.closed.line)
@@ -469,7 +469,7 @@ class Origin(Wording):
             is_one_of = isinstance(expr, ast.Tuple | ast.List | ast.Dict) and wanted is not None
             for operand, value in self._parts_of(whole, call, step)[:_MOST_SOURCES]:
                 if is_one_of and wanted is not None and not wanted.is_same(value):
-                    continue  # the others beside it
+                    continue  # the other operands
                 if isinstance(operand, ast.Name) and operand.id in varied:
                     continue  # of its last round, whichever made the value
                 behind = self.walk.back(operand, call, step, value, None)
@@ -485,7 +485,7 @@ class Origin(Wording):
     def _parts_of(
         self, expr: ast.expr | ast.Expr, call: Call, step: Step
     ) -> list[tuple[ast.expr, Value | None]]:
-        """Return what an expression was made of; of what was looked up, the key too."""
+        """Return the operands of an expression; for a lookup, the key too."""
         found: list[tuple[ast.expr, Value | None]] = []
         for operand, value in self.walk.now.operands(expr, call, step):
             found.append((operand, value))
@@ -587,7 +587,7 @@ class Origin(Wording):
         return None
 
     def _spoilt(self, value: Value, bad: Value | None) -> Record | None:
-        """Return the line of a record; of many records, of that which reads like the bad value."""
+        """Return the line of a record; among many records, of the one that contains the bad value."""
         found = self.records.find(value) if value.kind != SCALAR else None
         if found is not None or bad is None:
             return found

@@ -125,7 +125,7 @@ class Call:
     """A function that was called.
 
     Attributes:
-        parent: the call that it was called from; None: nobody that was followed.
+        parent: the calling call; None: it wasn't followed.
         line: the line that called it.
         began: the moment.
         held: what its variables held, by name: moments and values.
@@ -197,7 +197,7 @@ class Event:
 
 @value_class
 class ObjectState:
-    """What an object held at a moment, and what was run by then."""
+    """The content of an object at a moment, and the steps until then."""
 
     moment: int
     value: Value
@@ -341,7 +341,7 @@ class Recording:
 
 
 def read_recording(data: bytes) -> Recording:
-    """Return what was written down.
+    """Return the recording.
 
     Raises:
         MalformedRecordError: if it isn't what an agent writes.

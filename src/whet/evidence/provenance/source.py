@@ -242,7 +242,7 @@ def given_back(statement: ast.stmt | None) -> ast.expr | None:
 
 
 def lookups(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what is looked into and the key, of each look-up."""
+    """Yield the container and the key of each lookup."""
     for each in ast.walk(node):
         match each:
             case ast.Subscript(value=holder, slice=key):

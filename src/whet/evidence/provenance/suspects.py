@@ -59,7 +59,7 @@ class Suspect:
     Attributes:
         expr: where it stands.
         value: what it was.
-        says: what is wrong with it; empty: nothing that can be told from it alone.
+        says: what is wrong with it; empty: nothing that the value alone shows.
         flaw: that, as a question about other values.
         rank: the lower, the likelier.
         key: it is a part of what is there, under this key; empty: it is all of it.
@@ -224,7 +224,7 @@ def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Susp
 
 
 def _unlike(arrays: Sequence[Suspect], unlike: Unlike, source: Source) -> list[Suspect]:
-    """Return the arrays that don't go together: the odd one, or each beside one that it differs from."""
+    """Return the arrays that don't fit together: the odd one, or each one that differs from its neighbor."""
     found: list[Suspect] = []
     for each in arrays:
         own = unlike.of(each.value)
@@ -314,7 +314,7 @@ def shape_of(value: Value) -> str:
 
 
 def zone_of(value: Value) -> str:
-    """Return whether a time knows its zone; empty: it is no time."""
+    """Return whether a time has a time zone; empty: it isn't a time."""
     if value.type not in _TIMES:
         return ""
     return AWARE if "tzinfo=" in value.words else "naive"
@@ -323,7 +323,7 @@ def zone_of(value: Value) -> str:
 def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
     """Return what is wrong with a value in many programs, as words and as a question."""
     if value.words == MASK:
-        return None  # what it was, nobody may see
+        return None  # a secret: its value isn't shown
     for words, flaw, rank in _FLAWS:
         if flaw(value):
             return words, flaw, rank
@@ -335,7 +335,7 @@ def _is_none(value: Value) -> bool:
 
 
 def is_nan(value: Value) -> bool:
-    """Whether a number is none, or an array holds one that is none."""
+    """Whether a value is NaN, or an array contains one."""
     if value.kind == ARRAY:
         return bool(value.facts.get("nan"))
     return value.kind == SCALAR and value.is_number and "nan" in value.words

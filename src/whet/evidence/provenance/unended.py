@@ -38,7 +38,7 @@ class _Round:
         test: what was tested.
         steps: whenever it was, since the loop was entered.
         operands: what it names, with what that has been since `since` and was at the end.
-        since: so many tests before saw something else.
+        since: number of earlier tests that saw other values.
     """
 
     test: ast.expr
@@ -49,7 +49,7 @@ class _Round:
 
 @dataclass(slots=True)
 class Unended(Wording):
-    """Tells of the loop that a recording ends in."""
+    """Reports the loop in which a recording ends."""
 
     now: Moments = field(init=False)
 
@@ -58,7 +58,7 @@ class Unended(Wording):
         self.now = Moments(self.recording, self.sources)
 
     def clues(self, stood: Collection[tuple[str, int]]) -> list[Clue]:
-        """Return what is known of the innermost loop whose tests look at what no longer changes.
+        """Return the facts about the innermost loop whose conditions test values that no longer change.
 
         Args:
             stood: the lines at which the program was seen when it failed.

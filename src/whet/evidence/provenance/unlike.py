@@ -8,7 +8,7 @@ from itertools import combinations
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import ARRAY, Value
 
-# How PyTorch calls an element type in its messages, besides its own name.
+# PyTorch's other names for an element type in its messages.
 _CALLED = {
     "float16": "half", "float32": "float", "float64": "double", "int64": "long", "int32": "int",
     "int16": "short", "uint8": "byte", "complex64": "complexfloat", "complex128": "complexdouble",

@@ -157,7 +157,7 @@ class Attributes:
             for node in ast.walk(self._sources[path].tree):
                 if isinstance(node, ast.ClassDef):
                     found.setdefault(node.name, []).append((path, node))
-        # Of several classes of one name nobody knows here which one it is.
+        # If several classes have this name, it may be any of them.
         return {name: several for name, several in found.items() if len(several) == 1}
 
 

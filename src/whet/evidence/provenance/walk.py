@@ -103,9 +103,9 @@ class Walk:
         return trail
 
     def _keyed(self, trail: Trail, holder: Value, key: str, moment: int) -> None:
-        """Go on where a key was first put into something."""
+        """Continue where a key was first stored."""
         seen = [each for each in self._all.history(holder.number) if each.moment <= moment]
-        # Of many keys only the first and the last are known at once.
+        # A large dict is recorded with its first and last keys only.
         first = next((each for each in seen if key in each.value.parts), None)
         if first is None or first.step is None:
             return
@@ -150,7 +150,7 @@ class Walk:
         operands: Sequence[tuple[ast.expr, Value | None]],
         target: Value | None,
     ) -> bool:
-        """Go on with what has the flaw inside of an operand; say whether there is any."""
+        """Continue with the part of an operand that has the flaw; return whether there is one."""
         flaw = target.is_same if target is not None and self._is_a_text else self._is_flawed
         inside = ((value, self.now.flawed_key(value, flaw)) for _, value in operands)
         found = next((each for each in inside if each[1] is not None), None)
@@ -227,7 +227,7 @@ class Walk:
             if found is None:
                 continue
             expr, is_element = found
-            # Else it was bound once more in a round that nobody has looked at.
+            # Otherwise it was bound once more in a round that wasn't recorded.
             if self.now.is_kept(name, call, before, step):
                 self._hop(trail, expr, before, target)
                 follow = self._element if is_element else partial(self._bound, name=name)
@@ -293,7 +293,7 @@ class Walk:
     def _elsewhere(
         self, trail: Trail, name: str, call: Call, step: Step, target: Value | None
     ) -> None:
-        """Go on where a name of the module, or of the function around, was bound."""
+        """Continue where a name of the module, or of the enclosing function, was bound."""
         bound = self.now.bound_elsewhere(name, call, step)
         if bound is not None:
             expr, is_element, before = bound
@@ -355,7 +355,7 @@ class Walk:
         target: Value | None,
         key: str = "",
     ) -> None:
-        """Go on with the element that has the key, or is the target, or has the flaw."""
+        """Continue with the element that has the key, or is the target, or has the flaw."""
         element, rounds = element_of(expr), list(self.now.rounds(expr, call, step))
         if is_straight(expr) and key.isdigit() and int(key) < len(rounds):
             inner, at = rounds[-1 - int(key)]
@@ -401,7 +401,7 @@ class Walk:
         self._put(trail, holder, key, moment)
 
     def _of_module(self, trail: Trail, holder: Value, name: str, moment: int, part: Value) -> None:
-        """Go on where the module itself has bound a name."""
+        """Continue where the module itself bound a name."""
         for before in reversed(self._all.steps):
             call = before.frame
             if before.begin >= moment or not call.runs(holder):
@@ -413,7 +413,7 @@ class Walk:
                 return
 
     def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
-        """Go on where a part was put into what holds it by a moment."""
+        """Continue where a part was put into its container, before a moment."""
         found = None if holder is None else self._all.first_with(holder, key, moment)
         part = None if found is None else self._all.part(found.value, key)
         if found is None or found.step is None or part is None or not found.has_changed:
@@ -442,7 +442,7 @@ class Walk:
         self._made_by(trail, statement, writer, wanted)
 
     def _made_by(self, trail: Trail, statement: ast.stmt | None, step: Step, wanted: Part) -> None:
-        """Go on in the statement that has made what holds the part."""
+        """Continue in the statement that made the container of the part."""
         frame, holder, part = step.frame, wanted.holder, wanted.part
         making = self.now.making(frame, step, holder)
         bound = self.now.bound_to(statement, step, holder)
@@ -462,7 +462,7 @@ class Walk:
             trail.end, trail.expression, trail.call, trail.step = End.MADE, call, frame, step
 
     def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: Part) -> None:
-        """Go on with the part that is looked for, where its holder was made."""
+        """Continue with the target part, where its container was made."""
         expr = expr.value if isinstance(expr, ast.Await) else expr
         match expr:
             case ast.Dict() | ast.List() | ast.Tuple():
@@ -520,7 +520,7 @@ class Walk:
         target: Value | None,
         inside: Value | None = None,
     ) -> None:
-        """Go on where an element of what is gone through came from."""
+        """Continue where an element of the iterated object came from."""
         self._hop(trail, expr, step, target, inside)
         for each in expr.elts if isinstance(expr, ast.Tuple | ast.List | ast.Set) else ():
             if is_passed_on(self.now.value(each, call, step), target):
@@ -561,7 +561,7 @@ class Walk:
     def _operands(
         self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
     ) -> None:
-        """Go on with the operand that has the same value or the same flaw; else it was made here."""
+        """Continue with the operand that has the same value or flaw; otherwise this line made it."""
         found = list(self.now.operands(expr, call, step, self._flaw))
         passed = [each for each in found if not is_computed(each[0], expr, target)]
         chosen = next((each for each in passed if is_passed_on(each[1], target)), None)

@@ -66,7 +66,7 @@ def failure_of_memory(met: LimitMet, frames: tuple[Frame, ...]) -> Failure:
 
 
 def told_by_whet(lines: Sequence[str]) -> Failure | None:
-    """Return the failure that a whet inside the trial tells of in its last line, if it is this one.
+    """Return the failure that a whet inside the trial reports in its last line, if it is this one.
 
     A command to paste into a shell has the limits in it, as `whet starve --memory 100M -- ...`.
     That whet may be of another version or on another machine: all that comes from it is its line.
@@ -80,7 +80,7 @@ def told_by_whet(lines: Sequence[str]) -> Failure | None:
 
 
 def before_whet(lines: Sequence[str]) -> list[str]:
-    """Return what was said before a whet inside the trial said how that ended, if one did."""
+    """Return the output before the summary line of a whet inside the trial, if there was one."""
     kept = list(lines)
     while kept and (not kept[-1].strip() or _WHET.search(kept[-1])):
         kept.pop()
@@ -136,7 +136,7 @@ def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
 def _explains(name: str, failure: Failure, met: Collection[str], text: str) -> bool:
     signature = failure.signature
     if name == "memory":
-        # A call that fails for lack of memory may leave no room to say so: no word is a word too.
+        # A call that fails for lack of memory may leave none for a message, so silence counts too.
         is_mute = not signature.exception and not signature.message and not text.strip()
         is_telling = is_mute or _WANT.search(text) is not None
         return failure.kind is FailureKind.OUT_OF_MEMORY or (name in met and is_telling)

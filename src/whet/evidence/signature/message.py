@@ -85,7 +85,7 @@ def normalise(message: str, source: str = "") -> str:
 
     Args:
         message: what the program said.
-        source: lines of the program; what they quote too is no data, and stays.
+        source: lines of the program; a text that they quote isn't data, and stays.
     """
     message = _sentences_of(_PRIVATE.sub("?", veiled(message)))
     lines = _without_excerpts(message.split("\n"))
@@ -99,7 +99,7 @@ def normalise(message: str, source: str = "") -> str:
 
 
 def _sentences_of(message: str) -> str:
-    """Return the sentences in a message that is nothing but a container of them.
+    """Return the sentences of a message that is only a container of them.
 
     So do validators report: ``{'age': ['Not a valid integer.']}``.
     """

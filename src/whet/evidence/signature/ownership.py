@@ -128,7 +128,7 @@ class Ownership:
         if path.startswith("<"):
             return self._without_file(path)
         if _CYTHON.fullmatch(path):
-            # Cython names its source as it lay where the library was built.
+            # Cython names its source by its path on the machine that built the library.
             return Location(path.removeprefix("src/"), Owner.LIBRARY)
         library = _LIBRARY.fullmatch(path)
         if library is not None:

@@ -9,7 +9,7 @@ from whet.evidence.signature.ownership import OwnedFrame, Owner
 _NEARLY_ALWAYS = 0.8
 _CYCLE_FUNCTIONS = 6
 _DEEP = 40
-_CYCLE_TIMES = 3  # once and twice is no cycle
+_CYCLE_TIMES = 3  # fewer repetitions aren't a cycle
 """A function that is in one stack this often calls itself."""
 
 
@@ -65,7 +65,7 @@ def _counts(frames: Sequence[OwnedFrame]) -> Counter[str]:
 
 
 def _cycle(frames: Sequence[OwnedFrame]) -> set[str]:
-    """Return the functions that stand in the stack about as often as the most frequent one."""
+    """Return the functions that are in the stack about as often as the most frequent one."""
     counts = _counts(frames)
     highest = max(counts.values(), default=0)
     if highest < _CYCLE_TIMES:

@@ -25,7 +25,7 @@ _BROKEN_IMPORTS = frozenset({"ImportError", "ModuleNotFoundError", "zipimport.Zi
 
 
 def kind_of(exception: str, message: str) -> FailureKind:
-    """Return what kind of failure an exception that nobody caught is."""
+    """Return the kind of failure of an uncaught exception."""
     shortage = shortage_of(exception, message)
     if shortage is not None:
         return shortage

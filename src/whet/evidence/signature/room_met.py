@@ -32,11 +32,11 @@ _PATH = re.compile(r"'(/[^'\n]+)'|\"(/[^\"\n]+)\"|(/[^\s'\":,;()]+)")
 
 
 def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Failure:
-    """Return the failure with what of the room explains it, if something does.
+    """Return the failure with the part of the sandbox that explains it, if one does.
 
     Args:
         failure: what the outcome shows on its own.
-        room: what the trial had around it.
+        room: the trial's sandbox.
         outcome: what has become of its disks.
         text: the end of what the program wrote.
     """
@@ -126,7 +126,7 @@ def _disk_met(room: Room, limits_met: tuple[LimitMet, ...], said: str) -> tuple[
         (disk for disk in room.disks if named and _is_in(named, disk.path)),
         next((disk for disk in room.disks if disk.option in full), room.disks[0]),
     )
-    # A disk may have room for bytes and none for files.
+    # A disk may have free bytes and no free inodes.
     option = "inodes" if "inodes" in full and disk.inodes is not None else disk.option
     met = full.get(option)
     words = f"{named or disk.path} (limit `--{option} {_amount(disk, option)}`"

@@ -23,7 +23,7 @@ _DISK_WORDS = re.compile(
 
 
 def shortage_of(exception: str, message: str) -> FailureKind | None:
-    """Return OUT_OF_MEMORY or NO_SPACE_LEFT if an exception or a message tells of one."""
+    """Return OUT_OF_MEMORY or NO_SPACE_LEFT if an exception or a message reports one."""
     if _DISK_WORDS.search(message):
         return FailureKind.NO_SPACE_LEFT
     if _MEMORY_TYPES.fullmatch(exception) or _MEMORY_WORDS.search(message):

@@ -29,7 +29,7 @@ class Member:
 
 @value_class(kw_only=True)
 class StackGroup:
-    """Threads that stand in the same place.
+    """Threads at the same place.
 
     Attributes:
         frames: their stack, innermost last.
@@ -74,7 +74,7 @@ def groups_of(processes: Sequence[ProcessStack]) -> tuple[StackGroup, ...]:
 
 @value_class(kw_only=True)
 class TaskGroup:
-    """Tasks of asyncio that stand in the same place.
+    """Asyncio tasks at the same place.
 
     Attributes:
         frames: their stack, innermost last.

@@ -54,7 +54,7 @@ def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue
 
 
 def _undrained(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:
-    """Yield who waits for the end of processes that end only when somebody reads their queue."""
+    """Yield the processes that wait for one that can end only after its queue is read."""
     stuck = [each for each in processes if _stands_in(each, "queues.py", "_finalize_join")]
     for waiting in processes:
         children = [each for each in processes if each.parent == waiting.pid and each.threads]
@@ -147,6 +147,6 @@ def _main(process: ProcessStack) -> tuple[Frame, ...]:
 
 
 def _own_place(process: ProcessStack) -> Frame | None:
-    """Return the innermost line of the user's own in the main thread."""
+    """Return the innermost line of the user's code in the main thread."""
     own = [each for each in _main(process) if each.in_user_code and not each.path.startswith("<")]
     return own[-1] if own else None

@@ -19,11 +19,11 @@ _NAME_WIDTH = 24
 
 
 def failure_lines(failure: KeptFailure, *, is_whole: bool = False, frames: int = 6) -> list[str]:
-    """Return the lines that tell of one failure.
+    """Return the lines about one failure.
 
     Args:
-        failure: what was kept.
-        is_whole: frames of libraries too, and all of the user's.
+        failure: the recorded failure.
+        is_whole: all frames, including those of libraries.
         frames: number of innermost frames of the user's own code.
     """
     told = _Telling(failure, is_whole=is_whole, frames=frames)

@@ -53,7 +53,7 @@ class KeptFrame:
         first_line: where the function begins.
         position: first line, last line, first and last column (in bytes) of what was being
             evaluated; None: not known.
-        variables: what they held; None: nobody has looked.
+        variables: their values; None: not recorded.
     """
 
     frame: Frame
@@ -95,7 +95,7 @@ class KeptError:
 
 @value_class(kw_only=True)
 class KeptClass:
-    """A class of the user's own.
+    """One of the user's classes.
 
     Attributes:
         name: its qualified name.

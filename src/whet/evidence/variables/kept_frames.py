@@ -35,7 +35,7 @@ def traceback_of(error: KeptError) -> TracebackType | None:
 
 
 def user_depth(error: KeptError) -> int:
-    """Return the position of the innermost frame of the user's own."""
+    """Return the position of the innermost frame of the user's code."""
     own = [at for at, kept in enumerate(error.frames) if kept.frame.in_user_code]
     return own[-1] if own else len(error.frames) - 1
 
