@@ -3,6 +3,7 @@
 import os
 import pty
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,10 @@ def lacks_yaml(whet: Whet, tmp_path: Path) -> Whet:
     return Whet(whet.folder, {**whet.environment, "PYTHONPATH": path, "CI": ""})
 
 
-def on_a_terminal(whet: Whet, answer: str, **environment: str) -> str:
-    words = [sys.executable, "-m", "whet", "shrink", "a.yaml", "--", sys.executable, "-c", FAILS]
+def on_a_terminal(
+    whet: Whet, answer: str, verb: Sequence[str] = ("shrink", "a.yaml"), **environment: str
+) -> str:
+    words = [sys.executable, "-m", "whet", *verb, "--", sys.executable, "-c", FAILS]
     whole = {**os.environ, **whet.environment, **environment}
     pid, screen = pty.fork()
     if pid == 0:
@@ -66,3 +69,18 @@ def test_in_ci_and_where_nobody_sits_nothing_is_asked(lacks_yaml: Whet) -> None:
     said = lacks_yaml("shrink", "a.yaml", *command)
     assert QUESTION not in said.stdout + said.stderr
     assert "-m pip install 'whet[formats]'`" in said.stderr
+
+
+@pytest.mark.slow
+def test_an_investigation_asks_first_and_says_it_where_nobody_is_asked(lacks_yaml: Whet) -> None:
+    verb = ("investigate", "--budget", "20", "--output", "report")
+    asked = on_a_terminal(lacks_yaml, "\n", verb)
+    told = lacks_yaml(*verb, "--", sys.executable, "-c", FAILS, "a.yaml")
+
+    assert asked.count(QUESTION) == 1
+    assert asked.index(QUESTION) < asked.index("Reproduce")
+    assert QUESTION not in told.stderr
+    first, second, *_ = told.stderr.splitlines()
+    assert first.startswith("whet: yaml, which reads `a.yaml`, isn't installed")
+    assert second.startswith("whet: to install it: `")
+    assert second.endswith("'whet[formats]'`")

@@ -11,16 +11,20 @@ import click
 from whet.cli.console import say
 
 
-def offer_readers(folder: str, files: Sequence[str], *, as_json: bool) -> None:
+def offer_readers(
+    folder: str, files: Sequence[str], *, as_json: bool, says_it: bool = False
+) -> None:
     """Ask, and install it if the user says so. In CI, or where nobody sits, nothing is asked.
 
     Args:
         folder: in which the files are named.
         files: what is made smaller.
         as_json: a program reads the answers.
+        says_it: say what is missing even if nothing is asked: no search says it at its start.
     """
     is_asked = sys.stdin.isatty() and sys.stderr.isatty() and not as_json
-    if not is_asked or os.environ.get("CI"):
+    is_asked = is_asked and not os.environ.get("CI")
+    if not is_asked and not says_it:
         return
     from whet.workbench.shrink.readers import INSTALL_LINE, install_readers, lacking_readers
 
@@ -31,6 +35,9 @@ def offer_readers(folder: str, files: Sequence[str], *, as_json: bool) -> None:
         return
     what = ", ".join(f"{library}, which reads `{name}`," for library, name in lacking.items())
     say(f"whet: {what} isn't installed; as text or bytes it takes more trials and ends larger")
+    if not is_asked:
+        say(f"whet: to install it: `{INSTALL_LINE}`")
+        return
     if not click.confirm(f"Install it with `{INSTALL_LINE}`?", default=False, err=True):
         return
     if why := install_readers():

@@ -1,11 +1,13 @@
 """``whet investigate``: the main job."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from whet.cli.console import answer, answer_json, answer_lines, styled
 from whet.cli.display.progress import Progress
+from whet.cli.options.reader_question import offer_readers
 from whet.cli.options.trial import (
     TrialCommand,
     budget_option,
@@ -20,10 +22,12 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shown_text import visible
+from whet.core.trial import Trial
 from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
 from whet.report.wording import one_line, unbroken
+from whet.workbench.files.named_files import payload_names
 from whet.workbench.investigate.histories import history_of
 from whet.workbench.investigate.investigate import investigate
 from whet.workbench.investigate.investigating import InvestigateOptions
@@ -118,6 +122,9 @@ def command(
         tries_releases=not no_releases,
         tries_changes=not no_changes,
     )
+    command = Trial(command=request.command, cwd=request.cwd or str(Path.cwd()))
+    files = payload_names(command, request.stdin)
+    offer_readers(request.cwd, files, as_json=as_json, says_it=True)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         if good_trial is not None:  # before other trials are run: `last` is one that was there
             options = replace(options, good_trial=bench.notebook.find(good_trial).number)
