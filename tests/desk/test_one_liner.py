@@ -3,6 +3,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +13,19 @@ from hypothesis import strategies as st
 
 from whet.core.limits import Limits
 from whet.core.trial import PayloadBinding, ResetStep, Trial
-from whet.desk.one_liner import PlacedFile, one_liner, quote_word, write_file
+from whet.desk.one_liner import PlacedFile, as_line, ask_for, commands, quote_word, write_file
+from whet.host.trial.trial_secrets import for_shell
 
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
 PRINT_ARGUMENTS = (
     "import os, sys; sys.stdout.buffer.write(b'\\0'.join(map(os.fsencode, sys.argv[1:])))"
 )
 words = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=12)
+
+
+def one_liner(trial: Trial, files: Mapping[str, PlacedFile]) -> str:
+    variables, secrets = for_shell(trial)
+    return as_line([*map(ask_for, secrets), *commands(variables, files, secrets=secrets)])
 
 
 def run_line(line: str, shell: str = "sh") -> bytes:

@@ -1,4 +1,7 @@
-"""A trial as one line to paste into a POSIX shell."""
+"""What a POSIX shell does to run a trial, without whet: its commands, and those as one line.
+
+A secret does not stand in them: they ask for a variable (`for_shell`).
+"""
 
 import re
 import shlex
@@ -7,7 +10,6 @@ from typing import TypeAlias
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
 from whet.core.value_class import value_class
-from whet.host.trial.trial_secrets import for_shell
 
 Quote: TypeAlias = Callable[[str], str]
 """Makes one word of a shell."""
@@ -32,28 +34,6 @@ class PlacedFile:
 
     path: str
     content: bytes | None = None
-
-
-def one_liner(
-    trial: Trial,
-    files: Mapping[str, PlacedFile],
-    *,
-    prefix: Sequence[str] = (),
-    with_folder: bool = True,
-) -> str:
-    """Return a line that runs ``trial`` in any POSIX shell, without whet.
-
-    A secret doesn't stand in it: it asks for a variable.
-
-    Args:
-        trial: what to run.
-        files: where its payloads and its standard input are, by digest.
-        prefix: words to put before the command, such as ``uv run --with six==1.16.0``.
-        with_folder: start with ``cd`` to the trial's folder.
-    """
-    trial, asked = for_shell(trial)
-    steps = commands(trial, files, prefix=prefix, with_folder=with_folder, secrets=asked)
-    return as_line([*map(ask_for, asked), *steps])
 
 
 def commands(

@@ -98,7 +98,7 @@ def history_facts(history: VersionSearch) -> dict[str, object]:
             for tested in history.tested
         ],
         "diff": history.diff,
-        "again": history.again,
+        **({"again": ""} if history.again is None else history.again.facts("again")),
         "git_bisect_log": history.log,
         "picture": history.picture,
         "stopped": history.stopped.name.lower(),

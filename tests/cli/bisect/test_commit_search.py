@@ -167,6 +167,8 @@ def test_git_replays_the_log_of_a_search_for_a_fix_in_a_path(whet: Whet) -> None
 
 def pasted(found: dict[str, object]) -> str:
     """Run the line that a search shows; return what its command said as it failed."""
+    assert found["again_complaint"] == ""
+    assert found["again_trial"] is not None
     words = ["sh", "-c", str(found["again"])]
     again = subprocess.run(words, capture_output=True, check=False, cwd="/", text=True)
     assert again.returncode == 1, again.stderr
@@ -202,6 +204,27 @@ def test_the_line_has_the_untracked_files_that_the_command_names(whet: Whet) -> 
 
     assert found["first_bad"] == commits[3][:10]
     assert "KeyError" in pasted(found)
+
+
+def test_the_line_sets_the_checkout_up_reads_the_input_and_takes_a_free_place(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    text = "import os, sys\nassert os.path.exists('made') and sys.stdin.read() == 'it\\n'\n"
+    commits = [
+        whet.commit(f"c{n}", app_py=f"{text}{'raise KeyError' if n > 1 else ''}\n# {n}\n")
+        for n in range(4)
+    ]
+    place = whet.folder.with_name(f"{whet.folder.name}-{commits[2][:10]}")
+    place.mkdir()
+    whet.write("in.txt", "it\n")
+    words = ("--setup", "touch made", "--stdin", "in.txt", "--env", "A=1", "--timeout", "60")
+
+    found = found_by(whet, *words, commits[0], "main", "--", PYTHON, "app.py")
+
+    assert "KeyError" in pasted(found)
+    assert place.with_name(f"{place.name}-2").exists()
+    assert list(place.iterdir()) == []
+    assert not any(unneeded in str(found["again"]) for unneeded in ("A=1", "timeout"))
+    assert "whet-" not in whet.git("worktree", "list")
 
 
 def test_the_line_that_is_shown_shows_it_again(whet: Whet) -> None:

@@ -76,6 +76,6 @@ def test_a_test_that_was_renamed_is_run_on_commits_from_before(whet: Whet) -> No
 
     assert said.code == 0, said.stderr
     assert f"{commits[CULPRIT][:10]} is the first bad commit" in said.stdout
-    (line,) = (each for each in said.stdout.splitlines() if each.startswith("git -C"))
+    (line,) = (each for each in said.stdout.splitlines() if each.startswith(("git -C", "sh ")))
     again = subprocess.run(["sh", "-c", line], cwd=whet.folder, capture_output=True, check=False)
     assert b"wrong" in again.stdout

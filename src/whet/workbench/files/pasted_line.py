@@ -12,7 +12,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.trial.trial_secrets import for_shell
 from whet.workbench.files.needed_settings import fewest_settings, is_hang
-from whet.workbench.files.wording import Wording, Write, stored_steps
+from whet.workbench.files.wording import Wording, stored_steps
 from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Session
@@ -110,18 +110,20 @@ class Shell:
             journal.discard(place)
 
 
-def pasted_line(shell: Shell, write: Write, comment: str, *, may_move: bool = True) -> PastedLine:
+def pasted_line(
+    shell: Shell, wording: Wording, comment: str, *, may_move: bool = True
+) -> PastedLine:
     """Return the line that runs a trial, run just now, with as few settings as its failure needs.
 
     A line that can't be read at a glance becomes a script, and the line runs that.
 
     Args:
         shell: runs it, and says what it should do.
-        write: says what a shell does.
+        wording: writes it.
         comment: what the line shows.
         may_move: it may do without the trial's own folder.
     """
-    lines = _Lines(shell, Wording(bench=shell.session.bench, write=write))
+    lines = _Lines(shell, wording)
     if not shell.session.log.is_interrupted:
         with suppress(KeyboardInterrupt, OutOfTimeError):
             if lines.holds(shell.trial) and shell.verdict is Verdict.BAD:
@@ -151,16 +153,19 @@ def stored_line(
         verdict: what the trial should prove.
     """
     failure = baseline.outcome.failure
-    what = "it passes" if verdict is Verdict.GOOD else oracle.description
+    what = oracle.description if failure is None else failure.summary
+    if verdict is Verdict.GOOD:
+        what = "it passes"
     shell = Shell(
         session=session, trial=trial, oracle=oracle, repeats=baseline.repeats, verdict=verdict,
         usual_seconds=baseline.reproduction.wall_seconds,
     )  # fmt: skip
-    return pasted_line(
-        shell,
-        lambda named, quote: stored_steps(session.bench, named, quote, prefix=prefix),
-        what if failure is None or verdict is Verdict.GOOD else failure.summary,
+    bench = session.bench
+    wording = Wording(
+        bench=bench,
+        write=lambda named, quote: stored_steps(bench, named, quote, prefix=prefix),
     )
+    return pasted_line(shell, wording, what)
 
 
 class _Lines:

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -42,24 +43,29 @@ class Wording:
     Attributes:
         bench: the workbench.
         write: says what the shell does.
+        for_a_run: gives what says it for one run, which must leave nothing; None: `write` does.
     """
 
     bench: Workbench
     write: Write
+    for_a_run: Callable[[], AbstractContextManager[Write]] | None = None
 
     @contextmanager
     def placed(self, trial: Trial) -> Generator[tuple[str, ...], None, None]:
         """Give what runs a trial's line, or its script, which goes afterwards."""
-        line = self._line(trial)
-        if is_short(line):
-            yield ("sh", "-c", line)
-            return
+        own = nullcontext(self.write) if self.for_a_run is None else self.for_a_run()
         journal = self.bench.cleanup_journal
         place = journal.temporary_folder()
         try:
-            script = place / "script.sh"
-            write_script(script, self._script(trial, ""))
-            yield ("sh", str(script))
+            with own as write:
+                wording = replace(self, write=write)
+                line = wording.line(trial)
+                if is_short(line):
+                    yield ("sh", "-c", line)
+                    return
+                script = place / "script.sh"
+                write_script(script, wording.script(trial, ""))
+                yield ("sh", str(script))
         finally:
             journal.discard(place)
 
@@ -70,7 +76,7 @@ class Wording:
             trial: what to run.
             comment: what it shows, for the script's first lines.
         """
-        line = self._line(trial)
+        line = self.line(trial)
         if is_short(line):
             return line
         folder = self.bench.project.state / _FOLDER
@@ -79,14 +85,16 @@ class Wording:
             folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise storage_error(error, folder) from error
-        write_script(path, self._script(trial, comment))
+        write_script(path, self.script(trial, comment))
         return f"sh {quote_word(str(path))}"
 
-    def _line(self, trial: Trial) -> str:
+    def line(self, trial: Trial) -> str:
+        """Return a trial as one line, however long."""
         named, secrets = for_shell(trial)
         return as_line([*map(ask_for, secrets), *self.write(named, quote_word)])
 
-    def _script(self, trial: Trial, comment: str) -> bytes:
+    def script(self, trial: Trial, comment: str) -> bytes:
+        """Return a trial as a script."""
         named, secrets = for_shell(trial)
         steps = self.write(named, quote_in_script)
         text = as_script(veiled(comment), steps, secrets=tuple(secrets))

@@ -58,6 +58,25 @@ class TriedTrial:
 
 
 @value_class(kw_only=True)
+class PastedLine:
+    """A line for a shell. Only `whet.workbench.files.pasted_line` makes one, and runs it first.
+
+    Attributes:
+        text: the line.
+        trial: the trial that ran it; None: none did.
+        complaint: why it proves nothing; empty: it did what it is printed for.
+    """
+
+    text: str
+    trial: int | None = None
+    complaint: str = ""
+
+    def facts(self, name: str = "line") -> dict[str, object]:
+        """Return it as JSON data."""
+        return {name: self.text, f"{name}_trial": self.trial, f"{name}_complaint": self.complaint}
+
+
+@value_class(kw_only=True)
 class Reproduction:
     """How often the command failed the same way when it was run again unchanged.
 
@@ -218,7 +237,7 @@ class VersionSearch:
         noisy: how sure it is, where the failure comes only sometimes; None: it always comes.
         looked_again: how sure it is that it always comes; None: nobody looked.
         diff: what the first bad version changed, the likely parts of it; may be empty.
-        again: a line for a shell that shows the failure on the first bad version; may be empty.
+        again: a line for a shell that shows the failure on the first bad version; None: there is none.
         log: what `git bisect replay` reads; empty for other things than commits.
         places: the versions that were tested, and those that may be the first bad one.
         place_count: how many versions were searched, both ends included.
@@ -248,7 +267,7 @@ class VersionSearch:
     noisy: NoisySearch | None = None
     looked_again: LookedAgain | None = None
     diff: str = ""
-    again: str = ""
+    again: PastedLine | None = None
     log: str = ""
     places: tuple[VersionPlace, ...] = ()
     place_count: int = 0
@@ -365,25 +384,6 @@ class ShrunkPayload:
         if self.files is None:
             return len(self.content)
         return sum(map(len, self.files.values()))
-
-
-@value_class(kw_only=True)
-class PastedLine:
-    """A line for a shell. Only `whet.workbench.files.pasted_line` makes one, and runs it first.
-
-    Attributes:
-        text: the line.
-        trial: the trial that ran it; None: none did.
-        complaint: why it proves nothing; empty: it did what it is printed for.
-    """
-
-    text: str
-    trial: int | None = None
-    complaint: str = ""
-
-    def facts(self, name: str = "line") -> dict[str, object]:
-        """Return it as JSON data."""
-        return {name: self.text, f"{name}_trial": self.trial, f"{name}_complaint": self.complaint}
 
 
 @value_class(kw_only=True)

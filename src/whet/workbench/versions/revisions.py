@@ -23,7 +23,9 @@ from whet.host.code.git_trees import GitTrees
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.search.history.bisection import Bisection
+from whet.workbench.files.pasted_line import Shell
 from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.versions.line_on_commit import line_on_commit
 from whet.workbench.versions.setups import Setup, Setups
@@ -229,8 +231,8 @@ class _Commits(Versions):
     def diff(self, version: str, paths: Collection[str]) -> str:
         return shown_diff(self.repository, version, paths)
 
-    def again(self, trial: Trial) -> str:
-        return line_on_commit(self.repository, trial, self.options.setup, self.options.editable)
+    def again(self, shell: Shell) -> PastedLine | None:
+        return line_on_commit(shell, self.repository, self.options.setup, self.options.editable)
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
         return (self.history or self._between(old, new)).bisection()

@@ -98,6 +98,11 @@ class Setup:
             )
 
 
+def needs_environment(setup: Setup) -> bool:
+    """Whether a setup installs something for Python, and so gets an environment of its own."""
+    return _IS_OF_PYTHON.search(setup.command) is not None
+
+
 def leaves_code(command: str) -> bool:
     """Whether a shell command only installs, and leaves the repository's own code where it is.
 
@@ -184,7 +189,7 @@ class Setups:
         return self.worktrees.repository.get("show", "--no-patch", "--format=%cI", commit)
 
     def _new_environment(self, slot: Path, trial: Trial) -> Path | None:
-        if not _IS_OF_PYTHON.search(self.setup.command):
+        if not needs_environment(self.setup):
             return None
         inherited = {**self.environment, **trial.environment}
         folder = self.worktrees.environment_beside(slot)

@@ -12,6 +12,8 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.execution.cold import Observe
 from whet.search.history.bisection import Bisection
+from whet.workbench.files.pasted_line import Shell
+from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.session import Place
 
 
@@ -73,10 +75,10 @@ class Versions(ABC):
         del version, paths
         return ""
 
-    def again(self, trial: Trial) -> str:
-        """Return a line for a shell that runs a trial on its version; empty: there is none."""
-        del trial
-        return ""
+    def again(self, shell: Shell) -> PastedLine | None:
+        """Return a line that runs a trial on its version; None: there is none."""
+        del shell
+        return None
 
     # ---- how they are searched ----
 

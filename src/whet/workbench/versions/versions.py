@@ -26,6 +26,7 @@ from whet.search.history.version_graph import only
 from whet.search.history.walk_back import WalkBackResult, walk_back
 from whet.search.history.what_matters import bisect_what_matters
 from whet.search.proposal import Search
+from whet.workbench.files.pasted_line import Shell
 from whet.workbench.trials.driver import (
     HOLDS_NO_MORE,
     Driver,
@@ -33,7 +34,7 @@ from whet.workbench.trials.driver import (
     Question,
     stop_reason_of,
 )
-from whet.workbench.trials.investigation import LookedAgain, VersionSearch
+from whet.workbench.trials.investigation import LookedAgain, PastedLine, VersionSearch
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.versions.ends import Ahead, Ends
@@ -188,6 +189,9 @@ class VersionHunt:
                 between=between,
                 wall_seconds=spent,
                 trials=search.trials + again.trials,
+                again=None
+                if result.first_bad is None or differed is not None
+                else self._again(result.first_bad, oracle),
                 looked_again=None
                 if recheck is None or result.first_bad is None
                 else LookedAgain(runs=recheck.runs, doubts=recheck.doubts),
@@ -197,6 +201,14 @@ class VersionHunt:
             first_bad=result.first_bad,
             did_both="" if differed is None else self.versions.label(differed),
         )
+
+    def _again(self, version: str, oracle: Oracle) -> PastedLine | None:
+        """Return the line that shows what a version does."""
+        shell = Shell(
+            session=self.session, trial=self._ask(version).trial, oracle=oracle,
+            repeats=self.repeats, verdict=Verdict.GOOD if self.terms.is_fix else Verdict.BAD,
+        )  # fmt: skip
+        return self.versions.again(shell)
 
     def _begin_alike(self) -> EquivalentVersions | None:
         """Return what concludes from one version to another; None: what comes is chance.
@@ -476,7 +488,6 @@ class VersionHunt:
             picture=self.versions.picture(bisection, self.terms),
             trials=len(watch.seen),
             diff="" if first_bad is None else self._diff(first_bad, watch),
-            again="" if first_bad is None else self.versions.again(self._ask(first_bad).trial),
             log=self.versions.log(bisection, self.terms),
             places=places_of(bisection, label),
             place_count=bisection.version_count,

@@ -7,6 +7,7 @@ import click
 from whet.bisection.names import ends_of
 from whet.bisection.odds import shown_chance
 from whet.cli.console import answer, answer_json, answer_lines
+from whet.cli.display.pasted import show_line
 from whet.cli.display.progress import Progress
 from whet.cli.display.smallest_part import show_part
 from whet.cli.options.bisect import package_options, pinned
@@ -318,9 +319,9 @@ def _show(search: VersionSearch) -> None:
     if search.diff:
         answer("")
         answer_lines(search.diff)
-    if search.again:
+    if search.again is not None:
         answer("")
-        answer(search.again)
+        show_line(search.again)
     trials = shown_count(search.trials, "trial")
     why = "" if search.stopped is StopReason.FOUND else f"; {search.stopped.value}"
     if search.concluded:

@@ -1,0 +1,104 @@
+"""Each place that makes words of a shell says here how what it prints is known to work.
+
+A line that shows a failure goes through `whet.workbench.files.pasted_line`, which runs it first.
+"""
+
+import ast
+
+import pytest
+
+from .tree import tracked
+
+PART = "makes parts of a line that `Shell` runs"
+SHOWN = "shows what was run, as a reader types it; nothing new is offered"
+WRITTEN = "words for a shell that whet itself starts"
+
+HOW_IT_IS_KNOWN = {
+    "cli/display/summary": SHOWN,
+    "cli/options/log_filter": SHOWN,
+    "cli/options/reader_question": "installs: asked first, and run if the user says so",
+    "cli/verbs/records/show": SHOWN,
+    "cli/verbs/trials/repeat": "the words of the run that has just ended, with another number",
+    "desk/script": PART,
+    "evidence/calls/call_words": "no shell line: a path in a sentence",
+    "host/code/project": "adopts: changes what the user has, so it is his to run",
+    "host/process/git": "changes a repository, so it is the user's to run",
+    "host/trial/known_secrets": "no line: forms in which a secret may be written",
+    "host/trial/start_error": "the command did not start, so what it would do is not known: the user's to run",
+    "workbench/files/recipe": PART,
+    "workbench/files/recorded_line": "run with a stand-in for the program, whose words it compares",
+    "workbench/files/reproducer": "run by `Shell` in another folder, as a line and as a script",
+    "workbench/files/wording": PART,
+    "workbench/inspect/post_mortem": SHOWN,
+    "workbench/inspect/stacks": SHOWN,
+    "workbench/investigate/investigate": SHOWN,
+    "workbench/parts/smallest_part": "run in a temporary folder before it is printed",
+    "workbench/shrink/readers": "run by `install_readers` as it stands",
+    "workbench/shrink/shrink_command": PART,
+    "workbench/shrink/shrink_search": "the installation of `workbench/shrink/readers`",
+    "workbench/starve/limited_shell": WRITTEN,
+    "workbench/trials/adopt": SHOWN,
+    "workbench/versions/line_on_commit": "run by `Shell` in a temporary checkout",
+    "bisection/replay": "`git bisect replay` reads it: tests/cli/bisect/test_commit_search.py",
+}
+
+_MAKERS = {
+    "whet.desk.one_liner": None,
+    "whet.desk.script": None,
+    "whet.core.text.shell_words": {"quoted", "joined"},
+    "whet.workbench.shrink.readers": {"INSTALL_LINE"},
+    "shlex": {"quote", "join"},
+}
+
+
+def _makes_words(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in _MAKERS:
+            names = _MAKERS[node.module]
+            if names is None or any(alias.name in names for alias in node.names):
+                return True
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "shlex"
+            and node.attr in {"quote", "join"}
+        ):
+            return True
+    return False
+
+
+def _modules() -> dict[str, ast.Module]:
+    return {
+        str(path).partition("src/whet/")[2].removesuffix(".py"): ast.parse(path.read_text())
+        for path in tracked("src/whet/*.py")
+        if "src/whet/agent/" not in str(path)
+    }
+
+
+def test_each_place_that_makes_words_of_a_shell_says_how_they_are_known_to_work() -> None:
+    own = {"desk/one_liner", "core/text/shell_words"}
+    places = {name for name, tree in _modules().items() if _makes_words(tree)} - own
+
+    assert places == set(HOW_IT_IS_KNOWN)
+
+
+def test_only_what_runs_a_line_makes_one() -> None:
+    makers = {
+        name
+        for name, tree in _modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"PastedLine", "Reproducer"}
+    }
+
+    assert makers == {
+        f"workbench/files/{name}" for name in ("pasted_line", "recorded_line", "reproducer")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"), [("import shlex\nshlex.quote('')", True), ("1", False)]
+)
+def test_such_a_place_is_recognised(text: str, *, is_one: bool) -> None:
+    assert _makes_words(ast.parse(text)) is is_one
