@@ -77,6 +77,35 @@ other.start()
 with threading.Lock():
     other.join()
 """
+TWINS = """\
+import threading
+class Account:
+    def __init__(self): self.lock = threading.Lock()
+    def move(self, other):
+        with self.lock:
+            ready.wait()
+            other.take()
+    def take(self):
+        with self.lock: pass
+def begin():
+    one, other = MAKE
+    threading.Thread(target=one.move, args=(other,), name="other").start()
+    other.move(one)
+ready = threading.Barrier(2)
+accounts = [Account(), Account()]
+begin()
+"""
+IN_A_LIST = """\
+import threading
+locks = [threading.Lock() for _ in range(2)]
+ready = threading.Barrier(2)
+def take(one, other):
+    with one:
+        ready.wait()
+        with other: pass
+threading.Thread(target=take, args=locks, name="other").start()
+take(locks[1], locks[0])
+"""
 
 
 JOINED_CIRCLE = (
@@ -87,6 +116,14 @@ BY_HAND_CIRCLE = (
     'deadlock: other holds locks["a"], waits for locks["b"] at main.py:7;'
     ' MainThread holds locks["b"], waits for locks["a"] at main.py:12'
 )
+TWIN_CIRCLE = (
+    "deadlock: other holds self.lock ({0}), waits for self.lock ({1}) at main.py:9;"
+    " MainThread holds self.lock ({1}), waits for self.lock ({0}) at main.py:9"
+)
+LIST_CIRCLE = (
+    "deadlock: other holds other (locks[0]), waits for other (locks[1]) at main.py:7;"
+    " MainThread holds other (locks[1]), waits for other (locks[0]) at main.py:7"
+)
 ITSELF_CIRCLE = "deadlock: MainThread holds lock, waits for lock itself at main.py:4"
 
 
@@ -96,10 +133,25 @@ ITSELF_CIRCLE = "deadlock: MainThread holds lock, waits for lock itself at main.
         (JOINED, JOINED_CIRCLE),
         (BY_HAND, BY_HAND_CIRCLE),
         (ITSELF, ITSELF_CIRCLE),
+        (TWINS.replace("MAKE", "accounts"), TWIN_CIRCLE.format("accounts[0]", "accounts[1]")),
+        (
+            TWINS.replace("MAKE", "Account(), Account()"),
+            TWIN_CIRCLE.format("2 of 2 of this name", "1 of 2 of this name"),
+        ),
+        (IN_A_LIST, LIST_CIRCLE),
         (SLOW, "no end after"),
         (GIVEN_BACK, "no end after"),
     ],
-    ids=["joined", "by hand", "itself", "slow", "given back"],
+    ids=[
+        "joined",
+        "by hand",
+        "itself",
+        "twins",
+        "twins of no name",
+        "in a list",
+        "slow",
+        "given back",
+    ],
 )
 def test_a_program_that_only_waits_when_its_time_is_up_says_for_whom(
     text: str, told: str, whet: Whet

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from typing import Any, Tuple
 
     _Span = Tuple[Tuple[int, int], Tuple[int, int]]
+    _Awaited = Tuple[str, Any, Any]
+    """What a line calls a lock, the lock, and the object that it is an attribute of, or that itself."""
 
 _SIGNAL = 60  # a real-time signal that nothing sends on its own; see `whet.host.inspect.lock_waits`
 _SUFFIX = ".locks"
@@ -29,6 +31,7 @@ _JOINING = {"join", "_wait_for_tstate_lock"}
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _MOST_FRAMES = 200
+_MOST_PARTS = 1000
 _LOCKS = {("_thread", "lock"), ("_thread", "RLock")}
 _AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading", "RLock")}
 # The last two are those of a closer look.
@@ -84,42 +87,79 @@ class _Waits:
             for frame in self._stack(ident):
                 for lock in self._source(frame).held(frame):
                     self._holders.setdefault(id(lock), set()).add(ident)
-        for ident in self._frames:
-            yield from self._line(ident)
+        waits = {ident: self._wait_of(ident) for ident in self._frames}
+        taken = [each[0] for each in waits.values() if each is not None]
+        numbers = [0, *self._frames]  # Python's own are long
+        for ident, wait in waits.items():
+            if wait is not None:
+                awaited, holder, frame = wait
+                place = (_plain(frame.f_code.co_filename), frame.f_lineno or 0)
+                what = _plain(self._told_apart(awaited, taken))
+                who = (numbers.index(ident), self._name(ident))
+                words = (*who, what, numbers.index(holder), *place)
+                yield "\t".join(("wait", *map(str, words))) + "\n"
 
-    def _line(self, ident: int) -> Iterator[str]:
+    def _wait_of(self, ident: int) -> tuple[_Awaited, int, FrameType] | None:
         above: list[FrameType] = []
         for frame in self._stack(ident):
             if not self._is_plumbing(frame):
-                what, holder = self._wait(frame, above)
-                if what is not None:
-                    place = (_plain(frame.f_code.co_filename), frame.f_lineno or 0)
-                    numbers = [0, *self._frames]  # Python's own are long
-                    who = numbers.index(ident)
-                    words = (who, self._name(ident), _plain(what), numbers.index(holder), *place)
-                    yield "\t".join(("wait", *map(str, words))) + "\n"
-                return
+                awaited, holder = self._wait(frame, above)
+                return None if awaited is None else (awaited, holder, frame)
             above.append(frame)
+        return None
 
-    def _wait(self, frame: FrameType, above: Sequence[FrameType]) -> tuple[str | None, int]:
-        """Return what a thread waits for without end, empty: another one's end, and who has that."""
+    def _told_apart(self, awaited: _Awaited, others: Sequence[_Awaited]) -> str:
+        """Return what a line calls a lock, and which one that is where another one is called so."""
+        name, lock, _ = awaited
+        alike = {id(each[1]): each for each in others if each[0] == name}
+        if lock is None or not alike.keys() - {id(lock)}:
+            return name
+        known = {key: self._known_as(each[2]) for key, each in alike.items()}
+        if "" not in known.values() and len(set(known.values())) == len(known):
+            return "{} ({})".format(name, known[id(lock)])
+        return "{} ({} of {} of this name)".format(
+            name, list(alike).index(id(lock)) + 1, len(alike)
+        )
+
+    def _known_as(self, owner: Any) -> str:
+        """Return where a module of the program has an object; empty: nowhere that is seen at once."""
+        spaces = {
+            id(each.f_globals): each.f_globals for i in self._frames for each in self._stack(i)
+        }
+        for space in spaces.values():
+            for name, value in list(space.items()):
+                if value is owner:
+                    return name
+                pairs: Any = ()
+                if type(value) in (list, tuple):
+                    pairs = list(enumerate(value))
+                elif type(value) is dict:
+                    pairs = list(value.items())
+                for key, part in pairs[:_MOST_PARTS]:
+                    if part is owner and type(key) in (int, str):
+                        return "{}[{!r}]".format(name, key)
+        return ""
+
+    def _wait(self, frame: FrameType, above: Sequence[FrameType]) -> tuple[_Awaited | None, int]:
+        """Return what a thread waits for without end, no lock: another one's end, and who has that."""
         names = {each.f_code.co_name for each in above}
         if "join" in names and names <= _JOINING:
             if above[-1].f_locals.get("timeout") is not None:
                 return None, 0
             thread = above[-1].f_locals.get("self")
             ident: int = getattr(thread, "_ident", None) or 0
-            return ("", ident) if ident in self._frames else (None, 0)
+            return (("", None, None), ident) if ident in self._frames else (None, 0)
         if not names <= _TAKING:
             return None, 0
-        found = {id(lock): (name, lock) for name, lock in self._source(frame).awaited(frame)}
+        found = {id(each[1]): each for each in self._source(frame).awaited(frame)}
         if len(found) != 1:
             return None, 0
-        ((name, lock),) = found.values()
+        (awaited,) = found.values()
+        lock = awaited[1]
         owner = _owner_of(lock)
         known = self._holders.get(id(lock), set()) if owner is None else {owner}
         holders = known & set(self._frames)
-        return name, next(iter(holders)) if len(holders) == 1 else 0
+        return awaited, next(iter(holders)) if len(holders) == 1 else 0
 
     def _stack(self, ident: int) -> Iterator[FrameType]:
         frame: FrameType | None = self._frames[ident]
@@ -183,7 +223,7 @@ class _Source:
                 lock = _lock_in(self._value(node.func.value, frame))
                 held[id(lock)] = lock
 
-    def awaited(self, frame: FrameType) -> Iterator[tuple[str, Any]]:
+    def awaited(self, frame: FrameType) -> Iterator[_Awaited]:
         """Yield the locks that a frame is just taking, however long it waits, and that aren't free."""
         places = [_span(place) for place in _positions(frame) if None not in place]
         around = [block[place] for block, place in self._path(frame.f_lineno or 0)]
@@ -196,7 +236,10 @@ class _Source:
         for expression in _taken_now(around[-1], calls, places, frame):
             lock = _lock_in(self._value(expression, frame))
             if lock is not None and _is_held(lock):
-                yield self._ast.get_source_segment(self._text, expression) or "", lock
+                is_part = isinstance(expression, self._ast.Attribute)
+                owner = self._value(expression.value if is_part else expression, frame)
+                name = self._ast.get_source_segment(self._text, expression) or ""
+                yield name, lock, owner
 
     def _path(self, line: int) -> list[tuple[Sequence[Any], int]]:
         """Return the blocks of a function that a line is in, and the statement of each."""
