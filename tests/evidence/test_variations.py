@@ -85,6 +85,22 @@ WRONG = {
         ("def kind(n):\n    if n > 1:\n        return 'some'\n    elif n > 100:\n        return 'many'\n"
          "    return 'few'\nassert kind(200) == 'many'\n"), 2,
     ),
+    "method that is not called": (
+        ("class A:\n    def done(self):\n        return True\n"
+         "found = [each for each in [A()] if not each.done]\nassert found == [], found\nx = 1 if A().done else 2\n"
+         "y = [each for each in [A()] if each.done == True]\nassert len(y) == 1\n"), 7,
+    ),
+    "begins anew otherwise": (
+        ("def most(x):\n    n, found = 0, []\n    count = 1\n    for a, b in zip(x, x[1:]):\n"
+         "        if a == b:\n            count += 1\n        else:\n            found.append(count)\n"
+         "            count = 0\n    return [*found, count]\nassert most('aab') == [2, 1]\n"), 9,
+    ),
+    "word that is spelt otherwise": (
+        "KIND = 'purchased'\nrows = ['purchase', 'page_view']\nassert rows.count(KIND) == 1\n", 1,
+    ),
+    "operands of a difference": (
+        "def days(paid, ordered):\n    return ordered - paid\nassert days(9, 4) == 5\n", 2,
+    ),
 }  # fmt: skip
 SPECIMENS = sorted((Path(__file__).parents[2] / "specimens" / "everyday").rglob("*.py"))
 

@@ -97,7 +97,8 @@ SYMPTOMS = {
         "cli/investigate/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",
     ),
     "a failure that always happens, without a visible cause": (
-        "cli/investigate/test_varied.py::test_the_change_with_which_a_command_passes_is_the_first_that_is_possible",
+        "cli/investigate/test_varied.py::test_the_change_with_which_a_command_passes_is_told_first",
+        "cli/investigate/test_decided.py::test_the_only_likely_change_that_gives_the_wanted_value_is_the_cause",
         "cli/investigate/test_varied.py::test_a_changed_program_leaves_nothing_behind",
     ),
     "wrong import, wrong result of a module": (

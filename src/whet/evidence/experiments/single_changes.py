@@ -12,6 +12,7 @@ from dataclasses import field
 from difflib import SequenceMatcher
 
 from whet.core.value_class import value_class
+from whet.evidence.experiments.vocabulary import is_left_uncalled, methods_in, spelt_alike, texts_in
 
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 LIKELY, LESS_LIKELY, UNLIKELY, RARE = range(4)
@@ -65,6 +66,7 @@ _FACTORS = {
 _REGEX = {"compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split", "subn"}
 _MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
+_HOLDS_TEXT = (ast.Assign, ast.AnnAssign, ast.Compare, ast.Call, ast.keyword, ast.Dict)
 _PAIR = 2
 _MOST_NAMES = 3
 _TEXT_CHANGES = {
@@ -109,16 +111,21 @@ class Vocabulary:
         kind_of: tells what type something had.
         attributes: the attributes of each base, as the source says it.
         keys: all texts that are looked up.
+        methods: the methods that need no argument.
+        texts: the words that the program's modules write as texts.
     """
 
     kind_of: KindOf
     attributes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     keys: list[str] = field(default_factory=list[str])
+    methods: set[str] = field(default_factory=set[str])
+    texts: list[str] = field(default_factory=list[str])
 
     @classmethod
-    def of(cls, tree: ast.AST, kind_of: KindOf) -> "Vocabulary":
-        """Return the words of a module."""
-        found = cls(kind_of)
+    def of(cls, tree: ast.AST, kind_of: KindOf, beside: Sequence[ast.AST] = ()) -> "Vocabulary":
+        """Return the words of a module, with what the others beside it define and write."""
+        every = [each for one in (tree, *beside) for each in ast.walk(one)]
+        found = cls(kind_of, methods=methods_in(every), texts=texts_in(every))
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute):
                 known = found.attributes.setdefault(ast.unparse(node.value), [])
@@ -202,6 +209,8 @@ def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iter
     match node:
         case ast.Attribute(value=value, attr=attr, ctx=ast.Load()):
             base = ast.unparse(value)
+            if is_left_uncalled(node, around, words.methods, words.kind_of(node, node.lineno)):
+                yield ast.Call(node, [], []), LIKELY
             for other in _nearest(attr, words.attributes.get(base, [])):
                 yield ast.Attribute(value, other, ast.Load()), RARE
             for other in _beside(attr):
@@ -284,10 +293,10 @@ def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
             outer = node.values[1 - position]
             if position:
                 inner = ast.BoolOp(node.op, [outer, value.values[0]])
-                yield ast.BoolOp(value.op, [inner, value.values[1]]), LESS_LIKELY
+                yield ast.BoolOp(value.op, [inner, value.values[1]]), LIKELY
             else:
                 inner = ast.BoolOp(node.op, [value.values[1], outer])
-                yield ast.BoolOp(value.op, [value.values[0], inner]), LESS_LIKELY
+                yield ast.BoolOp(value.op, [value.values[0], inner]), LIKELY
 
 
 def _combined(node: ast.BinOp) -> Iterator[_Instead]:
@@ -300,7 +309,8 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
         for name in ("+", "-"):
             yield f"{ast.unparse(node)} {name} 1", UNLIKELY
     if isinstance(node.op, _ORDERED):
-        rank = UNLIKELY if not isinstance(node.op, ast.BitOr) else LESS_LIKELY
+        is_turned = isinstance(node.op, ast.BitOr) or _is_of_names(node)
+        rank = LESS_LIKELY if is_turned else UNLIKELY
         yield ast.BinOp(right, node.op, left), rank
     if isinstance(left, ast.BinOp) and _precedence(left.op) != _precedence(node.op):
         regrouped = ast.BinOp(left.right, node.op, right)
@@ -310,6 +320,12 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
         yield ast.BinOp(regrouped, right.op, right.right), LESS_LIKELY
     yield left, UNLIKELY
     yield right, RARE
+
+
+def _is_of_names(node: ast.BinOp) -> bool:
+    """Whether it subtracts a variable from another one: either may have been meant."""
+    both = isinstance(node.left, _NAMED) and isinstance(node.right, _NAMED)
+    return both and isinstance(node.op, ast.Sub)
 
 
 def _precedence(operator: ast.operator) -> int:
@@ -327,16 +343,24 @@ def _constants(
     elif isinstance(value, int | float):
         yield from _numbers(value, parent)
     elif isinstance(value, str):
-        for one, other in (*_DIRECTIVES, *((other, one) for one, other in _DIRECTIVES)):
-            if one in value:
-                yield repr(value.replace(one, other)), LIKELY
-        if value.replace("-", "").casefold() == "utf8":
-            yield "'utf-8-sig'", LESS_LIKELY
-        if any(isinstance(each, ast.Call) and called_name(each) in _REGEX for each in around[-2:]):
-            yield from _patterns(value)
-        if _looked_up(parent, value):
-            for other in _nearest(value, words.keys):
-                yield repr(other), UNLIKELY
+        yield from _texts(value, around, words)
+
+
+def _texts(value: str, around: Sequence[ast.AST], words: Vocabulary) -> Iterator[tuple[str, int]]:
+    parent = around[-1] if around else None
+    for one, other in (*_DIRECTIVES, *((other, one) for one, other in _DIRECTIVES)):
+        if one in value:
+            yield repr(value.replace(one, other)), LIKELY
+    if value.replace("-", "").casefold() == "utf8":
+        yield "'utf-8-sig'", LESS_LIKELY
+    if any(isinstance(each, ast.Call) and called_name(each) in _REGEX for each in around[-2:]):
+        yield from _patterns(value)
+    if _looked_up(parent, value):
+        for other in _nearest(value, words.keys):
+            yield repr(other), UNLIKELY
+    if isinstance(parent, _HOLDS_TEXT):
+        for other in spelt_alike(value, words.texts):
+            yield repr(other), LESS_LIKELY
 
 
 def _numbers(value: float, parent: ast.AST | None) -> Iterator[tuple[str, int]]:
@@ -393,7 +417,9 @@ def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
     if _is_left_alone(node, around):
         yield ast.Await(node), LIKELY
     yield from _called_so(node)
-    for position in range(len(node.args) - 1):
+    # In which order something is printed is hardly what fails.
+    swapped = 0 if called_name(node) == "print" else len(node.args) - 1
+    for position in range(swapped):
         args = list(node.args)
         args[position], args[position + 1] = args[position + 1], args[position]
         yield ast.Call(node.func, args, node.keywords), LESS_LIKELY
@@ -427,8 +453,14 @@ def _called_so(node: ast.Call) -> Iterator[_Instead]:
 
 
 def _one_off(node: ast.expr) -> Iterator[ast.expr]:
-    for operator in (ast.Add(), ast.Sub()):
-        yield ast.BinOp(node, operator, ast.Constant(1))
+    for operator, other in ((ast.Add(), ast.Sub), (ast.Sub(), ast.Add)):
+        match node:
+            case ast.BinOp(left=left, op=had, right=ast.Constant(value=1)) if isinstance(
+                had, other
+            ):
+                yield left
+            case _:
+                yield ast.BinOp(node, operator, ast.Constant(1))
 
 
 def _subscripted(node: ast.Subscript) -> Iterator[_Instead]:

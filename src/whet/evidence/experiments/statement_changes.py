@@ -25,7 +25,7 @@ def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[
         node: the statement.
         around: what it is in, the innermost last.
     """
-    for statements, rank in _of_statement(node, around):
+    for statements, rank in (*_begun_alike(node, around), *_of_statement(node, around)):
         yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
     after = _after(node, around)
     if after is not None and _calls_of(node) & _calls_of(after):
@@ -76,6 +76,20 @@ def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statem
             yield [ast.Pass()], UNLIKELY
         case _:
             return
+
+
+def _begun_alike(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
+    """Yield a variable that begins anew with what it began with elsewhere in the same function."""
+    own = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
+    for each in ast.walk(own) if own is not None else ():
+        match node, each:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)),
+                ast.Assign(targets=[ast.Name(id=other)], value=ast.Constant(value=before)),
+            ) if name == other and (type(value), value) != (type(before), before):
+                yield [ast.Assign([ast.Name(name)], ast.Constant(before), lineno=0)], LESS_LIKELY
+            case _:
+                pass
 
 
 def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:

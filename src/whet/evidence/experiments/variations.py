@@ -43,6 +43,7 @@ class Variation:
         old, new: the source there, before and after.
         text: the whole text of the changed module.
         rank: how seldom this kind is the slip, from 0.
+        more_lines: how many lines the module has gained.
     """
 
     line: int
@@ -50,6 +51,7 @@ class Variation:
     new: str
     text: str
     rank: int
+    more_lines: int = 0
 
     @property
     def is_offset(self) -> bool:
@@ -59,9 +61,14 @@ class Variation:
     @property
     def order(self) -> tuple[int, bool]:
         """Its place among others: one more or less, the end of a range too, comes last of its rank."""
-        ones = _ONE_MORE.finditer(self.new)
-        left_out = (self.new[: each.start()] + self.new[each.end() :] for each in ones)
-        return self.rank, self.is_offset or self.old in left_out
+        is_one = self.old in _without_one(self.new) or self.new in _without_one(self.old)
+        return self.rank, self.is_offset or is_one
+
+
+def _without_one(text: str) -> list[str]:
+    """Return a text without each `+ 1` or `- 1` in it."""
+    ones = _ONE_MORE.finditer(text)
+    return [text[: each.start()] + text[each.end() :] for each in ones]
 
 
 @value_class
@@ -88,7 +95,11 @@ class _Text:
 
 
 def variations_of(
-    source: str, lines: Sequence[int], fixed: AbstractSet[int], kind_of: KindOf
+    source: str,
+    lines: Sequence[int],
+    fixed: AbstractSet[int],
+    kind_of: KindOf,
+    beside: Sequence[str] = (),
 ) -> Iterator[Variation]:
     """Yield the changes of lines of a module, in the order of the lines.
 
@@ -97,11 +108,13 @@ def variations_of(
         lines: those that may be wrong.
         fixed: those that stay: they decide whether the failing line is reached at all.
         kind_of: tells the type that something on a line had.
+        beside: the texts of the program's other modules.
     """
     tree = parsed(source)
     if tree is None:
         return
-    text, words = _Text.of(source), Vocabulary.of(tree, kind_of)
+    others = [each for each in map(parsed, beside) if each is not None]
+    text, words = _Text.of(source), Vocabulary.of(tree, kind_of, others)
     wanted = set(lines)
     found: dict[int, list[Variation]] = {}
     seen = {source}
@@ -202,7 +215,10 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
         both = [node] if change.until is None else [node, change.until]
         shown_old, shown_new = _first_difference("\n".join(map(ast.unparse, both)), new)
     shown_old, shown_new = _around_the_difference(_one_line(shown_old), _one_line(shown_new))
-    return Variation(line=node.lineno, old=shown_old, new=shown_new, text=changed, rank=change.rank)
+    return Variation(
+        line=node.lineno, old=shown_old, new=shown_new, text=changed, rank=change.rank,
+        more_lines=put.count("\n") - old.count("\n"),
+    )  # fmt: skip
 
 
 def _first_difference(old: str, new: str) -> tuple[str, str]:

@@ -1,21 +1,64 @@
 """The lines that a bad value passed through, nearest to the failure first."""
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import Recording, Step, Value
+from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
 from whet.evidence.provenance.source import Sources, called_name
 from whet.evidence.provenance.suspects import Failing, tested_in
 from whet.evidence.provenance.trail import SIMPLE
 from whet.evidence.provenance.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
-_EQUAL = ("assertequal", "assert_equal", "assertlistequal", "assertdictequal", "assertcountequal")
 _MOST_ROUNDS = 3
 _MOST_SOURCES = 6
 _PLAIN = {"str", "int", "float"}
+
+
+_EQUAL = (
+    "assertequal", "assert_equal", "assertlistequal", "assertdictequal", "assertcountequal",
+    "assertalmostequal", "assert_almost_equal", "assert_allclose", "isclose", "allclose",
+)  # fmt: skip
+_NEAR = {"approx"}
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+_LARGE = 100
+_LEAST_CHARACTERS, _LEAST_PARTS = 6, 2
+_DISPLAY = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+
+
+@value_class
+class Check:
+    """What was tested when the program failed.
+
+    Attributes:
+        path, line: where the test stands.
+        times: how often the failing run came to it.
+        is_exact: it states the value that it wants.
+        is_specific: and a program seldom comes to that value by chance: it is no small count,
+            nothing empty, and neither true nor false.
+    """
+
+    path: str
+    line: int
+    times: int
+    is_exact: bool
+    is_specific: bool
+
+    def is_made_in(self, recording: Recording, *, edited: str, after: int, more_lines: int) -> bool:
+        """Whether another run has come to the test at least as often.
+
+        Args:
+            recording: of that run.
+            edited: the file that it ran with a change.
+            after: the line of the change.
+            more_lines: how many lines the change has added.
+        """
+        is_moved = edited == self.path and after < self.line
+        line = self.line + more_lines if is_moved else self.line
+        return times_of(recording, self.path, line) >= self.times
 
 
 @value_class
@@ -27,14 +70,14 @@ class Way:
             then what else was run, the latest first.
         active: the lines of the calls that were under way at the failure, by file.
         failing: the file and the line of the failure.
-        is_exact: the failing check states the value that it wants.
+        check: what was tested when it failed.
         kind_of: returns the type that an expression on a line of a file had; empty: not known.
     """
 
     places: tuple[tuple[str, int], ...]
     active: Mapping[str, AbstractSet[int]]
     failing: tuple[str, int]
-    is_exact: bool
+    check: Check
     kind_of: Callable[[str, ast.expr, int], str]
 
 
@@ -64,7 +107,7 @@ def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk)
         places=tuple(each for each in {**followed, **near, **far} if each not in common),
         active=active,
         failing=(path, failing.error.line),
-        is_exact=_is_exact(failing, sources, walk),
+        check=check_of(failing, recording, sources, walk),
         kind_of=_Kinds(recording, walk),
     )
 
@@ -92,28 +135,6 @@ def _of_both_sides(failing: Failing, sources: Sources, walk: Walk) -> set[tuple[
     return sides[0].intersection(*sides[1:])
 
 
-def _is_exact(failing: Failing, sources: Sources, walk: Walk) -> bool:
-    """Whether a check has compared a value with the one that was wanted."""
-    statement = sources[failing.call.code.path].statement(failing.error.line)
-    test: ast.AST | None = statement if isinstance(statement, ast.Assert | ast.Expr) else None
-    wanted: type[ast.cmpop] = ast.Eq
-    if isinstance(statement, ast.Raise):  # `if wanted != found: raise`
-        test, wanted = tested_in(failing, sources)[0], ast.NotEq
-    for node in ast.walk(test) if test is not None else ():
-        sides: list[ast.expr] = []
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], wanted):
-            sides = [node.left, *node.comparators]
-        elif isinstance(node, ast.Call) and called_name(node).lower().startswith(_EQUAL):
-            sides = node.args
-        for side in sides:
-            value = walk.now.value(side, failing.call, failing.step)
-            is_plain = value is not None and value.words in SIMPLE
-            is_written = isinstance(side, ast.Constant | ast.List | ast.Dict | ast.Tuple | ast.Set)
-            if (value is not None or is_written) and not is_plain:
-                return True
-    return False
-
-
 class _Kinds:
     """Tells the types of expressions by the last times that their lines were run."""
 
@@ -132,3 +153,125 @@ class _Kinds:
             if value is not None:
                 return value.type
         return ""
+
+
+def times_of(recording: Recording, path: str, line: int) -> int:
+    """Return how often a run came to a line."""
+    return sum(
+        each.line == line and each.result is None and each.frame.code.path == path
+        for each in recording.steps
+    )
+
+
+def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk) -> Check:
+    """Return the check of a failure."""
+    path = failing.call.code.path
+    statement = sources[path].statement(failing.error.line)
+    _, step = tested_in(failing, sources)
+    test: ast.AST | None = statement if isinstance(statement, ast.Assert | ast.Expr) else None
+    wants_same = True
+    if isinstance(statement, ast.Raise):  # `if wanted != found: raise`
+        test, wants_same = tested_in(failing, sources)[0], False
+    pairs = [
+        [(side, walk.now.value(side, failing.call, failing.step)) for side in sides]
+        for node in (ast.walk(test) if test is not None else ())
+        for sides in _sides(node, wants_same=wants_same)
+    ]
+    return Check(
+        path=path,
+        line=step.line,
+        times=times_of(recording, path, step.line),
+        is_exact=any(_is_stated(*each) for pair in pairs for each in pair),
+        is_specific=any(_is_specific(pair, recording) for pair in pairs),
+    )
+
+
+def _sides(node: ast.AST, *, wants_same: bool) -> Iterator[list[ast.expr]]:
+    """Yield what a check compares with what it wants, both to be the same or near each other."""
+    same, near = (ast.Eq, (ast.Lt, ast.LtE)) if wants_same else (ast.NotEq, (ast.Gt, ast.GtE))
+    match node:
+        case ast.Compare(
+            left=ast.Call(
+                func=ast.Name(id="abs"), args=[ast.BinOp(left=left, op=ast.Sub(), right=right)]
+            ),
+            ops=[operator],
+        ) if isinstance(operator, near):
+            yield [left, right]
+        case ast.Compare(left=left, ops=[operator, *_], comparators=others) if isinstance(
+            operator, same
+        ):
+            yield [_unwrapped(each) for each in (left, *others)]
+        case ast.Call(args=args) if called_name(node).lower().startswith(_EQUAL):
+            yield [_unwrapped(each) for each in args]
+        case _:
+            return
+
+
+def _unwrapped(side: ast.expr) -> ast.expr:
+    is_near = isinstance(side, ast.Call) and called_name(side) in _NEAR and side.args
+    return side.args[0] if is_near and isinstance(side, ast.Call) else side
+
+
+def _is_stated(side: ast.expr, value: Value | None) -> bool:
+    is_written = isinstance(side, (ast.Constant, *_DISPLAY))
+    is_plain = value is not None and value.words in SIMPLE
+    return (value is not None or is_written) and not is_plain
+
+
+def _is_specific(pair: list[tuple[ast.expr, Value | None]], recording: Recording) -> bool:
+    """Whether what is wanted is not what many values are, and is hardly met by chance."""
+    written = [each for each in pair if isinstance(each[0], (ast.Constant, *_DISPLAY))]
+    if any(_is_empty(*each) or _is_held(each[0], recording) for each in written or pair):
+        return False
+    return any(
+        _is_telling(side, recording) or (value is not None and _is_seldom(value, recording))
+        for side, value in pair
+    )
+
+
+def _is_held(side: ast.expr, recording: Recording) -> bool:
+    """Whether the failing run had a value that is written in the check: it may have picked another."""
+    if not isinstance(side, ast.Constant):
+        return False
+    said = repr(side.value)
+    return any(each.words == said for each in recording.values)
+
+
+def _is_empty(side: ast.expr, value: Value | None) -> bool:
+    if value is not None:
+        return value.words in SIMPLE or (value.kind == CONTAINER and not value.size)
+    return isinstance(side, _DISPLAY) and not _elements(side)
+
+
+def _is_telling(side: ast.expr, recording: Recording) -> bool:
+    """Whether what is written in the check is hardly met by chance."""
+    if isinstance(side, _DISPLAY):
+        return sum(_is_telling(each, recording) for each in _elements(side)) >= _LEAST_PARTS
+    if not isinstance(side, ast.Constant):
+        return False
+    number = side.value if isinstance(side.value, int | float) else None
+    is_long = isinstance(side.value, str) and len(side.value) >= _LEAST_CHARACTERS
+    return (is_long or (number is not None and _is_odd(number))) and not _is_held(side, recording)
+
+
+def _elements(side: ast.expr) -> Sequence[ast.expr]:
+    match side:
+        case ast.Dict(values=found) | ast.List(elts=found) | ast.Tuple(elts=found):
+            return found
+        case ast.Set(elts=found):
+            return found
+        case _:
+            return ()
+
+
+def _is_seldom(value: Value, recording: Recording) -> bool:
+    """Whether a value is a number, or holds numbers, that a program seldom comes to."""
+    if value.kind == CONTAINER:
+        parts = (part for _, part in recording.parts(value))
+        return sum(_is_seldom(each, recording) for each in parts) >= _LEAST_PARTS
+    number = _NUMBER.search(value.words) if value.is_number else None
+    return number is not None and _is_odd(float(number[0]))
+
+
+def _is_odd(number: float) -> bool:
+    return abs(number) >= _LARGE or not float(number).is_integer()

@@ -288,7 +288,7 @@ class Closer:
         if way is None or is_named or not self.tries_changes:
             return clues
         from whet.workbench.investigate.left_out import left_out_clues
-        from whet.workbench.investigate.varied import Varied, vary
+        from whet.workbench.investigate.varied import Varied, Witnesses, vary
 
         contained = self._contained()
         records = self._in_time(
@@ -297,15 +297,21 @@ class Closer:
                 lambda trial: self._variant(trial, NO_TASKS),
             )
         )  # fmt: skip
-        (varied,) = self._in_time(lambda: [vary(self.baseline, way, self._changes().run, at)]) or [
-            Varied()
-        ]
+        witnesses = Witnesses(
+            run=self._variant, trial=contained, oracle=self.baseline.oracle, check=way.check,
+            whole=None if self.whole is None else self._contained(self.whole),
+        )  # fmt: skip
+        (varied,) = self._in_time(
+            lambda: [vary(self.baseline, way, self._changes().run, at, witnesses.confirm)]
+        ) or [Varied()]
+        if varied.cause:
+            return [*varied.cause, *clues, *records]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         likely = list(varied.likely)
         if len(records) == 1 or (records and "stands in line" in records[0].says):
             likely = [*records, *likely]
             records = []
-        if is_telling and not way.is_exact:
+        if is_telling and not way.check.is_exact:
             return [*clues, *likely, *records, *varied.others]
         return [*likely, *clues, *records, *varied.others]
 

@@ -1,15 +1,19 @@
 """Which one-token change of the program makes it pass; whet tries each in a clean room."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
+from whet.core.text.quantity import shown_count
+from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import MOST_BYTES
@@ -19,8 +23,9 @@ from whet.evidence.experiments.variations import (
     deciding_lines,
     variations_of,
 )
-from whet.evidence.provenance.way import Way
+from whet.evidence.provenance.way import Check, Way
 from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.origins import recording_in
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS = 240
@@ -29,8 +34,15 @@ _TIMES_FAILURE, _MORE_SECONDS = 15, 6.0
 _MOST_PLACES = 60
 _MOST_TOLD = 4
 
+_LEAST_FAILED = 8
+"""So many other changes must not let it pass: among fewer, one that does is no wonder."""
+
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
+RunOf = Callable[[Trial, AgentTasks], tuple[int, Outcome]]
+Trials = tuple[int, ...]
+Confirm = Callable[[str, Variation], Trials]
 _Place = tuple[str, int]
+_Found = tuple[_Place, list[tuple[int, Variation]]]
 
 
 @value_class(kw_only=True)
@@ -38,29 +50,32 @@ class Varied:
     """What small changes have told.
 
     Attributes:
+        cause: the line whose change alone lets the command pass, where that says which line is wrong.
         likely: lines of which a change that engineers often forget lets the command pass.
         others: lines of which another change does.
     """
 
+    cause: tuple[Clue, ...] = ()
     likely: tuple[Clue, ...] = ()
     others: tuple[Clue, ...] = ()
 
 
-def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
+def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) -> Varied:
     """Return the lines of which a change of one token, operand or line lets the command pass.
 
-    That ties a line to the failure, and no more: a change may also hide what another line does.
+    That ties a line to the failure, and mostly no more: a change may hide what another line does.
 
     Args:
         baseline: what fails; a failure that comes only sometimes would go on its own.
         way: the lines that may be wrong.
         run: runs the command contained; returns the trial's number and what it did.
         at: says where a line is.
+        confirm: returns the trials that show that the check that failed is still made with a change.
     """
     if not baseline.reproduction.is_deterministic:
         return Varied()
     # Where no wanted value is stated, to leave something out may only skip the check.
-    most = RARE if way.is_exact else LESS_LIKELY
+    most = RARE if way.check.is_exact else LESS_LIKELY
     offered = [each for each in _candidates(way) if each[1].rank <= most]
     candidates = sorted(offered, key=lambda each: each[1].order)[:_MOST_RUNS]
     if not candidates:
@@ -72,8 +87,24 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
         return Varied()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return Varied()
-    passing = _passing(baseline, candidates, run)
-    likeliest = sorted(passing.items(), key=lambda each: (each[1][0][1].order, -len(each[1])))
+    sweep = _Sweep(baseline, run)
+    sweep.go(each for each in candidates if each[1].rank <= LESS_LIKELY)
+    unlikely = [each for each in candidates if each[1].rank > LESS_LIKELY]
+    is_early = _stands_out(sweep, way)
+    if not is_early:
+        sweep.go(unlikely)
+    if is_early or _stands_out(sweep, way):
+        cause = _cause(sweep, control, at, confirm)
+        if cause is not None:
+            return Varied(cause=(cause,))
+    if is_early:
+        sweep.go(unlikely)
+    return _only_possible(sweep, control, at)
+
+
+def _only_possible(sweep: "_Sweep", control: int, at: Placing) -> Varied:
+    """Return the lines of the changes that let the command pass: none is more than possible."""
+    likeliest = sweep.likeliest
     if len(likeliest) > _MOST_TOLD:  # whatever is changed, it passes: only what is likely tells
         least = likeliest[0][1][0][1].rank
         likeliest = [each for each in likeliest if each[1][0][1].rank == least]
@@ -86,23 +117,85 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing) -> Varied:
     return Varied(likely=tuple(split[0]), others=tuple(split[1]))
 
 
-def _passing(
-    baseline: Baseline, candidates: Sequence[tuple[str, Variation]], run: Run
-) -> dict[_Place, list[tuple[int, Variation]]]:
-    """Return the changes with which the command passes, by their lines."""
-    seconds = baseline.reproduction.wall_seconds
-    until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
-    passing: dict[_Place, list[tuple[int, Variation]]] = {}
-    for path, variation in candidates:
-        if time.monotonic() + seconds > until:
-            break
+class _Sweep:
+    """Runs the command with one change after the other.
+
+    Attributes:
+        passing: the changes with which it passes, by their lines.
+        failed: with how many it does not.
+        untried: the rank of the first for which there was no time; None: all were tried.
+    """
+
+    def __init__(self, baseline: Baseline, run: Run) -> None:
+        """Try none yet."""
+        self._baseline, self._run = baseline, run
+        self._seconds = baseline.reproduction.wall_seconds
+        self._until = time.monotonic() + self._seconds * _TIMES_FAILURE + _MORE_SECONDS
+        self.passing: dict[_Place, list[tuple[int, Variation]]] = {}
+        self.failed = 0
+        self.untried: int | None = None
+
+    @property
+    def likeliest(self) -> list[_Found]:
+        """The lines with the changes that pass, the likeliest first."""
+        found = self.passing.items()
+        return sorted(found, key=lambda each: (each[1][0][1].order, -len(each[1])))
+
+    def go(self, candidates: Iterable[tuple[str, Variation]]) -> None:
+        """Try changes while there is time."""
+        for path, variation in candidates:
+            if self.untried is None and not self._tried(path, variation):
+                self.untried = variation.rank
+
+    def _tried(self, path: str, variation: Variation) -> bool:
+        """Try a change, if there is time."""
+        if time.monotonic() + self._seconds > self._until:
+            return False
         try:
-            number, outcome = run(AgentTasks(edit=(path, variation.text)))
+            number, outcome = self._run(AgentTasks(edit=(path, variation.text)))
         except OutOfTimeError:
-            break
-        if baseline.oracle.judge(outcome) is Verdict.GOOD:
-            passing.setdefault((path, variation.line), []).append((number, variation))
-    return passing
+            return False
+        if self._baseline.oracle.judge(outcome) is Verdict.GOOD:
+            self.passing.setdefault((path, variation.line), []).append((number, variation))
+        else:
+            self.failed += 1
+        return True
+
+
+def _stands_out(sweep: _Sweep, way: Way) -> bool:
+    """Whether one change stands out, and all others that are as likely were tried."""
+    firsts = [found[0][1] for _, found in sweep.likeliest]
+    is_swept = bool(firsts) and (sweep.untried is None or sweep.untried > firsts[0].rank)
+    return is_swept and _is_decisive(firsts, sweep.failed, way.check)
+
+
+def _cause(sweep: _Sweep, control: int, at: Placing, confirm: Confirm) -> Clue | None:
+    """Return the likeliest change as the cause, if the check is still made with it."""
+    (place, found), *others = sweep.likeliest
+    first = found[0][1]
+    try:
+        confirmed = confirm(place[0], first)
+    except OutOfTimeError:
+        return None
+    if not confirmed:
+        return None
+    clue = _clue(place, found, control, at)
+    turned = [at(*where) for where, each in others if _is_the_other_way(first, each[0][1])]
+    if turned:
+        says = f"`{first.old}` at {at(*place)} is written `{first.new}` at {turned[0]}: with one of them as the other the command passes"
+        clue = replace(clue, says=says)
+    others_told = (
+        f", and {shown_count(len(others) - len(turned), 'less likely one')} did"
+        if len(others) > len(turned)
+        else ""
+    )
+    return replace(
+        clue,
+        sureness=Sureness.SHOWN,
+        why=f"{clue.why}; with it, the check that failed was made and passed;"
+        f" {shown_count(sweep.failed, 'other change')} on the way of the value didn't let it pass{others_told}",
+        trials=(*clue.trials, *confirmed),
+    )
 
 
 def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: Placing) -> Clue:
@@ -122,14 +215,14 @@ def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: P
 
 def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:
     places = [place for place in way.places if place != way.failing][:_MOST_PLACES]
-    for path in dict.fromkeys(path for path, _ in places):
-        text = text_to_change(path)
-        if not path.endswith(".py") or not text:
-            continue
+    paths = dict.fromkeys(path for path, _ in places if path.endswith(".py"))
+    texts = {path: text for path in paths if (text := text_to_change(path))}
+    for path, text in texts.items():
         active = way.active.get(path, set())
         fixed = deciding_lines(text, active)
         lines = [line for other, line in places if other == path]
-        for each in variations_of(text, lines, fixed, partial(way.kind_of, path)):
+        beside = [other for at, other in texts.items() if at != path]
+        for each in variations_of(text, lines, fixed, partial(way.kind_of, path), beside):
             yield path, each
 
 
@@ -139,3 +232,58 @@ def text_to_change(path: str) -> str:
         text = Path(path).read_bytes()
         return text.decode() if len(text) < MOST_BYTES and b"\0" not in text else ""
     return ""
+
+
+def _is_decisive(passing: Sequence[Variation], failed: int, check: Check) -> bool:
+    """Whether the first change that passes stands out from all others that were tried.
+
+    Args:
+        passing: the changes with which the command passes, each of another line, the likeliest first.
+        failed: how many others did not let it pass.
+        check: what failed.
+    """
+    first, *others = passing
+    is_slip = first.rank <= LESS_LIKELY and not first.is_offset
+    is_alone = all(each.rank > first.rank or _is_the_other_way(first, each) for each in others)
+    return check.is_specific and is_slip and is_alone and failed >= _LEAST_FAILED
+
+
+def _is_the_other_way(one: Variation, other: Variation) -> bool:
+    """Whether two changes make the same two texts alike, each at one of them."""
+    told = [text.replace('"', "'") for text in (one.old, one.new, other.new, other.old)]
+    return told[:2] == told[2:]
+
+
+@dataclass(slots=True, kw_only=True)
+class Witnesses:
+    """Looks whether a program that passes with a change still makes the check that failed.
+
+    Attributes:
+        run: runs a command from its start.
+        trial: what fails.
+        whole: the command with all its tests, where `trial` runs fewer of them.
+        oracle: judges them.
+        check: what failed.
+    """
+
+    run: RunOf
+    trial: Trial
+    whole: Trial | None
+    oracle: Oracle
+    check: Check
+
+    def confirm(self, path: str, change: Variation) -> tuple[int, ...]:
+        """Return the trials that say so; nothing: the check is not made, or other tests fail."""
+        edit = (path, change.text)
+        number, outcome = self.run(self.trial, AgentTasks(edit=edit, closer="steps:||0"))
+        recording = recording_in(outcome)
+        if self.oracle.judge(outcome) is not Verdict.GOOD or recording is None:
+            return ()
+        if not self.check.is_made_in(
+            recording, edited=path, after=change.line, more_lines=change.more_lines
+        ):
+            return ()
+        if self.whole is None:
+            return (number,)
+        all_tests, outcome = self.run(self.whole, AgentTasks(edit=edit))
+        return (number, all_tests) if self.oracle.judge(outcome) is Verdict.GOOD else ()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CAN_TRACE = "__cantrace__"
+_CLOSER = "whet_closer."
 hidden_frame(vars(Mark)["__call__"])
 
 
@@ -57,7 +58,9 @@ class MainScript:
 
     @hidden_frame
     def _run_script(self, path: str) -> None:
-        if sys.gettrace() or sys.getprofile():
+        tracer = sys.gettrace()
+        is_whets = getattr(tracer, "__module__", "").startswith(_CLOSER)
+        if (tracer and not is_whets) or sys.getprofile():
             return  # Python runs it, and whoever traces it sees nothing of whet
         code = self._made(path)
         if code is None:

@@ -1,0 +1,64 @@
+"""What a program calls its methods, and which words it writes: what may have been meant elsewhere in it."""
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+_WORD = re.compile(r"[A-Za-z_][\w.:-]{2,39}")
+_ALIKE = 0.75
+_MOST_ALIKE = 2
+_CALLABLE = frozenset({"method", "builtin_function_or_method"})
+
+
+def methods_in(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the methods that need no argument, and are nothing else anywhere."""
+    found, others = set[str](), set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            for each in node.body:
+                if isinstance(each, ast.FunctionDef):
+                    is_plain = not each.decorator_list and _needed(each.args) == 1
+                    (found if is_plain else others).add(each.name)
+                elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                    others.add(each.target.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            others.add(node.attr)
+    return found - others
+
+
+def _needed(given: ast.arguments) -> int:
+    positional = len(given.posonlyargs) + len(given.args) - len(given.defaults)
+    return positional + sum(each is None for each in given.kw_defaults)
+
+
+def texts_in(nodes: Iterable[ast.AST]) -> list[str]:
+    """Return the texts of one word."""
+    texts = (each.value for each in nodes if isinstance(each, ast.Constant))
+    return list(dict.fromkeys(e for e in texts if isinstance(e, str) and _WORD.fullmatch(e)))
+
+
+def spelt_alike(value: str, texts: Sequence[str]) -> list[str]:
+    """Return the few words that are spelt nearly like another one: one of them may be a slip."""
+    if not _WORD.fullmatch(value):
+        return []
+    rated = [(SequenceMatcher(None, value, each).ratio(), each) for each in texts if each != value]
+    near = sorted((each for each in rated if each[0] >= _ALIKE), key=lambda each: -each[0])
+    return [each for _, each in near[:_MOST_ALIKE]]
+
+
+def is_left_uncalled(
+    node: ast.Attribute, around: Sequence[ast.AST], methods: set[str], kind: str
+) -> bool:
+    """Whether a method stands where its result is meant: as a truth, or as what is computed with."""
+    is_method = kind in _CALLABLE if kind else node.attr in methods
+    parent = around[-1] if around else None
+    match parent:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return is_method and test is node
+        case ast.comprehension(ifs=ifs):
+            return is_method and any(each is node for each in ifs)
+        case ast.UnaryOp() | ast.Compare() | ast.BoolOp() | ast.BinOp():
+            return is_method
+        case _:
+            return False
