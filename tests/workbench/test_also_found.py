@@ -1,6 +1,7 @@
 """Of the other failures that a shrink meets those are told that are worth reading."""
 
 import json
+import pickle
 
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.site import Site
@@ -85,3 +86,22 @@ def test_what_a_script_calls_interesting_is_told_whatever_it_holds() -> None:
     others.exited(101, b"{", 4)
 
     assert told(others) == ["the script exits 101 at "]
+
+
+def test_a_lookup_of_what_the_search_has_left_out_is_none_of_them() -> None:
+    content = pickle.dumps([{"kind": "a", "size": 12}, {"kind": "b", "size": 3}])
+    others = OtherFailures(original=ORIGINAL, content=content)
+
+    without = pickle.dumps([{"size": 12}])
+    assert not others.met(failed(12, "'kind'", exception="KeyError"), without, 1)
+    assert not others.met(failed(13, 'no field "kind"'), pickle.dumps([]), 2)
+    assert not others.met(failed(2, "Ran out of input", exception="EOFError"), b"", 3)
+    assert told(others) == []
+
+
+def test_a_lookup_of_what_the_file_never_had_or_still_has_is_one_of_them() -> None:
+    content = pickle.dumps([{"kind": "a", "size": 12}])
+    others = OtherFailures(original=ORIGINAL, content=content)
+
+    assert others.met(failed(12, "'colour'", exception="KeyError"), pickle.dumps([]), 1)
+    assert others.met(failed(13, "unknown 'kind'"), content, 2)

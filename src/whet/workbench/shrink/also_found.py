@@ -1,5 +1,6 @@
 """The other failures that a shrink meets: those worth reading, most similar first."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ MOST = 5
 _NO_BUGS = {FailureKind.USAGE_ERROR, FailureKind.NO_SPACE_LEFT, FailureKind.RESET}
 """Kinds of failures that don't count as another bug."""
 
+_NAMED = re.compile(r"""(?<!\w)['"`]([^'"`\s]{2,80})['"`]""")
+
 _ELSEWHERE, _IN_USERS, _IN_FILE, _IN_FUNCTION = 3, 2, 1, 0
 
 
@@ -22,10 +25,12 @@ class OtherFailures:
 
     Attributes:
         original: the failure that is shrunk; None: there is none, such as where a script judges.
+        content: the payload before anything was left out.
         is_valid: whether a parser of its format takes a payload; None: no such rule holds.
     """
 
     original: Failure | None
+    content: bytes = b""
     is_valid: Callable[[bytes], bool] | None = None
     _found: dict[object, tuple[tuple[int, int], AlsoFound]] = field(
         default_factory=dict[object, tuple[tuple[int, int], AlsoFound]]
@@ -37,6 +42,9 @@ class OtherFailures:
             return False
         # What any parser refuses shows a bug of nothing but the payload.
         if self.is_valid is not None and not self.is_valid(payload):
+            return False
+        # Without any content a reader fails, whatever the program does with what it reads.
+        if not payload or self._misses(failure, payload):
             return False
         place = failure.place
         where = "" if place is None else f"{Path(place.path).name}:{place.line}"
@@ -56,6 +64,16 @@ class OtherFailures:
         """The nearest to the failure that is shrunk, in the program, and of those the smallest."""
         nearest = sorted(self._found.values(), key=lambda each: (each[0], len(each[1].payload)))
         return tuple(found for _, found in nearest[:MOST])
+
+    def _misses(self, failure: Failure, payload: bytes) -> bool:
+        """Whether a failure names a word that the search itself has taken from the payload.
+
+        So fails each program that looks up a name which its input always has.
+        """
+        words = (
+            each.encode("utf-8", "surrogateescape") for each in _NAMED.findall(failure.summary)
+        )
+        return any(word in self.content and word not in payload for word in words)
 
     @property
     def _original_bug(self) -> object:

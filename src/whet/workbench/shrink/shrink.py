@@ -214,7 +214,9 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
             preference = replace(preference, shows_nothing=None if good is None else good.holds)
     oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
-    work.others = OtherFailures(original=baseline.outcome.failure, is_valid=is_valid)
+    work.others = OtherFailures(
+        original=baseline.outcome.failure, content=payload.data, is_valid=is_valid
+    )
     work.adapts = adapts
     floor = wishes.floor(baseline)
     # The best towards defaults isn't the smallest: the notebook answers the same questions.
