@@ -114,7 +114,7 @@ class _MemoryV1(_Quiet):
     def _look_for_one(
         self, pids: "Sequence[int]", out_of_memory_killer: OutOfMemoryKiller
     ) -> Noted | None:
-        """Return who is to go, if memory is out and nobody is going already.
+        """Return the process to kill, if memory is out and none is ending already.
 
         Who was held continues a moment after there is room again, and counts as held until then.
         """
@@ -205,7 +205,7 @@ class _MemoryV2(_Quiet):
         return min(max(self._left_bytes / _FASTEST_BYTES, _SHORT_SECONDS), _LONG_SECONDS)
 
     def close(self) -> Noted | None:
-        """Tell of a kill."""
+        """Report a kill."""
         if self._count() == self._kills:
             return None
         peak = float(min(read_number(f"{self._folder}/memory.peak") or self._most, self._most))

@@ -50,7 +50,7 @@ class Watching:
         self._observer.send("begin looks", (top, repository, os.fsdecode(cwd)))
 
     def looks(self) -> Looked:
-        """Return what was looked at since `begin_looks`.
+        """Return the accesses since `begin_looks`.
 
         Raises:
             ObserverIsGoneError: if nobody knows.

@@ -315,7 +315,7 @@ class Relay:
                 pass
         past = tuple((name, bytes(data)) for name, data in self.program_streams.past)
         taken = as_taken(body)
-        # The user waits for the program, and nobody for what becomes of its copy.
+        # The user waits for the program, not for its copy.
         self._tell("on", taken.copy.number)
         if self.on_copy is not None:
             self.on_copy(taken, past)
