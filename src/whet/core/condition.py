@@ -9,7 +9,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from whet.core.errors import BadCondition
+from whet.core.errors import BadCondition, WhetError
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.value_class import value_class
@@ -171,7 +171,7 @@ def _comparison(found: re.Match[str], whole: str) -> Comparison:
                 f"`{name}` in `{whole}` is not text, so no pattern can match it",
                 hint="patterns work on stdout, stderr and output",
             )
-        return Comparison(name, symbol, pattern=_pattern(value, whole))
+        return Comparison(name, symbol, pattern=pattern_of(value, f"`{value}` in `{whole}`"))
     if name in _STREAMS:
         raise BadCondition(
             f"`{name} {symbol}` in `{whole}` compares text with a number",
@@ -180,14 +180,19 @@ def _comparison(found: re.Match[str], whole: str) -> Comparison:
     return Comparison(name, symbol, number=_quantity(value, whole))
 
 
-def _pattern(value: str, whole: str) -> re.Pattern[bytes]:
+def pattern_of(text: str, shown: str, error: type[WhetError] = BadCondition) -> re.Pattern[bytes]:
+    """Return a regular expression over lines.
+
+    Raises:
+        WhetError: ``error``, with the text as ``shown``, if it isn't one.
+    """
     try:
-        return re.compile(value.encode("utf-8", "surrogateescape"), re.MULTILINE)
-    except (re.error, UnicodeError, RecursionError, OverflowError) as error:
-        raise BadCondition(
-            f"`{value}` in `{whole}` is not a regular expression: {error}",
+        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
+    except (re.error, UnicodeError, RecursionError, OverflowError) as reason:
+        raise error(
+            f"{shown} is not a regular expression: {reason}",
             hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
-        ) from error
+        ) from reason
 
 
 def _quantity(value: str, whole: str) -> float:

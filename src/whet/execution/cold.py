@@ -13,7 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from whet.core.errors import BadCondition, HostFailure, WhetError
+from whet.core.errors import HostFailure, WhetError
 from whet.core.failure import Failure, Frame
 from whet.core.observations.file_accesses import FileAccesses
 from whet.core.outcome import Outcome
@@ -391,13 +391,9 @@ class _Job:
 
 
 def _pattern(name: str, text: str) -> re.Pattern[bytes]:
-    try:
-        return re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
-    except re.error as error:
-        raise BadCondition(
-            f"`{text}`, the pattern for `{name}`, is not a regular expression: {error}",
-            hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
-        ) from error
+    from whet.core.condition import pattern_of
+
+    return pattern_of(text, f"`{text}`, the pattern for `{name}`,")
 
 
 def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> dict[str, float]:

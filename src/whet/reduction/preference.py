@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from whet.core.condition import pattern_of
 from whet.core.errors import BadUsage
 from whet.core.value_class import value_class
 from whet.reduction.formats.text.pieces import parse_tokens
@@ -71,13 +72,7 @@ def patterns_of(texts: Sequence[str], payload: bytes) -> tuple[re.Pattern[bytes]
     """
     patterns: list[re.Pattern[bytes]] = []
     for text in texts:
-        try:
-            pattern = re.compile(text.encode("utf-8", "surrogateescape"), re.MULTILINE)
-        except re.error as error:
-            raise BadUsage(
-                f"`--keep {text}` is no regular expression: {error}",
-                hint="put a backslash before each literal . * + ? ( ) [ ] { } |",
-            ) from error
+        pattern = pattern_of(text, f"`--keep {text}`", BadUsage)
         if pattern.search(payload) is None:
             raise BadUsage(
                 f"`--keep {text}` matches nothing in the file, so there is nothing to keep",

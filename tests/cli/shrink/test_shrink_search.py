@@ -208,7 +208,7 @@ def test_what_must_be_kept_is_kept_and_nothing_without_it_is_run(whet: Whet) -> 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--keep", "("), "is no regular expression"),
+        (("--keep", "("), "is not a regular expression"),
         (("--keep", "nowhere"), "matches nothing in the file"),
         (("--objective", "beauty"), "isn't something that whet counts or measures"),
         (("--also-interesting", "3", "--oracle", "x"), "of the script of `--interesting`"),
