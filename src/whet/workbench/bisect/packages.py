@@ -61,14 +61,14 @@ class PackageOptions:
     """Where to search.
 
     Attributes:
-        good: a file of pins, ``now`` or a day.
+        good: a file of pins, ``now`` or a day; or the packages, where they were read before.
         bad: another one.
         with_prereleases: releases such as 2.0rc1 count too.
         budget: when to stop.
         jobs: trials at once; None: all cores.
     """
 
-    good: str = ""
+    good: "str | PackageSet" = ""
     bad: str = ""
     with_prereleases: bool = False
     budget: Budget = field(default_factory=Budget)
@@ -155,21 +155,23 @@ def _first_bad(
 
 
 @value_class(kw_only=True)
-class _Set:
-    """Packages as the user named them, and the file that they stand in, if there is one."""
+class PackageSet:
+    """Packages, as the user named them, and the file that they stand in, if there is one."""
 
     shown: str
     versions: Mapping[str, str]
     path: Path
 
 
-def cases_of_packages(bench: Workbench, request: TrialRequest, good: str, bad: str) -> Cases:
+def cases_of_packages(
+    bench: Workbench, request: TrialRequest, good: str | PackageSet, bad: str
+) -> Cases:
     """Return two sets of packages and those that differ.
 
     Args:
         bench: the workbench.
         request: the command.
-        good: the set with which it passes: a file of pins, ``now``, or a day.
+        good: the set with which it passes: a file of pins, ``now``, a day, or what was read of it.
         bad: the set with which it fails.
 
     Raises:
@@ -193,15 +195,14 @@ def pins_named(bench: Workbench, trial: Trial, word: str) -> Mapping[str, str]:
     return _reader(bench, trial).named(word).versions
 
 
-def check_set(bench: Workbench, trial: Trial, word: str) -> None:
-    """Refuse a word that names no set of packages; what a day stands for isn't looked up.
+def read_set(bench: Workbench, trial: Trial, word: str) -> str | PackageSet:
+    """Return the packages that a word names; a day itself, for it stands for those of another set.
 
     Raises:
         PayloadMissing, SettingsUnreadable: if it names neither a file of pins nor a day.
     """
     reader = _reader(bench, trial)
-    if not reader.is_day(word):
-        reader.named(word)
+    return word if reader.is_day(word) else reader.named(word)
 
 
 def _reader(bench: Workbench, trial: Trial) -> "_Reader":
@@ -217,19 +218,19 @@ class _Reader:
     inherited: Mapping[str, str]
     python: PythonFacts
 
-    def both(self, good: str, bad: str) -> tuple[_Set, _Set]:
+    def both(self, good: str | PackageSet, bad: str) -> tuple[PackageSet, PackageSet]:
         """Return the two sets; a day stands for the packages of the other one."""
-        days = [word for word in (good, bad) if self.is_day(word)]
-        if len(days) > 1:
+        day = good if isinstance(good, str) and self.is_day(good) else ""
+        if day and self.is_day(bad):
             raise BadUsage(
-                f"`{good}` and `{bad}` are both dates, without any packages",
-                hint=f"give one as a file, or as `now`: `whet bisect --packages {good} now`",
+                f"`{day}` and `{bad}` are both dates, without any packages",
+                hint=f"give one as a file, or as `now`: `whet bisect --packages {day} now`",
             )
-        if good in days:
+        if day:
             new = self.named(bad)
-            return self._on_day(good, new), new
-        old = self.named(good)
-        return old, self._on_day(bad, old) if bad in days else self.named(bad)
+            return self._on_day(day, new), new
+        old = self.named(good) if isinstance(good, str) else good
+        return old, self._on_day(bad, old) if self.is_day(bad) else self.named(bad)
 
     def _path(self, word: str) -> Path:
         return Path(os.path.abspath(Path(self.trial.cwd, word)))
@@ -242,7 +243,7 @@ class _Reader:
             return False
         return bool(_DAY.fullmatch(word)) and not self._path(word).exists()
 
-    def named(self, word: str) -> _Set:
+    def named(self, word: str) -> PackageSet:
         """Return the set that a word names: a file of pins, or ``now``."""
         path = self._path(word)
         if word == NOW and not path.exists():
@@ -251,7 +252,7 @@ class _Reader:
                 state=self.bench.project.state,
             )  # fmt: skip
             versions = {name: each for name, each in packages.items() if _RELEASED.fullmatch(each)}
-            return _Set(shown=word, versions=versions, path=path.with_name("now.txt"))
+            return PackageSet(shown=word, versions=versions, path=path.with_name("now.txt"))
         try:
             content = read_payload(path, word, may_be_empty=True)
         except PayloadMissing as error:
@@ -259,16 +260,16 @@ class _Reader:
                 f"`{word}` is neither a file nor a date nor `{NOW}`",
                 hint=f"write one: `pip freeze > {word}`; write a date as 2024-05-01",
             ) from error
-        return _Set(shown=word, versions=self._pins(content, word).versions, path=path)
+        return PackageSet(shown=word, versions=self._pins(content, word).versions, path=path)
 
-    def _on_day(self, day: str, other: _Set) -> _Set:
+    def _on_day(self, day: str, other: PackageSet) -> PackageSet:
         content = resolved_as_of(
             other.versions, day, python=self.python,
             settings=IndexSettings.configured(self.inherited), environment=self.inherited,
         )  # fmt: skip
         pins = self._pins(content, day).versions
         common = {name: each for name, each in pins.items() if name in other.versions}
-        return _Set(shown=day, versions=common, path=self._path(f"{day}.txt"))
+        return PackageSet(shown=day, versions=common, path=self._path(f"{day}.txt"))
 
     def _pins(self, content: bytes, name: str) -> Pins:
         try:
@@ -283,7 +284,9 @@ class _Reader:
         return pins
 
 
-def _cases(bench: Workbench, trial: Trial, good: _Set, bad: _Set, place: Place) -> Cases:
+def _cases(
+    bench: Workbench, trial: Trial, good: PackageSet, bad: PackageSet, place: Place
+) -> Cases:
     between = Between(dict(good.versions), dict(bad.versions))
     if not between.leaves:
         raise NothingDiffers(
@@ -305,7 +308,7 @@ def _cases(bench: Workbench, trial: Trial, good: _Set, bad: _Set, place: Place) 
     )  # fmt: skip
 
 
-def _result(bench: Workbench, bad: _Set, trial: Trial, word: str) -> Result:
+def _result(bench: Workbench, bad: PackageSet, trial: Trial, word: str) -> Result:
     path = place_beside(bench, bad.path.with_suffix(".txt"), word)
     pins = "".join(f"{name}=={version}\n" for name, version in trial.packages.items())
 

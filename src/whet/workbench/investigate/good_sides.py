@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.errors import BadUsage
 from whet.core.trial import Trial
@@ -14,26 +15,8 @@ from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session
 
-
-def check_good_sides(bench: Workbench, trial: Trial, *, packages: str, number: int | None) -> None:
-    """Refuse what can't be compared with, before anything is run.
-
-    Args:
-        bench: the workbench.
-        trial: the command, built.
-        packages: a set of packages with which it passes; empty: none is named.
-        number: a trial that passed; None: none is named.
-
-    Raises:
-        PayloadMissing, SettingsUnreadable: for the packages.
-        UnknownTrial: if there is no such trial.
-    """
-    if number is not None:
-        bench.notebook.find(number)
-    if packages:
-        from whet.workbench.bisect.packages import check_set
-
-        check_set(bench, trial, packages)
+if TYPE_CHECKING:
+    from whet.workbench.bisect.packages import PackageSet
 
 
 def good_configuration(
@@ -87,14 +70,13 @@ def deciding_settings(session: Session, cases: Cases, options: CommandOptions) -
 
 
 def deciding_packages(
-    session: Session, request: TrialRequest, good: str, options: CommandOptions
+    session: Session, request: TrialRequest, good: "str | PackageSet", options: CommandOptions
 ) -> tuple[str, tuple[VersionSearch, ...]]:
     """Find the packages that decide between a set and what is installed now.
 
     Returns them in a sentence, and the search for the first bad release of each.
 
     Raises:
-        BadUsage, PayloadMissing, SettingsUnreadable: if ``good`` is no set of packages.
         NothingDiffers: if both are the same.
         EndMisjudged: if both pass, or both fail.
         ReleaseNotInstallable: if one of the two can't be installed.

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import (
@@ -37,7 +38,7 @@ from whet.workbench.inspect.observed_failure import seen_lines
 from whet.workbench.investigate.earlier_tests import fewer_tests
 from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
-from whet.workbench.investigate.good_sides import check_good_sides, good_configuration
+from whet.workbench.investigate.good_sides import good_configuration
 from whet.workbench.investigate.investigated_changes import (
     compare_configurations,
     compare_packages,
@@ -79,6 +80,9 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 from whet.workbench.versions.history_sentence import next_of_history
 from whet.workbench.versions.own_failure import check_shows_failure
+
+if TYPE_CHECKING:
+    from whet.workbench.bisect.packages import PackageSet
 
 _SHOWN_LINES = 15
 
@@ -270,6 +274,7 @@ class _Asked:
     history: History
     report: ReportFolder
     configurations: Cases | None
+    packages: "str | PackageSet" = ""
 
 
 def _asked(
@@ -278,7 +283,11 @@ def _asked(
     trial = bench.build_trial(request)
     if trial.hang_seconds is None and request.timeout_seconds is None:
         trial = replace(trial, hang_seconds=_SILENT_SECONDS, hangs_if_idle=True)
-    check_good_sides(bench, trial, packages=options.good_packages, number=options.good_trial)
+    packages: str | PackageSet = ""
+    if options.good_packages:
+        from whet.workbench.bisect.packages import read_set
+
+        packages = read_set(bench, trial, options.good_packages)
     report = ReportFolder(bench, options.folder)
     try:
         configurations = good_configuration(
@@ -292,13 +301,14 @@ def _asked(
         trial = history.versions.on(trial, history.versions.new)
     if options.budget.wall_seconds is None:
         bench.emit(Notice(text=_AT_MOST))
-    return _Asked(trial, history, report, configurations)
+    return _Asked(trial, history, report, configurations, packages)
 
 
 def _begin(session: Session, options: InvestigateOptions, asked: _Asked) -> Work:
     work = Work(
         session=session, options=options, trial=asked.trial, steps=Steps(session=session),
         report=asked.report, history=asked.history, configurations=asked.configurations,
+        packages=asked.packages,
     )  # fmt: skip
     work.session = replace(session, deadline=work.began + work.most_seconds)
     return work

@@ -88,9 +88,7 @@ def compare_packages(work: Work) -> None:
     from whet.workbench.investigate.good_sides import deciding_packages
 
     with work.steps.step(f"Compare packages with {work.options.good_packages}", _GOOD_SIDE):
-        found = deciding_packages(
-            work.session, work.request, work.options.good_packages, _command_options(work)
-        )
+        found = deciding_packages(work.session, work.request, work.packages, _command_options(work))
         said = "; ".join([found[0], *map(history_sentence, found[1])])
         work.steps.conclude(said)
         work.show(

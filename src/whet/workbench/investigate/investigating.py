@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.errors import DiskFull, HostFailure, InternalFault, WhetError
@@ -23,6 +23,9 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session
 from whet.workbench.versions.version_source import Versions
 from whet.workbench.versions.versions import FirstBad
+
+if TYPE_CHECKING:
+    from whet.workbench.bisect.packages import PackageSet
 
 MOST_SECONDS = 300.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10.0
@@ -111,6 +114,7 @@ class Work:
         report: where it goes.
         history: the versions to search.
         configurations: one with which it passes beside its own; None: none is named.
+        packages: with which it passes, or their day; empty: none are named.
         publish: is told after each step; writes what is known.
         began: when it began, in seconds of `time.monotonic`.
         seconds: how long it takes at most, of what nobody has asked for by name.
@@ -128,6 +132,7 @@ class Work:
     report: ReportFolder
     history: History
     configurations: Cases | None = None
+    packages: "str | PackageSet" = ""
     publish: Publish = _publish_nothing
     began: float = field(default_factory=time.monotonic)
     seconds: float = MOST_SECONDS
