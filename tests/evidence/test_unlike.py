@@ -70,3 +70,13 @@ def test_the_odd_one_is_the_one_that_most_arrays_of_the_program_are_unlike() -> 
     assert unlike is not None
     assert unlike.odd == "cpu"
     assert unlike.words(other) == "on cpu"
+
+
+def test_an_array_that_stands_alone_is_unlike_the_other_type_that_the_error_names() -> None:
+    alone = array([4, 16], "float64")
+    message = "mat1 and mat2 must have the same dtype, but got Double and Float"
+    unlike = unlike_in(message, [alone], [alone])
+
+    assert unlike is not None
+    assert (unlike.fact, unlike.odd) == ("dtype", "")
+    assert unlike_in("expected a Double", [alone], [alone]) is None

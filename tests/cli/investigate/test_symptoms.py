@@ -98,6 +98,43 @@ def test_a_nan_made_of_an_infinite_number_is_led_back_to_what_made_that(whet: Wh
     assert "made at main.py:9 (`e / e.max()`), of `e`, which was infinite" in led_back["says"]
 
 
+_DECORATED = """
+def logged(function):
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+@logged
+@logged
+def area(box, scale):
+    return box["w"] * scale
+
+
+def find(boxes, name):
+    for box in boxes:
+        if box["name"] == name:
+            return box
+
+
+chosen = find([{"name": "a", "w": 1}], "b")
+print(area(CALL))
+"""
+
+
+@pytest.mark.parametrize("call", ["chosen, 2", "scale=2, box=chosen"])
+def test_a_bad_value_is_led_back_through_decorators_that_pass_their_arguments_on(
+    whet: Whet, call: str
+) -> None:
+    whet.write("main.py", _DECORATED.replace("CALL", call))
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+    (cause, *_) = json.loads(said.stdout)["clues"]
+
+    assert cause["sureness"] == "seen"
+    assert "`find` at main.py:15 ended after line 16 without a `return`" in cause["says"]
+
+
 _ARRAYS = """
 class ndarray:
     def __init__(self, device):

@@ -268,8 +268,11 @@ def test_what_cannot_be_taken_along_or_back_is_never_frozen(workshop: Workshop, 
     assert {start.place for start in workshop.starts} <= {"", "main.py:2"}
 
 
-def test_a_link_that_is_there_already_is_no_change_of_the_machine(workshop: Workshop) -> None:
-    links = "import ctypes\nctypes.CDLL(None).symlink(b'old', b'main.py')\n"
+@pytest.mark.parametrize("name", ["main.py", "no folder/link"])
+def test_a_link_that_cannot_be_made_is_no_change_of_the_machine(
+    workshop: Workshop, name: str
+) -> None:
+    links = f"import ctypes\nctypes.CDLL(None).symlink(b'old', b'{name}')\n"
     workshop.write({"main.py": f"{links}{SLOW}print('end')\n"})
     workshop.run()
     workshop.write({"main.py": f"{links}{SLOW}print('more')\n"})

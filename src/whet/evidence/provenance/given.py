@@ -57,6 +57,34 @@ def argument_of(
     return made.args[position] if 0 <= position < len(made.args) else None
 
 
+def handed_on(
+    call: Call,
+    target: Value | None,
+    recording: Recording,
+    same_in: Callable[[Call, Step, Value], ast.expr | None],
+) -> tuple[ast.expr, Call, Step] | None:
+    """Return what has given a call an object; who only passed on `*args` or `**kwargs` is left out.
+
+    Args:
+        call: who was given it.
+        target: the object.
+        recording: the run.
+        same_in: returns what a line names that was the object.
+    """
+    while target is not None and (parent := call.parent) is not None:
+        step = parent.step_at(call.began)
+        given = None if step is None else same_in(parent, step, target)
+        if given is not None and step is not None:
+            return given, parent, step
+        held = [recording.held(parent, name, call.began) for name in parent.given]
+        packed = [part for each in held if each is not None for _, part in recording.parts(each)]
+        same = sum(part.is_same(target) for part in packed)
+        if not same or (same > 1 and not target.number):
+            return None  # of two equal scalars nothing tells which
+        call = parent
+    return None
+
+
 def adds_other(
     statement: ast.stmt | None, part: Value, value_of: Callable[[ast.expr], Value | None]
 ) -> bool:

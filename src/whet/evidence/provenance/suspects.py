@@ -229,10 +229,11 @@ def _unlike(arrays: Sequence[Suspect], unlike: Unlike, source: Source) -> list[S
     for each in arrays:
         own = unlike.of(each.value)
         other = next((one for one in arrays if unlike.of(one.value) != own), None)
-        if other is None or unlike.odd not in {"", own}:
+        if (other is None and len(arrays) > 1) or unlike.odd not in {"", own}:
             continue
-        beside = f"`{source.said(other.expr)}` is {unlike.words(other.value)}"
-        says = f"{unlike.words(each.value)} ({beside})"
+        says = unlike.words(each.value)
+        if other is not None:
+            says += f" (`{source.said(other.expr)}` is {unlike.words(other.value)})"
         found.append(
             replace(
                 each, says=says,

@@ -47,28 +47,34 @@ class Unlike:
 def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]) -> Unlike | None:
     """Return what arrays of a failed operation differ in, where its error speaks of that.
 
+    What a library holds by itself, such as weights, may not have been recorded: of an array that
+    stands alone, the element type that the error names beside its own is the other one's.
+
     Args:
         message: what the error says.
         arrays: what the operation was given.
         all_values: every value that was recorded.
     """
     said = message.lower()
+    known = {each.number: each for each in all_values if each.kind == ARRAY}.values()
     for fact in ("device", "dtype", "shape"):
         for one, other in combinations(arrays, 2):
             first, second = _fact(one, fact), _fact(other, fact)
-            if first == second or not _speaks_of(said, fact, first, second):
-                continue
-            if fact == "shape":
-                return Unlike(fact, "")
-            usual = Counter(
-                _fact(each, fact)
-                for each in {
-                    each.number: each for each in all_values if each.kind == ARRAY
-                }.values()
-            )
-            rarer, other_one = sorted((first, second), key=lambda each: usual[each])
-            return Unlike(fact, rarer if usual[rarer] < usual[other_one] else "")
+            if first != second and _speaks_of(said, fact, first, second):
+                return Unlike(fact, "" if fact == "shape" else _rarer(fact, first, second, known))
+    for own in {_fact(each, "dtype") for each in arrays} if len(arrays) == 1 else ():
+        for beside in _CALLED:
+            if beside != own and _speaks_of(said, "dtype", own, beside):
+                is_odd = _rarer("dtype", own, beside, known) == own
+                return Unlike("dtype", own if is_odd else "")
     return None
+
+
+def _rarer(fact: str, first: str, second: str, known: Iterable[Value]) -> str:
+    """Return which of two is rarer among the arrays of a program; empty: neither."""
+    usual = Counter(_fact(each, fact) for each in known)
+    rarer, other = sorted((first, second), key=lambda each: usual[each])
+    return rarer if usual[rarer] < usual[other] else ""
 
 
 def _fact(value: Value, fact: str) -> str:

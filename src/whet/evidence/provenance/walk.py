@@ -8,7 +8,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from whet.evidence.provenance.given import adds_other, gave_part, given_for
+from whet.evidence.provenance.given import adds_other, gave_part, given_for, handed_on
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
@@ -284,9 +284,10 @@ class Walk:
                 trail.hops.append(Hop(call, default.lineno, said, target))
                 trail.end, trail.expression, trail.call = End.DEFAULT, default, call
                 return
-            given = self.now.same_in(parent, step, target)
-        if given is None:
-            return
+            found = handed_on(call, target, self._all, self.now.same_in)
+            if found is None:
+                return
+            given, parent, step = found
         self._hop(trail, given, step, target)
         self._follow(trail, given, parent, step, target)
 

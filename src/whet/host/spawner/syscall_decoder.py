@@ -293,7 +293,8 @@ class SyscallDecoder:
         if self._is_exempt(path):
             return
         deed, found = self._file_effects.deed(path), _status_of(path, follow=False)
-        if found is not None and name.startswith(("symlink", "mknod")):
+        is_new_name = name.startswith(("symlink", "mknod"))
+        if is_new_name and (found is not None or not _can_make(path)):
             self._seen.see_link(path)  # the call fails
         elif deed is None or found is None or not is_plain(found):
             self.ends(f"calls {name} on {path}", [path])
