@@ -1,5 +1,9 @@
 """How a value is named in a sentence."""
 
+from pathlib import Path
+
+from recorded_runs import clues
+
 from whet.evidence.provenance.recording import Value
 from whet.evidence.provenance.wording import shown
 
@@ -9,3 +13,27 @@ def test_an_array_is_named_by_what_it_holds_and_a_table_by_its_type() -> None:
     table = Value("array", "pandas.DataFrame", "", facts={})
     assert shown(array) == "an array of float64"
     assert shown(table) == "a DataFrame"
+
+
+PASSED_ON = """
+def parse(record):
+    name, _, price = record.partition(":")
+    return name, None if price == "" else int(price)
+
+def total(prices):
+    found = 0
+    for name in prices:
+        found += prices[name]
+    return found
+
+print(total(dict(parse(each) for each in "a:1,b:,c:3".split(","))))
+"""
+
+
+def test_what_a_function_in_a_call_may_have_made_is_not_said_to_be_made_by_the_call(
+    tmp_path: Path,
+) -> None:
+    clue, *_ = clues(tmp_path, PASSED_ON)
+    assert "made at" not in clue.says
+    assert "It came out of main.py:12" in clue.says
+    assert "in which `parse` (main.py:2) ran" in clue.says

@@ -7,12 +7,18 @@ from typing import TypeGuard
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
-from whet.evidence.provenance.source import Comprehension, Sources
+from whet.evidence.provenance.source import (
+    COMPREHENSIONS,
+    Comprehension,
+    Sources,
+    called_name,
+)
 from whet.evidence.provenance.suspects import Failing
 from whet.evidence.provenance.trail import End, Hop, Trail
 
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60
+_MOST_FUNCTIONS = 2
 
 
 @dataclass(slots=True)
@@ -81,6 +87,9 @@ class Wording:
         place = self.place(last)
         match trail.end:
             case End.MADE:
+                inside = self._run_in(trail)
+                if inside:  # it may be one of these that has made it
+                    return f"It came out of {place}, in which {inside} ran"
                 return f"It was made at {place}{self._raised(value)}"
             case End.LITERAL:
                 return f"It was set at {place}"
@@ -103,6 +112,28 @@ class Wording:
             case End.UNKNOWN:
                 return f"It came from {place}"
 
+    def _run_in(self, trail: Trail) -> str:
+        """Say which functions of the program ran in a call that a value came out of."""
+        expr, step = trail.expression, trail.step
+        if not isinstance(expr, ast.Call) or step is None:
+            return ""
+        outer = list(self.recording.called_in(step))
+        inner = [each for each in self.recording.calls if each.parent in outer]
+        calls = [*(each for each in inner if each.parent and _is_inline(each.parent)), *outer]
+        codes = {each.code for each in calls if not _is_inline(each)}
+        name = called_name(expr)
+        passed = {each.code for each in self.recording.calls if each.code.is_passed}
+        codes |= {each for each in passed if each.short == name}
+        nodes = list(ast.walk(expr))
+        named = {each.id for each in nodes if isinstance(each, ast.Name)}
+        named |= {each.attr for each in nodes if isinstance(each, ast.Attribute)}
+        found = sorted(
+            f"`{each.short}` ({self.at(each.path, each.first_line)})"
+            for each in codes
+            if each.short in named
+        )
+        return " and ".join(found[:_MOST_FUNCTIONS])
+
     def _raised(self, value: Value) -> str:
         """Say where an error was raised that is kept as a value."""
         for error in self.recording.errors:
@@ -120,6 +151,10 @@ class Wording:
     ) -> Clue:
         """Return a clue."""
         return Clue(says=says, why=_WHY, path=path, line=line, sureness=sureness, trail=trail)
+
+
+def _is_inline(call: Call) -> bool:
+    return call.code.short in COMPREHENSIONS
 
 
 def shown(value: Value) -> str:
