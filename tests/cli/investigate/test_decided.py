@@ -84,6 +84,7 @@ def test_the_only_likely_change_that_gives_the_wanted_value_is_the_cause(whet: W
     first = report(whet)["clues"][0]
     assert "the check that failed was made and passed" in first["why"]
     assert "other changes on the way of the value didn't let it pass" in first["why"]
+    assert first["next_step"].endswith("If not, the check at main.py:26 wants a wrong value")
     assert "Cause not found" not in done.stdout
     verdicts = [
         json.loads(whet("show", "--json", str(each)).stdout)["verdict"] for each in first["trials"]

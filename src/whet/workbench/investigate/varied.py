@@ -94,7 +94,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) 
     if not is_early:
         sweep.go(unlikely)
     if is_early or _stands_out(sweep, way):
-        cause = _cause(sweep, control, at, confirm)
+        cause = _cause(sweep, control, way.check, at, confirm)
         if cause is not None:
             return Varied(cause=(cause,))
     if is_early:
@@ -169,7 +169,7 @@ def _stands_out(sweep: _Sweep, way: Way) -> bool:
     return is_swept and _is_decisive(firsts, sweep.failed, way.check)
 
 
-def _cause(sweep: _Sweep, control: int, at: Placing, confirm: Confirm) -> Clue | None:
+def _cause(sweep: _Sweep, control: int, check: Check, at: Placing, confirm: Confirm) -> Clue | None:
     """Return the likeliest change as the cause, if the check is still made with it."""
     (place, found), *others = sweep.likeliest
     first = found[0][1]
@@ -195,6 +195,7 @@ def _cause(sweep: _Sweep, control: int, at: Placing, confirm: Confirm) -> Clue |
         why=f"{clue.why}; with it, the check that failed was made and passed;"
         f" {shown_count(sweep.failed, 'other change')} on the way of the value didn't let it pass{others_told}",
         trials=(*clue.trials, *confirmed),
+        next_step=f"{clue.next_step} If not, the check at {at(check.path, check.line)} wants a wrong value",
     )
 
 
