@@ -132,9 +132,9 @@ def _evidence(clue: Clue) -> Evidence:
 
 def cause_of(clues: Iterable[Clue]) -> Clue | None:
     """Return the first clue that is shown, else the first that is seen; None if neither is."""
-    told = list(clues)
+    clues_left = list(clues)
     for sureness in _FIRM:
-        for clue in told:
+        for clue in clues_left:
             if clue.sureness is sureness:
                 return clue
     return None
@@ -153,29 +153,29 @@ def shown_trials(trials: tuple[int, ...]) -> str:
 
 
 def _ruled_out(investigation: Investigation) -> list[Evidence]:
-    said: list[Evidence] = []
-    done = investigation.reproduction
-    if done.is_deterministic and done.attempts > 1:
-        runs = shown_count(done.attempts, "run")
-        said.append(
+    evidence: list[Evidence] = []
+    reproduction = investigation.reproduction
+    if reproduction.is_deterministic and reproduction.attempts > 1:
+        runs = shown_count(reproduction.attempts, "run")
+        evidence.append(
             Evidence(
                 says=f"that it fails only rarely: it failed the same way in each of {runs}",
-                trials=done.trials,
+                trials=reproduction.trials,
             )
         )
     for payload in investigation.payloads:
         if payload.rate_at_least or payload.after_bytes >= payload.before_bytes:
             continue
         before = shown_bytes(payload.before_bytes)
-        kept = shown_bytes(payload.after_bytes)
-        said.append(
+        size = shown_bytes(payload.after_bytes)
+        evidence.append(
             Evidence(
-                says=f"most of {payload.original}: it fails this way with {kept} of its {before}"
+                says=f"most of {payload.original}: it fails this way with {size} of its {before}"
                 if payload.after_bytes
                 else f"the content of {payload.original}: it fails this way with an empty file"
             )
         )
-    return said
+    return evidence
 
 
 def _source(investigation: Investigation, cause: Clue | None) -> Excerpt | None:

@@ -125,10 +125,10 @@ def amount_curve(found: LeastAmount) -> str:
         )
         parts.append(_text(at, _HEIGHT - 12, least.shown, "middle"))
     parts.append(_text(_LEFT, _TOP - 5, f"{found.name}: ● enough, ○ too little", "start"))
-    taken = x(least.amount) if least is not None else -_LABEL
+    at_least = x(least.amount) if least is not None else -_LABEL
     largest = max(found.amounts, key=_amount, default=None)
     for at, words in ((_LEFT, "0"), (_WIDTH - _RIGHT, largest.shown if largest else "")):
-        if abs(at - taken) >= _LABEL:  # the answer's own label is there
+        if abs(at - at_least) >= _LABEL:  # the answer's own label is there
             parts.append(_text(at, _HEIGHT - 12, words, "middle" if at == _LEFT else "end"))
     return "\n".join([*parts, "</svg>"])
 

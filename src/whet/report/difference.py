@@ -32,9 +32,9 @@ def _readable(fails: bytes, passes: bytes) -> tuple[str, str]:
     """Return both as a person reads them; as bytes where that would not show the difference."""
     if is_text(fails) and is_text(passes):
         return visible(fails.decode()), visible(passes.decode())
-    shown = readable(fails), readable(passes)
-    if shown[0] is not None and shown[1] is not None and shown[0] != shown[1]:
-        return visible(shown[0]), visible(shown[1])
+    texts = readable(fails), readable(passes)
+    if texts[0] is not None and texts[1] is not None and texts[0] != texts[1]:
+        return visible(texts[0]), visible(texts[1])
     return hex_dump(fails), hex_dump(passes)
 
 
@@ -56,9 +56,9 @@ def _cut(line: str, left: list[str], right: list[str]) -> str:
     others = right if line[0] == "-" else left
     common = max((_common(line[1:], other) for other in others), default=0)
     start = max(0, common - _WIDEST // 2)
-    shown = line[1 + start : 1 + start + _WIDEST]
+    part = line[1 + start : 1 + start + _WIDEST]
     before = "…" if start else ""
-    return f"{line[0]}{before}{shown}{'…' if start + _WIDEST < len(line) - 1 else ''}"
+    return f"{line[0]}{before}{part}{'…' if start + _WIDEST < len(line) - 1 else ''}"
 
 
 def _common(one: str, other: str) -> int:

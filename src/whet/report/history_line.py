@@ -23,8 +23,8 @@ def history_line(search: VersionSearch) -> str:
     def x(place: VersionPlace) -> float:
         return _LEFT + (_WIDTH - _LEFT - _RIGHT) * place.position / count
 
-    tested = [place for place in search.places if place.told]
-    height = _LINE_Y + _STEP_Y * (len(tested) + 1) + 12
+    tested_places = [place for place in search.places if place.told]
+    height = _LINE_Y + _STEP_Y * (len(tested_places) + 1) + 12
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" {_FONT}>',
         f"<title>{escape(shown_count(search.place_count, search.kind))} searched</title>",
@@ -38,7 +38,7 @@ def history_line(search: VersionSearch) -> str:
             f'<line x1="{min(left) - 3:.1f}" y1="{_LINE_Y}" x2="{max(left) + 3:.1f}"'
             f' y2="{_LINE_Y}" stroke="{_COLOURS["bad"]}" stroke-width="8" opacity="0.4"/>'
         )
-    for row, place in enumerate(tested, 1):
+    for row, place in enumerate(tested_places, 1):
         at, down = x(place), _LINE_Y + _STEP_Y * row
         parts.append(
             f'<line x1="{at:.1f}" y1="{_LINE_Y}" x2="{at:.1f}" y2="{down}" stroke="{_GRID}"/>'
@@ -57,13 +57,13 @@ def history_line(search: VersionSearch) -> str:
     return "\n".join([*parts, "</svg>"])
 
 
-def _mark(at: float, told: str) -> str:
-    colour = _COLOURS[told]
-    if told == "good":
+def _mark(at: float, word: str) -> str:
+    colour = _COLOURS[word]
+    if word == "good":
         return f'<circle cx="{at:.1f}" cy="{_LINE_Y}" r="5" fill="{colour}"/>'
     reach = 5
     path = f"M{at - reach:.1f},{_LINE_Y}h{2 * reach}"
-    if told == "bad":
+    if word == "bad":
         path = (
             f"M{at - reach:.1f},{_LINE_Y - reach}l{2 * reach},{2 * reach}"
             f"m0,{-2 * reach}l{-2 * reach},{2 * reach}"

@@ -25,11 +25,11 @@ _SIDES = {"-": "gone", "+": "new", "@": "hunk"}
 def prose(text: str) -> Markup:
     """Return a sentence on one line; what is in backticks as code."""
     parts = CODE.split(unbroken(text))
-    told = (
+    rendered = (
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
         for number, part in enumerate(parts)
     )
-    return Markup().join(told)
+    return Markup().join(rendered)
 
 
 def source(answer: Answer) -> Markup:
@@ -39,8 +39,8 @@ def source(answer: Answer) -> Markup:
     lines = [visible(text) for _, text, _ in answer.source_lines]
     rows = [
         Markup('<span class="row{}"><span class="no">{}</span><span class="src">{}</span></span>')
-        .format(" it" if is_it else "", number, shown)
-        for (number, _, is_it), shown in zip(
+        .format(" it" if is_it else "", number, line_text)
+        for (number, _, is_it), line_text in zip(
             answer.source_lines, _coloured(lines, answer.source.path), strict=True
         )
     ]  # fmt: skip
@@ -65,14 +65,16 @@ def _folded(lines: list[Markup]) -> Markup:
     return Markup("<details><summary>{} lines</summary>{}</details>").format(len(lines), whole)
 
 
-def linked(numbers: Iterable[int], known: frozenset[int]) -> Markup:
+def linked(numbers: Iterable[int], known_numbers: frozenset[int]) -> Markup:
     """Return numbers of trials, each a link to its row if it has one."""
-    told = [
-        Markup('<a href="#trial-{0}">{0}</a>').format(number) if number in known else str(number)
+    links = [
+        Markup('<a href="#trial-{0}">{0}</a>').format(number)
+        if number in known_numbers
+        else str(number)
         for number in sorted(set(numbers))
     ]
-    word = "trial" if len(told) == 1 else "trials"
-    return Markup("{} {}").format(word, Markup(", ").join(told)) if told else Markup()
+    word = "trial" if len(links) == 1 else "trials"
+    return Markup("{} {}").format(word, Markup(", ").join(links)) if links else Markup()
 
 
 def _diff_line(line: str) -> Markup:

@@ -68,7 +68,7 @@ def _render(template: str, investigation: Investigation) -> str:
         script=script,
         script_digest=b64encode(sha256(script.encode()).digest()).decode("ascii"),
         linked=partial(
-            markup.linked, known=frozenset(each.number for each in investigation.trials)
+            markup.linked, known_numbers=frozenset(each.number for each in investigation.trials)
         ),
     )
     return page.rstrip("\n") + "\n"
@@ -130,10 +130,10 @@ def versions_in_order(history: VersionSearch | None) -> tuple[TestedVersion, ...
 def shown_payload(data: bytes) -> str:
     """Return a payload as it is shown: its text, or a dump if it is no text; cut if long."""
     cut = data[:_SHOWN_PAYLOAD_BYTES]
-    shown = visible(cut.decode("utf-8", "replace")) if is_text(data) else hex_dump(cut)
+    text = visible(cut.decode("utf-8", "replace")) if is_text(data) else hex_dump(cut)
     if len(cut) < len(data):
-        shown += f"\n... {shown_bytes(len(data) - len(cut))} more"
-    return shown
+        text += f"\n... {shown_bytes(len(data) - len(cut))} more"
+    return text
 
 
 def _difference(payload: ShrunkPayload) -> str:

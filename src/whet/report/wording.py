@@ -20,10 +20,10 @@ def one_line(text: str) -> str:
 
 def fence(text: str, language: str = "") -> str:
     """Return ``text`` as a fenced Markdown block, whatever backticks it holds."""
-    shown = visible(text).rstrip("\n")
-    longest = max((len(run) for run in _runs_of_backticks(shown)), default=0)
+    body = visible(text).rstrip("\n")
+    longest = max((len(run) for run in _runs_of_backticks(body)), default=0)
     marks = "`" * max(3, longest + 1)
-    return f"{marks}{language}\n{shown}\n{marks}"
+    return f"{marks}{language}\n{body}\n{marks}"
 
 
 def is_text(data: bytes) -> bool:

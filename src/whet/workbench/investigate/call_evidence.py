@@ -85,9 +85,9 @@ def look_at_calls(
 
 def finding_in(likeliest_first: tuple[FailedCall, ...], outcome: Outcome) -> CallFinding:
     """Return what failing calls add to what an outcome says itself."""
-    failure, told = outcome.failure, last_words(outcome)
-    cause = next((call for call in likeliest_first if explains(call, failure, told)), None)
-    text = f"{failure.summary if failure else ''}\n{told}"
+    failure, words = outcome.failure, last_words(outcome)
+    cause = next((call for call in likeliest_first if explains(call, failure, words)), None)
+    text = f"{failure.summary if failure else ''}\n{words}"
     if cause is not None:
         says = failed_words(cause) if _adds(cause, text) else ""
         if not cause.path.startswith("/"):

@@ -133,14 +133,14 @@ class Closer:
 
     def _look(self) -> Finding:
         at = Placing(self.trial.cwd)
-        moved = self._in_time(self._of_late_error)
+        late = self._in_time(self._of_late_error)
         outcome = self.baseline.outcome
-        seen = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
-        groups = [group for each in seen for group in groups_of(each)]
-        clues: list[Clue] = [*moved, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
+        groups = [group for each in stacks for group in groups_of(each)]
+        clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
         clues = [*self._in_time(lambda: self._of_closer_look(at)), *clues]
-        ended = ended_in(outcome.evidence)
-        clues = [*(clue for each in seen for clue in process_clues(each, ended, at)), *clues]
+        exits = ended_in(outcome.evidence)
+        clues = [*(clue for each in stacks for clue in process_clues(each, exits, at)), *clues]
         numbers = self._in_time(lambda: self._of_numbers(at))
         clues = [*numbers, *clues]
         clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)))
@@ -159,7 +159,7 @@ class Closer:
         clues = [*self._in_time(lambda: self._of_neighbours(clues, recorded, at)), *clues]
         clues.sort(key=lambda each: _ORDER.index(each.sureness))
         clues = _each_step_once(self._with_variations(_each_once(clues), origins, at))
-        found = [
+        gathered = [
             replace(
                 each,
                 says=visible_line(" ".join(each.says.split("\n"))),
@@ -168,15 +168,15 @@ class Closer:
             for each in clues[:MOST_CLUES]
         ]
         if self._passes_when_watched:
-            found = [*found[: MOST_CLUES - 1], self._watched()]
-        said = [found[0].says] if found else [why_unreached(self.trial, outcome)]
-        said += [shown_count(len(found) - 1, "more clue")] if found[1:] else []
+            gathered = [*gathered[: MOST_CLUES - 1], self._watched()]
+        sentences = [gathered[0].says] if gathered else [why_unreached(self.trial, outcome)]
+        sentences += [shown_count(len(gathered) - 1, "more clue")] if gathered[1:] else []
         if self._cut_after and not _is_hang(outcome):
-            said.append(
+            sentences.append(
                 f"the recorded run had not failed when its time was up, after {shown_seconds(self._cut_after)}:"
                 " whet didn't see where its values came from"
             )
-        return Finding(clues=tuple(found), summary="; ".join(filter(None, said)))
+        return Finding(clues=tuple(gathered), summary="; ".join(filter(None, sentences)))
 
     def _in_time(self, look: Callable[[], list[FoundT]]) -> list[FoundT]:
         """Return what a look finds; nothing if there is no time left for it: the others keep theirs."""
@@ -208,12 +208,14 @@ class Closer:
         warned = warning_clues(outcome, at)
         if not dead:
             return warned
-        chosen = dead[likeliest(outcome, dead)]
+        process = dead[likeliest(outcome, dead)]
         return [
             *warned,
-            *_crash(outcome, chosen.error, at),
-            *wrong_file_clues(chosen.failure, chosen.error, self.session.bench.project.folder, at),
-            *overriding_clues(chosen.failure, chosen.error, at),
+            *_crash(outcome, process.error, at),
+            *wrong_file_clues(
+                process.failure, process.error, self.session.bench.project.folder, at
+            ),
+            *overriding_clues(process.failure, process.error, at),
         ]
 
     def _of_closer_look(self, at: Placing) -> list[Clue]:
@@ -221,32 +223,32 @@ class Closer:
             return []
         outcome = self._look_until_it_fails()
         trial = self.looked[-1]
-        told = told_in(outcome.evidence)
+        reports = told_in(outcome.evidence)
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
-        found = [*descriptor_clues(told, at), *self._races(told, at)]
+        clues = [*descriptor_clues(reports, at), *self._races(reports, at)]
         if kind is FailureKind.TIMEOUT:
-            found += lock_clues(told, at)
-        if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in told):
-            found = [*kept_clues(told, at, _source_of), *found]
+            clues += lock_clues(reports, at)
+        if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in reports):
+            clues = [*kept_clues(reports, at, _source_of), *clues]
         if kind is FailureKind.SIGNAL:
-            found += foreign_clues(told, at)
-        found += raised_clues(told, failure, at, _source_of)
-        return [replace(each, trials=each.trials or (trial,)) for each in found]
+            clues += foreign_clues(reports, at)
+        clues += raised_clues(reports, failure, at, _source_of)
+        return [replace(each, trials=each.trials or (trial,)) for each in clues]
 
-    def _of_repairs(self, known: Sequence[Clue], recorded: Recorded | None) -> list[Clue]:
+    def _of_repairs(self, clues_so_far: Sequence[Clue], recorded: Recorded | None) -> list[Clue]:
         """Return the change that ends the failure, where nothing else has named its cause."""
         is_hang = _is_hang(self.baseline.outcome)
-        is_named = any(each.sureness is not Sureness.POSSIBLE for each in known)
+        is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far)
         if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
             return []
         dead = dead_in(self.baseline.outcome.evidence)
-        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        process = dead[likeliest(self.baseline.outcome, dead)] if dead else None
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
                 self.trial,
                 self.baseline,
-                chosen,
+                process,
                 None if recorded is None else recorded.recording,
                 self._changes().run,
             )
@@ -258,14 +260,14 @@ class Closer:
         if not self._can_look_closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
-        chosen = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return [recorded_failure(self.baseline, chosen, self._once)]
+        process = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        return [recorded_failure(self.baseline, process, self._once)]
 
     def _of_neighbours(
-        self, known: Sequence[Clue], recorded: Recorded | None, at: Placing
+        self, clues_so_far: Sequence[Clue], recorded: Recorded | None, at: Placing
     ) -> list[Clue]:
         """Return what was different where it worked, where nothing else has named the cause."""
-        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in known):
+        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far):
             return []
         neighbours = Neighbours(
             bench=self.session.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,
@@ -335,12 +337,12 @@ class Closer:
 
     def _of_late_error(self) -> list[Clue]:
         """Return where an error happens that is reported later; all further looks are taken there."""
-        moved = late_error(self.session, self.trial, self.baseline)
-        if moved is None:
+        late = late_error(self.session, self.trial, self.baseline)
+        if late is None:
             return []
-        self.trial, self.baseline = moved.trial, moved.baseline
-        self._turned = (moved.toggle,)
-        return [moved.clue]
+        self.trial, self.baseline = late.trial, late.baseline
+        self._turned = (late.toggle,)
+        return [late.clue]
 
     def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
         return toggle_clues(
@@ -352,12 +354,12 @@ class Closer:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
         outcome, oracle = self.baseline.outcome, self.baseline.oracle
         dead = dead_in(outcome.evidence)
-        chosen = dead[likeliest(outcome, dead)] if dead else None
-        said = oracle.description if outcome.failure is None else outcome.failure.summary
-        is_held = chosen is not None and holds_it(chosen.error)
-        if not is_held and not speaks_of_it(said):
+        process = dead[likeliest(outcome, dead)] if dead else None
+        message = oracle.description if outcome.failure is None else outcome.failure.summary
+        is_held = process is not None and holds_it(process.error)
+        if not is_held and not speaks_of_it(message):
             return None
-        modules = () if chosen is None else chosen.failure.modules
+        modules = () if process is None else process.failure.modules
         return {name.partition(".")[0] for name in modules} & {"torch", "jax"}
 
     def _of_numbers(self, at: Placing) -> list[Clue]:
@@ -366,10 +368,10 @@ class Closer:
         if self._libraries is None or not self._can_look_closer:
             return []
         times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
-        told = told_in(self._run(_looking("numbers"), times, until=Verdict.BAD)[-1].evidence)
-        self._libraries |= {"torch"} if is_of_torch(told) else set()
+        reports = told_in(self._run(_looking("numbers"), times, until=Verdict.BAD)[-1].evidence)
+        self._libraries |= {"torch"} if is_of_torch(reports) else set()
         trials = (self.looked[-1],)
-        return [replace(each, trials=trials) for each in number_clues(told, at)]
+        return [replace(each, trials=trials) for each in number_clues(reports, at)]
 
     def _look_until_it_fails(self) -> Outcome:
         """Return a run that was looked at closely and failed, else the last one that did not."""
@@ -399,15 +401,15 @@ class Closer:
 
     # ---- races ----
 
-    def _races(self, told: Sequence[JsonObject], at: Placing) -> list[Clue]:
+    def _races(self, reports: Sequence[JsonObject], at: Placing) -> list[Clue]:
         """Return what threads share without a lock, where keeping them apart mends the failure."""
         clues: list[Clue] = []
-        for suspect in suspects_in(told)[:_SUSPECTS]:
+        for suspect in suspects_in(reports)[:_SUSPECTS]:
             before = len(self.looked)
-            tried = self._tried(suspect)
-            if tried:
+            experiment = self._tried(suspect)
+            if experiment:
                 trials = tuple(self.looked[before:])
-                clues.append(replace(race_clue(suspect, at, tried), trials=trials))
+                clues.append(replace(race_clue(suspect, at, experiment), trials=trials))
         return clues
 
     def _tried(self, suspect: Suspect) -> str:
@@ -418,11 +420,11 @@ class Closer:
         if any(self.baseline.oracle.judge(run) is not Verdict.GOOD for run in apart):
             return ""
         between = self._run(_looking(f"pause:{target}"), _BETWEEN)
-        failed = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
-        if not failed:
+        failures = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
+        if not failures:
             return ""
         return (
-            f"with a pause before it, it failed in {failed} of {len(between)} runs;"
+            f"with a pause before it, it failed in {failures} of {len(between)} runs;"
             f" with one thread at a time there, in 0 of {len(apart)}"
         )
 
@@ -457,11 +459,11 @@ def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
 
     What was seen there ties the line to the failure, so that the way is as firm as that.
     """
-    found, ways = list[Clue](), list(traced)
+    joined_clues, ways = list[Clue](), list(traced)
     for each in clues:
         same = [n for n, one in enumerate(ways) if (one.path, one.line) == (each.path, each.line)]
         if not same:
-            found.append(each)
+            joined_clues.append(each)
             continue
         for number in same:
             one = ways[number]
@@ -470,27 +472,27 @@ def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
             more = () if each.sureness is Sureness.SHOWN else (TrailStep(says=each.says),)
             ways[number] = replace(one, sureness=firmest, trials=trials, trail=(*one.trail, *more))
             if each.sureness is Sureness.SHOWN:
-                found.append(replace(each, trials=trials))
-    return [*found, *ways]
+                joined_clues.append(replace(each, trials=trials))
+    return [*joined_clues, *ways]
 
 
 def _each_once(clues: Sequence[Clue]) -> list[Clue]:
     """Return the clues without those that point at a line that another one points at."""
-    found: dict[tuple[str, int], Clue] = {}
+    by_place: dict[tuple[str, int], Clue] = {}
     for each in clues:
-        found.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
-    return list(found.values())
+        by_place.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
+    return list(by_place.values())
 
 
 def _each_step_once(clues: Sequence[Clue]) -> list[Clue]:
     """Return the clues without the steps that one before them tells already."""
-    told: set[TrailStep] = set()
-    found: list[Clue] = []
+    earlier_steps: set[TrailStep] = set()
+    result: list[Clue] = []
     for each in clues:
-        steps = [step for step in dict.fromkeys(each.trail) if step not in told]
-        told.update(steps)
-        found.append(replace(each, trail=tuple(steps)))
-    return found
+        steps = [step for step in dict.fromkeys(each.trail) if step not in earlier_steps]
+        earlier_steps.update(steps)
+        result.append(replace(each, trail=tuple(steps)))
+    return result
 
 
 def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
@@ -512,12 +514,12 @@ def _is_hang(outcome: Outcome) -> bool:
 
 
 def _with_time(trial: Trial, seconds: float) -> Trial:
-    known = trial.limits.wall_seconds
-    return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, known or 0.0)))
+    limit = trial.limits.wall_seconds
+    return replace(trial, limits=replace(trial.limits, wall_seconds=max(seconds, limit or 0.0)))
 
 
-def _looking(asked: str) -> AgentTasks:
-    return AgentTasks(keeps_locals=True, closer=asked)
+def _looking(word: str) -> AgentTasks:
+    return AgentTasks(keeps_locals=True, closer=word)
 
 
 def _source_of(path: str) -> str:

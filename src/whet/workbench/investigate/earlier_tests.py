@@ -48,12 +48,12 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
             work.steps.conclude(f"unknown: {fewest.stopped.value}")
             return baseline, ()
         if len(fewest.kept) == 1:
-            said = f"`{fewest.failing}` fails alone"
+            sentence = f"`{fewest.failing}` fails alone"
         else:
-            said, clues = _needing_others(work, fewest)
+            sentence, clues = _needing_others(work, fewest)
         smaller, is_same = _as_smaller(work, baseline, fewest)
         rest = "; whet continues with only these tests" if is_same else ""
-        work.steps.conclude(f"{said}{rest}")
+        work.steps.conclude(f"{sentence}{rest}")
     return smaller, clues
 
 
@@ -98,8 +98,8 @@ def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, .
 
 def _run(work: Work, fewest: FewestTests, tests: Tests) -> list[Tested[None]]:
     """Run tests from their start, often enough."""
-    told = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
-    trial = replace(fewest.trial, command=told.on(tests))
+    command = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
+    trial = replace(fewest.trial, command=command.on(tests))
     return work.session.repeat(trial, fewest.oracle, f"{len(tests)} tests", times=_SURE)
 
 
@@ -128,7 +128,7 @@ def place_of_test(test: str, cwd: str) -> tuple[str, int]:
         return path, 0
     line = 0
     for name in names:
-        found = next(
+        place = next(
             (
                 each
                 for each in scope
@@ -137,7 +137,7 @@ def place_of_test(test: str, cwd: str) -> tuple[str, int]:
             ),
             None,
         )
-        if found is None:
+        if place is None:
             return path, 0
-        line, scope = found.lineno, found.body
+        line, scope = place.lineno, place.body
     return path, line

@@ -16,8 +16,8 @@ def excerpts_of(clues: Iterable[Clue], failure: Failure | None, cwd: str) -> tup
     places = [(clue.path, clue.line) for clue in clues if clue.path and clue.line]
     if failure is not None and failure.place is not None:
         places.append((failure.place.path, failure.place.line))
-    found = (_excerpt(path, line, cwd) for path, line in dict.fromkeys(places))
-    return tuple(each for each in found if each is not None)
+    excerpts = (_excerpt(path, line, cwd) for path, line in dict.fromkeys(places))
+    return tuple(each for each in excerpts if each is not None)
 
 
 def _excerpt(path: str, line: int, cwd: str) -> Excerpt | None:

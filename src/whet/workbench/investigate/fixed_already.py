@@ -61,11 +61,11 @@ def packages_of_failure(work: Work, failure: Failure) -> tuple[Installed, ...]:
     files = dict.fromkeys(each.path for each in reversed(failure.frames[last + 1 :]))
     if failure.kind is FailureKind.ASSERTION and any(map(_is_for_tests, files)):
         return ()  # a helper of a package says what the user's line asked it to check
-    found = (package_of(file, folders) for file in files)
-    known = dict.fromkeys((name, version) for name, version in found if name)
+    packages = (package_of(file, folders) for file in files)
+    named_releases = dict.fromkeys((name, version) for name, version in packages if name)
     return tuple(
         Installed(name=name, version=version, is_pure=is_pure(name, folders))
-        for name, version in list(known)[:_MOST_PACKAGES]
+        for name, version in list(named_releases)[:_MOST_PACKAGES]
     )
 
 
@@ -87,12 +87,14 @@ def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     for package in packages_of_failure(work, failure):
         with work.steps.step(f"Try other releases of {package.name}", _WHY):
             try:
-                found, said = _Releases(work=work, baseline=baseline, package=package).look()
+                release_clues, sentence = _Releases(
+                    work=work, baseline=baseline, package=package
+                ).look()
             except WhetError as error:
                 work.steps.conclude(f"unknown: {error}")
                 continue
-            clues += found
-            work.steps.conclude(said)
+            clues += release_clues
+            work.steps.conclude(sentence)
         if clues:
             break
     return tuple(clues)
@@ -110,20 +112,20 @@ class _Releases:
         """Return what the releases say of the cause, and the same in a sentence."""
         own, name = self.package.version, self.package.name
         newer = newer_releases(self.work.bench, self.work.trial, name, own)
-        tried = list(_to_try(own, newer))
-        for version in tried:
+        candidates = list(_to_try(own, newer))
+        for version in candidates:
             versions = self._releases(own, version, FIXED)
             if self._run(versions, version).verdict is Verdict.GOOD:
-                found = self._search(versions, FIXED)
-                if found.first_bad is not None and found.last_good is not None:
-                    return self._fixed(versions, fails=found.last_good, passes=found.first_bad)
+                search = self._search(versions, FIXED)
+                if search.first_bad is not None and search.last_good is not None:
+                    return self._fixed(versions, fails=search.last_good, passes=search.first_bad)
         versions = self._releases("", own, None)
-        found = self._search(versions, Terms())
-        later = f"; so does {tried[-1]}" if tried and self._fails(tried[-1]) else ""
-        if found.first_bad is None or found.last_good is None:
+        search = self._search(versions, Terms())
+        later = f"; so does {candidates[-1]}" if candidates and self._fails(candidates[-1]) else ""
+        if search.first_bad is None or search.last_good is None:
             return [], f"{name} {own} fails{later}, and no older release passes"
-        clues, said = self._broken(versions, passes=found.last_good, fails=found.first_bad)
-        return clues, f"{said}{later}"
+        clues, sentence = self._broken(versions, passes=search.last_good, fails=search.first_bad)
+        return clues, f"{sentence}{later}"
 
     def _releases(self, good: str, bad: str, terms: Terms | None) -> ReleaseVersions:
         """Return some releases; to compile C takes longer than all the rest."""
@@ -145,74 +147,76 @@ class _Releases:
         return ran
 
     def _search(self, versions: ReleaseVersions, terms: Terms) -> FirstBad:
-        wanted = self.work.budget
+        budget = self.work.budget
         usual = _LEAST_SECONDS + _TIMES * self.baseline.reproduction.wall_seconds
-        seconds = min(wanted.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
-        found = VersionHunt(
+        seconds = min(budget.wall_seconds or _MOST_SECONDS, _MOST_SECONDS, usual)
+        search = VersionHunt(
             session=self.work.session, trial=self.work.trial, versions=versions, terms=terms,
             oracle=self.baseline.oracle,
-            budget=replace(wanted, trials=_MOST_TRIALS, wall_seconds=seconds),
+            budget=replace(budget, trials=_MOST_TRIALS, wall_seconds=seconds),
         ).run()  # fmt: skip
-        run = {each.label: each.trial for each in found.search.tested}
-        for version in (found.first_bad, found.last_good):
+        run = {each.label: each.trial for each in search.search.tested}
+        for version in (search.first_bad, search.last_good):
             number = run.get(versions.label(version)) if version is not None else None
             if version is not None and number is not None:
                 self.numbers[version] = number
-        return found
+        return search
 
     # ---- what was found ----
 
     def _fixed(
         self, versions: ReleaseVersions, *, fails: str, passes: str
     ) -> tuple[list[Clue], str]:
-        said = f"{self.package.name} fails this way with {fails}, and passes since {passes}"
+        sentence = f"{self.package.name} fails this way with {fails}, and passes since {passes}"
         step = f"Upgrade: `pip install '{self.package.name}>={passes}'`."
-        return self._clues(versions, said, step, fails=fails, passes=passes)
+        return self._clues(versions, sentence, step, fails=fails, passes=passes)
 
     def _broken(
         self, versions: ReleaseVersions, *, passes: str, fails: str
     ) -> tuple[list[Clue], str]:
-        said = f"{self.package.name} passes with {passes}, and fails this way since {fails}"
+        sentence = f"{self.package.name} passes with {passes}, and fails this way since {fails}"
         step = f"Until it is fixed, `{self.package.name}=={passes}` doesn't have this failure."
-        return self._clues(versions, said, step, fails=fails, passes=passes)
+        return self._clues(versions, sentence, step, fails=fails, passes=passes)
 
     def _clues(
-        self, versions: ReleaseVersions, said: str, step: str, *, fails: str, passes: str
+        self, versions: ReleaseVersions, sentence: str, step: str, *, fails: str, passes: str
     ) -> tuple[list[Clue], str]:
         folder = versions.folder(fails)
-        changed = changed_functions(_sources(folder), _sources(versions.folder(passes)))
+        functions = changed_functions(_sources(folder), _sources(versions.folder(passes)))
         order = self._executed(versions, fails, folder)
         suspects = sorted(
-            (each for each in changed if (each.file, each.line) in order),
+            (each for each in functions if (each.file, each.line) in order),
             key=lambda each: -order[each.file, each.line],
         )
         trials = tuple(self.numbers[each] for each in (fails, passes) if each in self.numbers)
-        clue = Clue(says=said, why=_WHY, sureness=Sureness.SHOWN, trials=trials, next_step=step)
+        clue = Clue(says=sentence, why=_WHY, sureness=Sureness.SHOWN, trials=trials, next_step=step)
         if not suspects:
-            return [clue], said
+            return [clue], sentence
         first, *others = suspects[:_SHOWN]
         at = Placing(str(folder))
         where = f"{_named(first)} at {at(str(folder / first.file), first.line)}"
         more = f"; then {', '.join(map(_named, others))}" if others else ""
-        count = f"this run executes {len(suspects)} of the {len(changed)} functions that differ"
-        told = f"{said}: {count}, last {where}{more}"
+        count = f"this run executes {len(suspects)} of the {len(functions)} functions that differ"
+        says = f"{sentence}: {count}, last {where}{more}"
         own = _path_in_failure(self.baseline, first)
-        return [replace(clue, says=told, path=own, line=first.line if own else 0)], told
+        return [replace(clue, says=says, path=own, line=first.line if own else 0)], says
 
     def _executed(
         self, versions: ReleaseVersions, version: str, folder: Path
     ) -> dict[tuple[str, int], int]:
         """Return which functions the failing run calls, by when; those that failed come last."""
         outcome = self._run(versions, version, AgentTasks(closer=f"functions:{folder}/")).outcome
-        told = [each for each in told_in(outcome.evidence) if each.get("kind") == "function"]
+        functions = [each for each in told_in(outcome.evidence) if each.get("kind") == "function"]
         order = {
             (text(each, "file").removeprefix(f"{folder}/"), integer(each, "line")): number
-            for number, each in enumerate(told)
+            for number, each in enumerate(functions)
         }
         frames = () if outcome.failure is None else outcome.failure.frames
         for number, frame in enumerate(frames, len(order)):
             file = frame.path.removeprefix(f"{folder}/")
-            begins = [line for known, line in order if known == file and line <= frame.line]
+            begins = [
+                line for source_file, line in order if source_file == file and line <= frame.line
+            ]
             if begins:
                 order[file, max(begins)] = number
         return order

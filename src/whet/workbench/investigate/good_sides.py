@@ -50,14 +50,14 @@ def _configuration_named(cwd: str, command: Sequence[str], good: str) -> str:
     """
     suffix = Path(good).suffix
     words = [word for word in command[1:] if word != good and Path(word).suffix == suffix]
-    named = [word for word in words if Path(cwd, word).is_file()]
-    if len(named) != 1:
-        count = f"{len(named)} files" if named else "no file"
+    paths = [word for word in words if Path(cwd, word).is_file()]
+    if len(paths) != 1:
+        count = f"{len(paths)} files" if paths else "no file"
         raise BadUsage(
             f"`--good-config {good}`: the command names {count} that ends in `{suffix}`",
             hint=f"compare the two files: `whet delta {good} BAD -- COMMAND {{}}`",
         )
-    return named[0]
+    return paths[0]
 
 
 def deciding_settings(session: Session, cases: Cases, options: CommandOptions) -> str:
@@ -83,6 +83,6 @@ def deciding_packages(
     """
     from whet.workbench.bisect.packages import NOW, PackageOptions, bisect_packages
 
-    chosen = PackageOptions(good=good, bad=NOW, budget=options.budget, jobs=options.jobs)
-    found = bisect_packages(session.bench, request, chosen, within=session)
-    return decision_sentence(found.delta), found.releases
+    limits = PackageOptions(good=good, bad=NOW, budget=options.budget, jobs=options.jobs)
+    culprits = bisect_packages(session.bench, request, limits, within=session)
+    return decision_sentence(culprits.delta), culprits.releases

@@ -31,13 +31,13 @@ def decided_by(
         EndMisjudged: if the good one fails today, or the other one passes.
         CodeNotKept: if the code of one of them is gone.
     """
-    typed = _as_typed(session)
-    if typed is None:
+    as_typed = _as_typed(session)
+    if as_typed is None:
         raise NothingDiffers(
             "the command ran on copies of its files only, but no earlier trial did",
             hint=f"compare two trials of it: `whet run -- …`, then `whet delta {good} NUMBER`",
         )
-    cases = cases_of_trials(session.bench, request, good, typed)
+    cases = cases_of_trials(session.bench, request, good, as_typed)
     return delta(session.bench, request, cases, options, part_of=session)
 
 
@@ -47,15 +47,15 @@ def _as_typed(session: Session) -> int | None:
     return next(plain, None)
 
 
-def decision_sentence(found: Delta) -> str:
+def decision_sentence(result: Delta) -> str:
     """Return what decides, in a sentence."""
-    brings = f"{found.good} fails with {_listed(found.fails)}"
-    if found.passes is None:
+    brings = f"{result.good} fails with {_listed(result.fails)}"
+    if result.passes is None:
         return brings
-    return f"{brings}; {found.bad} passes without {_listed(found.passes)}"
+    return f"{brings}; {result.bad} passes without {_listed(result.passes)}"
 
 
 def _listed(side: Side) -> str:
-    shown = [str(change) for change in islice(side.changes, _MOST_SHOWN)]
-    more = len(side.changes) - len(shown)
-    return "; ".join([*shown, *([f"{more} more"] if more else [])])
+    lines = [str(change) for change in islice(side.changes, _MOST_SHOWN)]
+    more = len(side.changes) - len(lines)
+    return "; ".join([*lines, *([f"{more} more"] if more else [])])

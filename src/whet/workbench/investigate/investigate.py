@@ -138,11 +138,11 @@ def investigate(
         BaselineDoesNotFail: if it doesn't fail.
     """
     started_at = datetime.now(UTC).isoformat()
-    asked = _asked(bench, request, options, history_of)
+    question = _asked(bench, request, options, history_of)
     # The failure is to be seen once with all that its frames held.
     tasks = AgentTasks(keeps_locals=True)
-    with open_session(bench, "investigate", request, asked.trial, tasks=tasks) as session:
-        work = _begin(session, options, asked)
+    with open_session(bench, "investigate", request, question.trial, tasks=tasks) as session:
+        work = _begin(session, options, question)
         investigation = _investigated(work, started_at, pages)
         session.conclude(investigation.stopped, {"folder": str(work.folder)})
     work.report.write(pages(investigation))
@@ -163,11 +163,11 @@ def _investigated(
             hint="give it more time: `--budget 10m`",
         ) from None
     work.allot(baseline.reproduction.wall_seconds)
-    known = _Known()
+    facts = _Known()
     published = 0.0
 
     def so_far() -> Investigation:
-        return _so_far(work, baseline, known, started_at)
+        return _so_far(work, baseline, facts, started_at)
 
     def write(*, is_last: bool = False) -> None:
         nonlocal published
@@ -176,7 +176,7 @@ def _investigated(
             published = time.monotonic()
 
     work.publish = write
-    _take_steps(work, known, baseline, payloads)
+    _take_steps(work, facts, baseline, payloads)
     return so_far()
 
 
@@ -186,39 +186,39 @@ def _payloads(work: Work) -> list[Payload]:
     payloads: list[Payload] = []
     names = payload_names(work.trial, request.stdin)
     for payload in read_all(bench, request, names, str(work.folder)):
-        taken = {other.result for other in payloads}
-        wanted = work.folder / payload.path.name
-        result = free_path(bench, wanted, payload.path, taken)
+        other_results = {other.result for other in payloads}
+        target = work.folder / payload.path.name
+        result = free_path(bench, target, payload.path, other_results)
         payloads.append(replace(payload, result=result))
     return payloads
 
 
-def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
+def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
     """Do one step after the other; each adds to what is known."""
-    asked = work.options
+    options = work.options
     work.attempt(lambda: _classify(work, baseline), None)
     unordered: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
-    held, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
-    known.clues += ordered
-    none_left: tuple[Baseline, tuple[Clue, ...]] = (held, ())
-    held, left = work.attempt(lambda: fewer_tests(work, held), none_left)
+    order, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
+    facts.clues += ordered
+    none_left: tuple[Baseline, tuple[Clue, ...]] = (order, ())
+    order, left = work.attempt(lambda: fewer_tests(work, order), none_left)
     # Other releases are installed first: that takes long, whatever the failure takes.
-    known.clues += work.attempt(lambda: look_at_releases(work, held), (), is_asked=True)
-    known.clues += work.attempt(lambda: look_closer(work, held), ())
+    facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
+    facts.clues += work.attempt(lambda: look_closer(work, order), ())
     # That an earlier test matters is sure; which line of it, or of a fixture, the others say.
-    known.clues += left
-    as_it_is: tuple[Baseline, list[str]] = (held, [])
-    sooner, quicker = work.attempt(lambda: fail_sooner(work, held), as_it_is)
-    known.conclusions += quicker
-    is_named = asked.good_trial is not None
-    work.attempt(lambda: compare_with_good(work, held), None, is_asked=is_named)
+    facts.clues += left
+    as_it_is: tuple[Baseline, list[str]] = (order, [])
+    sooner, quicker = work.attempt(lambda: fail_sooner(work, order), as_it_is)
+    facts.conclusions += quicker
+    is_named = options.good_trial is not None
+    work.attempt(lambda: compare_with_good(work, order), None, is_asked=is_named)
     work.attempt(lambda: compare_configurations(work), None, is_asked=True)
     work.attempt(lambda: compare_packages(work), None, is_asked=True)
-    is_named = bool(asked.package or asked.good or asked.bad)
+    is_named = bool(options.package or options.good or options.bad)
     work.attempt(lambda: search_history(work, sooner), None, is_asked=is_named)
-    known.conclusions += work.attempt(lambda: find_enough(work, held), [])
+    facts.conclusions += work.attempt(lambda: find_enough(work, order), [])
     for position, payload in enumerate(payloads):
-        _shrink(work, known, (position, payload), sooner)
+        _shrink(work, facts, (position, payload), sooner)
     headline = (
         baseline.outcome.failure.summary
         if baseline.outcome.failure
@@ -226,14 +226,14 @@ def _take_steps(work: Work, known: _Known, baseline: Baseline, payloads: list[Pa
         if work.request.judging.condition is None
         else work.request.judging.condition.text
     )
-    known.reproducer = work.attempt(lambda: _hand_over(work, headline, held), None, is_last=True)
+    facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
 
 
-def _so_far(work: Work, baseline: Baseline, known: _Known, started_at: str) -> Investigation:
+def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> Investigation:
     """Return what is known."""
-    found = None if work.found is None else work.found.search
-    told = (*work.shown, *known.clues)
-    own = _conclusions(baseline, found, work.part, known.shrunk)
+    search = None if work.found is None else work.found.search
+    clues = (*work.shown, *facts.clues)
+    own = _conclusions(baseline, search, work.part, facts.shrunk)
     return Investigation(
         number=work.session.number or 0,
         trial=work.trial,
@@ -244,24 +244,24 @@ def _so_far(work: Work, baseline: Baseline, known: _Known, started_at: str) -> I
         failure=baseline.outcome.failure,
         last_lines=_last_lines(baseline),
         reproduction=baseline.reproduction,
-        history=found,
+        history=search,
         history_remark=work.history.remark,
-        payloads=tuple(known.shrunk),
-        reproducer=known.reproducer,
+        payloads=tuple(facts.shrunk),
+        reproducer=facts.reproducer,
         steps=tuple(work.steps.done),
-        conclusions=(*known.conclusions, *own),
+        conclusions=(*facts.conclusions, *own),
         resources=baseline.outcome.resources,
         interpreter=_interpreter(work, baseline),
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
         seen="\n".join(seen_lines(baseline.outcome)),
-        clues=told,
-        excerpts=excerpts_of(told, baseline.outcome.failure, work.trial.cwd),
+        clues=clues,
+        excerpts=excerpts_of(clues, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
         ended=work.ended,
         trials=tried_trials(
-            work.bench.notebook, named_trials(told, baseline.reproduction, found), work.steps.done
+            work.bench.notebook, named_trials(clues, baseline.reproduction, search), work.steps.done
         ),
     )
 
@@ -304,11 +304,11 @@ def _asked(
     return _Asked(trial, history, report, configurations, packages)
 
 
-def _begin(session: Session, options: InvestigateOptions, asked: _Asked) -> Work:
+def _begin(session: Session, options: InvestigateOptions, question: _Asked) -> Work:
     work = Work(
-        session=session, options=options, trial=asked.trial, steps=Steps(session=session),
-        report=asked.report, history=asked.history, configurations=asked.configurations,
-        packages=asked.packages,
+        session=session, options=options, trial=question.trial, steps=Steps(session=session),
+        report=question.report, history=question.history, configurations=question.configurations,
+        packages=question.packages,
     )  # fmt: skip
     work.session = replace(session, deadline=work.began + work.most_seconds)
     return work
@@ -339,16 +339,16 @@ def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Base
             check_shows_failure(work.session, work.trial, work.history.versions)
         payloads, copied = _on_copies(work, payloads)
         work.trial, baseline = copied.trial, copied.baseline
-        done = baseline.reproduction
-        if done.is_deterministic:
-            result = f"it failed the same way in each of {done.attempts} runs"
+        reproduction = baseline.reproduction
+        if reproduction.is_deterministic:
+            result = f"it failed the same way in each of {reproduction.attempts} runs"
         else:
-            others = "; ".join(done.other_failures)
+            others = "; ".join(reproduction.other_failures)
             result = (
-                f"flaky: it failed the same way in {done.same_failures} of {done.attempts} runs"
+                f"flaky: it failed the same way in {reproduction.same_failures} of {reproduction.attempts} runs"
                 f" (otherwise: {others}); each candidate is repeated until it is clear"
             )
-        work.steps.conclude(f"{result}, {shown_seconds(done.wall_seconds)} each")
+        work.steps.conclude(f"{result}, {shown_seconds(reproduction.wall_seconds)} each")
     return payloads, baseline
 
 
@@ -375,14 +375,14 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
     try:
         copied = tried(payloads)
     except CopyFailsOtherwise as together:
-        kept: list[Payload] = []
+        on_copies: list[Payload] = []
         for payload in payloads if len(payloads) > 1 else []:
             with suppress(CopyFailsOtherwise):
                 tried([payload])
-                kept.append(payload)
-        left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in kept)
+                on_copies.append(payload)
+        left = ", ".join(f"`{payload.shown}`" for payload in payloads if payload not in on_copies)
         work.bench.emit(Notice(text=f"didn't shrink {left or 'the files'}: {together}"))
-        return kept, tried(kept)
+        return on_copies, tried(on_copies)
     run = _run_files(payloads, copied.baseline.outcome.failure)
     if not run:
         return payloads, copied
@@ -428,7 +428,7 @@ def _sentence(failure: Failure) -> str:
     return ", ".join(parts)
 
 
-def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
+def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
     """Make one of the payloads smaller."""
     position, payload = which
 
@@ -441,7 +441,7 @@ def _shrink(work: Work, known: _Known, which: tuple[int, Payload], baseline: Bas
                 work.session, work.trial, position, payload, baseline,
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
-            known.shrunk.append(shrunk)
+            facts.shrunk.append(shrunk)
             digest = work.bench.payload_store.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)
             work.steps.conclude(_shrunk_words(shrunk))
@@ -465,10 +465,10 @@ def _guard(work: Work) -> Guard | None:
 
     Without it a shrink slips to an older bug with the same signature, as was seen.
     """
-    versions, found = work.history.versions, work.found
-    if versions is None or found is None or found.last_good is None:
+    versions, first_bad = work.history.versions, work.found
+    if versions is None or first_bad is None or first_bad.last_good is None:
         return None
-    last_good = found.last_good
+    last_good = first_bad.last_good
     return Guard(
         label=f"{versions.subject} {versions.label(last_good)}",
         on_good_side=lambda trial: versions.on(trial, last_good),
@@ -490,14 +490,14 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
 
 def _interpreter(work: Work, baseline: Baseline) -> str:
     """Return the version of the Python that was run, by the command or else by its own word."""
-    told = {each.version for each in pythons_in(baseline.outcome.evidence)}
-    return work.trial.surroundings.interpreter or (told.pop() if len(told) == 1 else "")
+    pythons = {each.version for each in pythons_in(baseline.outcome.evidence)}
+    return work.trial.surroundings.interpreter or (pythons.pop() if len(pythons) == 1 else "")
 
 
 def _command_line(request: TrialRequest) -> str:
     """Return the command as a shell would be given it, its variables and its input too."""
-    shown = masked_variables(request.environment)
-    variables = [f"{name}={quoted(value)}" for name, value in shown.items()]
+    masked = masked_variables(request.environment)
+    variables = [f"{name}={quoted(value)}" for name, value in masked.items()]
     stdin = ["<", quoted(request.stdin)] if request.stdin else []
     return " ".join([*variables, joined(masked_words(request.command)), *stdin])
 
@@ -509,16 +509,16 @@ def _last_lines(baseline: Baseline) -> str:
 
 def _conclusions(
     baseline: Baseline,
-    found: VersionSearch | None,
+    search: VersionSearch | None,
     part: SmallestPart | None,
     shrunk: list[ShrunkPayload],
 ) -> list[str]:
-    said: list[str] = []
-    if found is not None and found.first_bad is not None:
-        said.append(next_of_history(found))
+    sentences: list[str] = []
+    if search is not None and search.first_bad is not None:
+        sentences.append(next_of_history(search))
     if part is not None:
-        said.append(next_of_part(part))
-    said += [
+        sentences.append(next_of_part(part))
+    sentences += [
         f"It also fails with an empty {payload.original}."
         if not payload.content
         else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
@@ -526,9 +526,9 @@ def _conclusions(
         for payload in shrunk
     ]
     if not baseline.reproduction.is_deterministic:
-        said.append(
+        sentences.append(
             f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
             " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to "
             "reproduce."
         )
-    return said
+    return sentences

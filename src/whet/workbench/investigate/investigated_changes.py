@@ -37,27 +37,27 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
     from whet.workbench.investigate.good_trial import decided_by, decision_sentence
     from whet.workbench.trials.last_passed import passed_before
 
-    named = work.options.good_trial
-    number = passed_before(work.bench, work.request, work.trial) if named is None else named
+    trial = work.options.good_trial
+    number = passed_before(work.bench, work.request, work.trial) if trial is None else trial
     # What fails only sometimes has passed with nothing else in its place.
-    if number is None or (named is None and not baseline.reproduction.is_deterministic):
+    if number is None or (trial is None and not baseline.reproduction.is_deterministic):
         return
     options = _command_options(work)
     with work.steps.step(
         f"Compare with trial {number}", "it passed: find the differences that decide"
     ):
         try:
-            found = decided_by(work.session, work.request, number, options)
+            result = decided_by(work.session, work.request, number, options)
         except (NothingDiffers, EndMisjudged, CodeNotKept) as error:
-            if named is not None:
+            if trial is not None:
                 raise
             if not isinstance(error, NothingDiffers):
                 work.steps.conclude(f"whet compared nothing: {error}")
         else:
-            said = decision_sentence(found)
-            work.steps.conclude(said)
+            sentence = decision_sentence(result)
+            work.steps.conclude(sentence)
             work.show(
-                said,
+                sentence,
                 f"trial {number} of this command passed",
                 next_step=f"Undo this difference, or check the code that reads it: trial {number} passed without it.",
             )
@@ -71,10 +71,10 @@ def compare_configurations(work: Work) -> None:
 
     good, bad = work.configurations.good, work.configurations.bad
     with work.steps.step(f"Compare {bad} with {good}", _GOOD_SIDE):
-        found = deciding_settings(work.session, work.configurations, _command_options(work))
-        work.steps.conclude(found)
+        result = deciding_settings(work.session, work.configurations, _command_options(work))
+        work.steps.conclude(result)
         work.show(
-            found,
+            result,
             f"the command passes with {good}",
             path=str(Path(work.trial.cwd, bad)),
             next_step=f"Set it in {bad} as {good} does, or fix what reads it.",
@@ -88,11 +88,13 @@ def compare_packages(work: Work) -> None:
     from whet.workbench.investigate.good_sides import deciding_packages
 
     with work.steps.step(f"Compare packages with {work.options.good_packages}", _GOOD_SIDE):
-        found = deciding_packages(work.session, work.request, work.packages, _command_options(work))
-        said = "; ".join([found[0], *map(history_sentence, found[1])])
-        work.steps.conclude(said)
+        result = deciding_packages(
+            work.session, work.request, work.packages, _command_options(work)
+        )
+        sentence = "; ".join([result[0], *map(history_sentence, result[1])])
+        work.steps.conclude(sentence)
         work.show(
-            said,
+            sentence,
             f"the command passes with {work.options.good_packages}",
             next_step=f"Install the versions from {work.options.good_packages}, or read their changes.",
         )
@@ -143,18 +145,18 @@ def search_history(work: Work, baseline: Baseline) -> None:
         _look_into_commit(work, hunt, work.found)
 
 
-def _look_into_commit(work: Work, hunt: VersionHunt, found: FirstBad) -> None:
+def _look_into_commit(work: Work, hunt: VersionHunt, first_bad: FirstBad) -> None:
     """Find the part of the first bad commit that brings the failure."""
-    if found.first_bad is None or hunt.versions.kind != "commit":
+    if first_bad.first_bad is None or hunt.versions.kind != "commit":
         return
     from whet.workbench.bisect.culprit_part import part_of_first_bad, part_sentence
 
     reason = "remove parts of the commit, to find those that cause the failure"
-    with work.steps.step(f"Search {found.search.first_bad}", reason):
+    with work.steps.step(f"Search {first_bad.search.first_bad}", reason):
         repository = Repository.containing(Path(work.trial.cwd))
-        trials = _MOST_PART_TRIALS + found.search.trials
+        trials = _MOST_PART_TRIALS + first_bad.search.trials
         hunt = replace(hunt, budget=replace(work.budget, trials=trials))
-        work.part = part_of_first_bad(hunt, found, repository)
+        work.part = part_of_first_bad(hunt, first_bad, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
             why = "it fails with this part alone, and without the commit it doesn't"
@@ -194,8 +196,8 @@ def _show_part(work: Work, part: SmallestPart, why: str) -> None:
 
 def _noise(baseline: Baseline) -> Noise:
     """Return what the reproduction says: it was run often enough to see whether it always fails."""
-    done = baseline.reproduction
-    return Noise(failures=done.same_failures, is_certain=not done.is_deterministic)
+    reproduction = baseline.reproduction
+    return Noise(failures=reproduction.same_failures, is_certain=not reproduction.is_deterministic)
 
 
 def _why_not_committed(work: Work) -> tuple[str, str]:

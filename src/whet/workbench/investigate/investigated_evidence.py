@@ -35,22 +35,25 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     """
     from whet.workbench.toggle.set_order import SEED, can_tell, held_order
 
-    done = baseline.reproduction
+    reproduction = baseline.reproduction
     if not can_tell(work.bench, work.trial, baseline):
         return baseline, ()
     why = "the order of string sets changes with each run of Python"
     with work.steps.step("Fix the order of sets", why):
-        held = held_order(work.session, work.trial, baseline)
-        if held is None:
+        order = held_order(work.session, work.trial, baseline)
+        if order is None:
             work.steps.conclude("found no order that makes it fail every time")
             return baseline, ()
-        work.steps.conclude(f"{held.says}; whet continues with `{SEED}={held.failing}`")
-    environment = {**work.trial.environment, SEED: str(held.failing)}
+        work.steps.conclude(f"{order.says}; whet continues with `{SEED}={order.failing}`")
+    environment = {**work.trial.environment, SEED: str(order.failing)}
     work.trial = replace(work.trial, environment=environment)
     same = replace(
-        done, attempts=held.failing_runs, same_failures=held.failing_runs, other_failures=()
+        reproduction,
+        attempts=order.failing_runs,
+        same_failures=order.failing_runs,
+        other_failures=(),
     )
-    return replace(baseline, reproduction=same, repeats=1), (Clue(says=held.says, why=why),)
+    return replace(baseline, reproduction=same, repeats=1), (Clue(says=order.says, why=why),)
 
 
 def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
@@ -88,24 +91,24 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
     with work.steps.step("Look at the memory", "find which process took it"):
         grown = memory.grown_words(outcome)
         work.steps.conclude(grown)
-    said = [f"{grown[0].upper()}{grown[1:]}."]
+    sentences = [f"{grown[0].upper()}{grown[1:]}."]
     if memory.is_quick(outcome) or limits.memory_bytes or limits.address_space_bytes:
-        return baseline, said
+        return baseline, sentences
     with work.steps.step(
         "Find a limit under which it fails at once", "filling the whole memory takes long"
     ):
-        found = memory.limits_to_fail_at_once(
+        result = memory.limits_to_fail_at_once(
             work.session, work.trial, outcome, baseline.oracle,
             budget=work.budget,
         )  # fmt: skip
-        if found is None:
+        if result is None:
             work.steps.conclude("with less memory, it fails in another way")
-            return baseline, said
-        sooner, ended = found
+            return baseline, sentences
+        sooner, reason = result
         work.trial = replace(work.trial, limits=sooner)
         words = f"with `--address-space {(sooner.address_space_bytes or 0) >> 20}M` it fails the same way, sooner; whet continues with that limit"
         work.steps.conclude(words)
-    return replace(baseline, outcome=ended), [*said, f"{words[0].upper()}{words[1:]}."]
+    return replace(baseline, outcome=reason), [*sentences, f"{words[0].upper()}{words[1:]}."]
 
 
 def find_enough(work: Work, baseline: Baseline) -> list[str]:
@@ -116,6 +119,6 @@ def find_enough(work: Work, baseline: Baseline) -> list[str]:
     from whet.workbench.starve.out_of_memory import enough_memory
 
     with work.steps.step("Find how much memory is enough", "run it with less and with more"):
-        said = enough_memory(work.session, work.trial, baseline.oracle, budget=work.budget)
-        work.steps.conclude(said)
-    return [f"{said[0].upper()}{said[1:]}."]
+        sentence = enough_memory(work.session, work.trial, baseline.oracle, budget=work.budget)
+        work.steps.conclude(sentence)
+    return [f"{sentence[0].upper()}{sentence[1:]}."]

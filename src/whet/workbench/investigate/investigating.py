@@ -164,9 +164,9 @@ class Work:
 
     def allot(self, failure_seconds: float) -> None:
         """Set how long it may take, and say so, once it is known how long the failure takes."""
-        asked = self.options.budget.wall_seconds
+        budget = self.options.budget.wall_seconds
         usual = TIMES_FAILURE * failure_seconds + MORE_SECONDS
-        self.seconds = min(usual, MOST_SECONDS) if asked is None else asked
+        self.seconds = min(usual, MOST_SECONDS) if budget is None else budget
         self.bench.emit(Notice(text=f"so it takes at most {shown_seconds(self.seconds)}"))
 
     def attempt(

@@ -58,7 +58,7 @@ def left_out_clues(
     except (WhetError, OSError):  # as where the disk is full
         return []
     passing: list[tuple[int, _Candidate]] = []
-    tried = 0
+    count = 0
     try:
         control, outcome = run(_with_file(trial, folder / "as-it-is", candidates[0], whole=True))
         if baseline.oracle.judge(outcome) is not Verdict.BAD:
@@ -68,24 +68,24 @@ def left_out_clues(
                 if time.monotonic() + seconds > until or len(passing) > _MOST_TOLD:
                     break
                 number, outcome = run(_with_file(trial, folder / "without", each))
-                tried += 1
+                count += 1
                 if baseline.oracle.judge(outcome) is Verdict.GOOD:
                     passing.append((number, each))
     except (WhetError, OSError):  # this machine has no such room, or none left for a copy
         return []
     finally:
         bench.cleanup_journal.discard(folder)
-    if len(passing) > _MOST_TOLD or tried < _LEAST_RECORDS:
+    if len(passing) > _MOST_TOLD or count < _LEAST_RECORDS:
         return []  # it passes without any of them: that tells nothing of one
     passing.sort(key=lambda each: each[1][2].line)
     at = Placing(trial.cwd)
-    return [_clue(each, number, (control, tried), at) for number, each in passing]
+    return [_clue(each, number, (control, count), at) for number, each in passing]
 
 
 def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placing) -> Clue:
     path, text, record = candidate
-    control, tried = others
-    said = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
+    control, trials = others
+    excerpt = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
     twins = [
         each.line
         for each in records_in(path.name, text)
@@ -94,9 +94,9 @@ def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placi
     twice = f", which stands in line {twins[0]}, too," if twins else ""
     place = at(str(path), record.line)
     return Clue(
-        says=f"without the record at {place} (`{said}`){twice} the command passes",
+        says=f"without the record at {place} (`{excerpt}`){twice} the command passes",
         why=f"trial {number} ran without it and passed, trial {control} with it and failed;"
-        f" whet left out {tried} records, one at a time",
+        f" whet left out {trials} records, one at a time",
         path=str(path),
         line=record.line,
         trials=(number, control),
@@ -125,8 +125,8 @@ def _shape(text: str) -> str:
 def _with_file(trial: Trial, copy: Path, candidate: _Candidate, *, whole: bool = False) -> Trial:
     """Return the trial with a file as it is without a record, or as it is."""
     path, text, record = candidate
-    changed = text if whole else without(text, record)
-    copy.write_bytes(changed.encode("utf-8", "surrogateescape"))
+    content = text if whole else without(text, record)
+    copy.write_bytes(content.encode("utf-8", "surrogateescape"))
     words = ("sh", "-c", _REPLACED, "sh", str(copy), str(path), *trial.command)
     return replace(trial, command=words)
 

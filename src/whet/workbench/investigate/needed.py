@@ -37,27 +37,29 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return given_as_text(needs, path, recording) is not None
     if needs.is_met_by == GIVEN_AGAIN:
         return _is_given_again(needs, path, recording)
-    found = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
+    values = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
     if needs.is_met_by == ITERATOR:
-        return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in found)
+        return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in values)
     if needs.is_met_by in {SCALARS, ONE_SCALAR}:
         is_one = needs.is_met_by == ONE_SCALAR
-        kept = found if is_one else (part for each in found for _, part in recording.parts(each))
-        return {each.kind for each in kept} == {SCALAR}
+        targets = (
+            values if is_one else (part for each in values for _, part in recording.parts(each))
+        )
+        return {each.kind for each in targets} == {SCALAR}
     twice = _held_twice(recording)
-    return any(each.number in twice for each in found)
+    return any(each.number in twice for each in values)
 
 
 def given_as_text(needs: Needed, path: str, recording: Recording) -> tuple[str, int] | None:
     """Return where a call was given a text for what others were given a list, a tuple or a set."""
-    given: list[tuple[Call, Value]] = []
+    calls: list[tuple[Call, Value]] = []
     for call in recording.calls:
         (_, value), *_ = call.held.get(needs.expression) or [(0, None)]
         is_it = call.code.path == path and needs.expression in call.given
         if is_it and value is not None and any(step.line in needs.lines for step in call.steps):
-            given.append((call, value))
-    texts = [call for call, value in given if value.type == "str"]
-    is_mixed = any(value.kind == CONTAINER for _, value in given)
+            calls.append((call, value))
+    texts = [call for call, value in calls if value.type == "str"]
+    is_mixed = any(value.kind == CONTAINER for _, value in calls)
     parents = [(each.parent.code.path, each.line) for each in texts if each.parent is not None]
     return parents[-1] if parents and is_mixed else None
 
@@ -79,26 +81,26 @@ def _is_given_again(needs: Needed, path: str, recording: Recording) -> bool:
     """Whether a later call of the same function got the same object, with less in it."""
     sizes: dict[int, int] = {}
     for call in recording.calls:
-        (_, given), *_ = call.held.get(needs.expression) or [(0, None)]
+        (_, value), *_ = call.held.get(needs.expression) or [(0, None)]
         is_it = call.code.path == path and needs.expression in call.given
-        if given is None or not is_it or given.kind != CONTAINER:
+        if value is None or not is_it or value.kind != CONTAINER:
             continue
-        if given.size < sizes.get(given.number, 0):
+        if value.size < sizes.get(value.number, 0):
             return True
-        sizes[given.number] = given.size
+        sizes[value.number] = value.size
     return False
 
 
 def _held_twice(recording: Recording) -> set[int]:
     """Return the numbers of the objects that a container, or the records in it, held more than once."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for value in recording.values:
         if value.kind == CONTAINER and len(value.parts) > 1:
-            counted = Counter(
+            counts = Counter(
                 number for _, part in recording.parts(value) for number in _numbers(part, recording)
             )
-            found |= {number for number, times in counted.items() if times > 1}
-    return found
+            ids |= {number for number, times in counts.items() if times > 1}
+    return ids
 
 
 def _numbers(part: Value, recording: Recording) -> set[int]:

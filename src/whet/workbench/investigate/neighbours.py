@@ -159,14 +159,14 @@ class Neighbours:
     def _tests_beside(self, error: Raised) -> Iterator[Neighbour]:
         """Compare a test with those of its file that pass: of the same function, if there are some."""
         root = outermost(error.call)
-        failed = [
+        failures = [
             line.partition(" ")[2].partition(" - ")[0]
             for line in lines_of(self.baseline.outcome.stdout)
             if line.startswith(_FAILED)
         ]
-        if not failed or root.code.is_module:
+        if not failures or root.code.is_module:
             return
-        words = (*self.trial.command, *(f"--deselect={each}" for each in failed))
+        words = (*self.trial.command, *(f"--deselect={each}" for each in failures))
         other, number = self._recorded(replace(self.trial, command=words))
         if other is None:
             return
@@ -219,17 +219,17 @@ class Neighbours:
 
     # ---- what is told ----
 
-    def _clue_of(self, found: Neighbour) -> Clue:
+    def _clue_of(self, neighbour: Neighbour) -> Clue:
         """Return the clue: of the place with whose test turned the command passes, else the first."""
         telling = self._telling
-        for parted in found.parted[:_MOST_SWITCHED]:
-            tried = self._switched(parted)
-            if tried:
+        for parted in neighbour.parted[:_MOST_SWITCHED]:
+            switch = self._switched(parted)
+            if switch:
                 way = "false" if parted.was else "true"
                 there = f"; with that test {way} each time, the command passes"
-                clue = telling.clue(parted, found.says, switched=there)
-                return replace(clue, trials=(*found.trials, *tried))
-        return replace(telling.clue(found.parted[0], found.says), trials=found.trials)
+                clue = telling.clue(parted, neighbour.says, switched=there)
+                return replace(clue, trials=(*neighbour.trials, *switch))
+        return replace(telling.clue(neighbour.parted[0], neighbour.says), trials=neighbour.trials)
 
     def _switched(self, parted: Divergence) -> tuple[int, ...]:
         """Run the command with a test that goes the other way, and with its own text; return both."""

@@ -149,7 +149,7 @@ def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
 
 def _packages(error: KeptError) -> list[str]:
     """Return the folders of the installed packages that the user's code has called on the way."""
-    found: dict[str, None] = {}
+    packages: dict[str, None] = {}
     is_below = False
     for each in error.frames:
         path = each.frame.path
@@ -157,5 +157,5 @@ def _packages(error: KeptError) -> list[str]:
         for folder in _INSTALLED if is_below else ():
             head, _, tail = path.partition(folder)
             if tail:
-                found[head + folder + tail.partition(os.sep)[0]] = None
-    return list(found)
+                packages[head + folder + tail.partition(os.sep)[0]] = None
+    return list(packages)

@@ -44,7 +44,7 @@ def repaired_clue(
     if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
         return None
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
-    found = [
+    candidates = [
         (path, repair)
         for path in _files(baseline.outcome, dead)
         for repair in repairs_of(text_to_change(path))
@@ -52,7 +52,7 @@ def repaired_clue(
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
     # What the run is known to have had says most.
-    found.sort(
+    candidates.sort(
         key=lambda each: (
             not each[1].is_telling,
             each[1].hides,
@@ -61,7 +61,7 @@ def repaired_clue(
         )
     )
     spent = 0.0
-    for path, repair in found[:most]:
+    for path, repair in candidates[:most]:
         if spent > 2 * _MOST_SECONDS:
             return None
         number, outcome = run(AgentTasks(edit=(path, repair.text)))
@@ -90,10 +90,10 @@ def _with_call(
 
 
 def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Clue:
-    changed, control = trials
+    trial, control = trials
     return Clue(
         says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
-        why=f"trial {changed} ran with that change and passed; trial {control} ran without it and failed",
+        why=f"trial {trial} ran with that change and passed; trial {control} ran without it and failed",
         path=path,
         line=repair.line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
@@ -104,12 +104,12 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
 
 def _files(outcome: Outcome, dead: Dead | None) -> list[str]:
     """Return the user's files that have run, as far as is known: those of the failure first."""
-    found: dict[str, None] = {}
-    told = (path for each in pythons_in(outcome.evidence) for path in each.files)
-    for path in [*(() if dead is None else _of_failure(dead)), *told]:
+    files: dict[str, None] = {}
+    paths = (path for each in pythons_in(outcome.evidence) for path in each.files)
+    for path in [*(() if dead is None else _of_failure(dead)), *paths]:
         if is_user_code(path) and path.endswith(".py"):
-            found.setdefault(os.path.realpath(path))
-    return list(found)
+            files.setdefault(os.path.realpath(path))
+    return list(files)
 
 
 def _of_failure(dead: Dead) -> Iterator[str]:

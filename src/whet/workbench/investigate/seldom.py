@@ -31,16 +31,16 @@ def seldom_failure(
     Only what surrounds the program is changed: other processes keep the processors busy.
     """
     busy = next(each.room for each in AMPLIFIERS if each.name == "cpu-load")
-    found = _runs_until_bad(session, trial, place)
-    if found:
-        return trial, *found, "as it is"
+    failure = _runs_until_bad(session, trial, place)
+    if failure:
+        return trial, *failure, "as it is"
     assert busy is not None
     room = session.bench.settled(busy.beside(trial.limits.room or Room()))
     loaded = replace(trial, limits=replace(trial.limits, room=room))
     with suppress(WhetError):  # this machine can't be kept busy
-        found = _runs_until_bad(session, loaded, place)
-        if found:
-            return loaded, *found, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
+        failure = _runs_until_bad(session, loaded, place)
+        if failure:
+            return loaded, *failure, f"with all processors busy (`--cpu-load {busy.cpu_load}`)"
     return None
 
 

@@ -15,7 +15,7 @@ _SMALL_BYTES = 1 << 20
 
 
 def space_words(
-    failure: Failure, trial: Trial, path: str = "", met: PathFacts | None = None
+    failure: Failure, trial: Trial, path: str = "", facts: PathFacts | None = None
 ) -> str:
     """Return which file system is full, and how to have that at once, in a sentence.
 
@@ -23,24 +23,26 @@ def space_words(
         failure: for lack of space, and of no limit that whet has put around the trial.
         trial: what failed.
         path: the file that could not be written, if that is known.
-        met: what was true of it when that failed, as the program saw it; None: that isn't known.
+        facts: what was true of it when that failed, as the program saw it; None: that isn't known.
     """
-    named = path or path_named(failure.summary)
-    path = named or temporary_folder(trial.environment)
+    path_shown = path or path_named(failure.summary)
+    path = path_shown or temporary_folder(trial.environment)
     now = file_system_of(path)
-    if met is not None and met.file_system:
+    if facts is not None and facts.file_system:
         says = (
-            f"it was on {met.file_system} mounted at `{met.mount_point}`, with"
-            f" {shown_bytes(met.free_bytes)} free of {shown_bytes(met.total_bytes)} when it failed"
+            f"it was on {facts.file_system} mounted at `{facts.mount_point}`, with"
+            f" {shown_bytes(facts.free_bytes)} free of {shown_bytes(facts.total_bytes)} when it failed"
         )
-        if now is None or (now.kind, now.point) != (met.file_system, met.mount_point):
+        if now is None or (now.kind, now.point) != (facts.file_system, facts.mount_point):
             return f"{says}; that file system exists only inside the program"
         return f"{says}{_at_once(path)}"
     if now is None:
         return f"`{path}` is on a file system that whet knows nothing about"
     files = "" if now.free_files is None else f" and {now.free_files} files"
     what = (
-        f"`{path}`" if named else f"the program doesn't name a file; `{path}`, for temporary files,"
+        f"`{path}`"
+        if path_shown
+        else f"the program doesn't name a file; `{path}`, for temporary files,"
     )
     has_space = now.free_bytes > _SMALL_BYTES and now.free_files != 0
     since = (

@@ -30,8 +30,8 @@ class Steps:
     @property
     def numbers(self) -> tuple[int, ...]:
         """The trials of the step that is under way that were judged."""
-        told = self.session.log.told[self._told :]
-        return tuple(dict.fromkeys(each for each in told if each is not None))
+        numbers_so_far = self.session.log.told[self._told :]
+        return tuple(dict.fromkeys(each for each in numbers_so_far if each is not None))
 
     def conclude(self, result: str) -> None:
         """Say what came of the step that is under way."""
@@ -41,7 +41,7 @@ class Steps:
     def step(self, title: str, reason: str) -> Generator[None, None, None]:
         """Do one step; without a conclusion it leaves no trace in the report."""
         self._restart()
-        started = time.monotonic()
+        start = time.monotonic()
         self.session.emit(StepStarted(title=title, reason=reason))
         try:
             yield
@@ -49,7 +49,7 @@ class Steps:
             self._result = "; ".join(filter(None, (self._result, _cut_short(error))))
             raise
         finally:
-            self._finish(title, reason, started)
+            self._finish(title, reason, start)
 
     def leave_out(self, title: str, reason: str, why: str) -> None:
         """Say of a step that it isn't begun, and why."""
@@ -61,20 +61,20 @@ class Steps:
         log = self.session.log
         self._begun, self._told, self._result = len(log.begun), len(log.told), ""
 
-    def _finish(self, title: str, reason: str, started: float) -> None:
+    def _finish(self, title: str, reason: str, start: float) -> None:
         if not self._result:
             return
         log = self.session.log
-        begun = tuple(log.begun[self._begun :])
+        trials = tuple(log.begun[self._begun :])
         self.session.emit(StepFinished(title=title, result=self._result))
         self.done.append(
             Step(
                 title=title,
                 reason=reason,
                 result=self._result,
-                trials=len(begun) + log.told[self._told :].count(None),
-                numbers=begun,
-                wall_seconds=time.monotonic() - started,
+                trials=len(trials) + log.told[self._told :].count(None),
+                numbers=trials,
+                wall_seconds=time.monotonic() - start,
             )
         )
 

@@ -16,11 +16,11 @@ def named_trials(
     clues: Iterable[Clue], reproduction: Reproduction, history: VersionSearch | None
 ) -> tuple[int, ...]:
     """Return the numbers of the trials that a report names, in their order."""
-    tested = () if history is None else history.tested
+    versions = () if history is None else history.tested
     numbers = {
         *reproduction.trials,
         *(number for clue in clues for number in clue.trials),
-        *(each.trial for each in tested if each.trial is not None),
+        *(each.trial for each in versions if each.trial is not None),
     }
     return tuple(sorted(numbers))[:_MOST]
 
@@ -30,11 +30,11 @@ def tried_trials(
 ) -> tuple[TriedTrial, ...]:
     """Return what trials did, and in which step."""
     titles = {number: step.title for step in steps for number in step.numbers}
-    found: list[TriedTrial] = []
+    trials: list[TriedTrial] = []
     for number in numbers:
         with suppress(UnknownTrial):
             entry = notebook.trial(number)
-            found.append(
+            trials.append(
                 TriedTrial(
                     number=number,
                     step=titles.get(number, ""),
@@ -42,7 +42,7 @@ def tried_trials(
                     did="it hasn't ended" if entry.outcome is None else _did(entry.outcome),
                 )
             )
-    return tuple(found)
+    return tuple(trials)
 
 
 def _did(outcome: Outcome) -> str:

@@ -12,10 +12,10 @@ def why_unreached(trial: Trial, outcome: Outcome) -> str:
     """Return why the Python that failed can't be looked at closely; empty: it can, or is none."""
     frames = () if outcome.failure is None else outcome.failure.frames
     pythons = pythons_in(outcome.evidence)
-    told = {path for each in pythons for path in each.files}
+    reported_files = {path for each in pythons for path in each.files}
     own = [os.path.realpath(Path(trial.cwd, each.path)) for each in frames if each.in_user_code]
     files = [path for path in own if Path(path).is_file()]
-    if not frames or told & set(own) or (pythons and not files):
+    if not frames or reported_files & set(own) or (pythons and not files):
         return ""
     where = f"that runs {Path(files[-1]).name} " if files else ""
     return (

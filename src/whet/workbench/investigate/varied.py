@@ -199,10 +199,14 @@ def _cause(sweep: _Sweep, control: int, check: Check, at: Placing, confirm: Conf
     )
 
 
-def _clue(place: _Place, found: list[tuple[int, Variation]], control: int, at: Placing) -> Clue:
+def _clue(
+    place: _Place, variations: list[tuple[int, Variation]], control: int, at: Placing
+) -> Clue:
     path, line = place
-    number, best = found[0]
-    also = f", as with {len(found) - 1} more changes of that line" if len(found) > 1 else ""
+    number, best = variations[0]
+    also = (
+        f", as with {len(variations) - 1} more changes of that line" if len(variations) > 1 else ""
+    )
     return Clue(
         says=f"with `{best.new}` instead of `{best.old}` at {at(path, line)} the command passes",
         why=f"trial {number} ran with that change and passed{also}; trial {control} ran without it"

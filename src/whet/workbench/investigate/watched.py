@@ -36,13 +36,13 @@ def watched_clue(
         sources: the user's files by path.
         looks: number of instrumented runs; it passed in each.
     """
-    seen = f"it passed in each of {looks} instrumented runs, which are slower"
+    sentence = f"it passed in each of {looks} instrumented runs, which are slower"
     asks = _who_asks(sources)
     if asks is not None:
         path, line, call = asks
         where = Placing(trial.cwd)(path, line)
         return Clue(
-            says=f"{seen}, and {where} asks whether it is being watched (`{call}`): then it "
+            says=f"{sentence}, and {where} asks whether it is being watched (`{call}`): then it "
             "does something else",
             why=_WHY,
             path=path,
@@ -57,13 +57,13 @@ def watched_clue(
             for each in helping
         )
         return Clue(
-            says=f"{seen}, and it fails less often {with_them}: it depends on timing; `"
+            says=f"{sentence}, and it fails less often {with_them}: it depends on timing; `"
             "whet repeat --amplify` makes it more frequent",
             why=_WHY,
         )
     slow = " and ".join(f"`{each.toggle.name}`" for each in turned)
     return Clue(
-        says=f"{seen}, and failed with {slow} as without: it depends on timing, like bugs that "
+        says=f"{sentence}, and failed with {slow} as without: it depends on timing, like bugs that "
         "go away under "
         "a debugger; `whet repeat --amplify` makes it more frequent",
         why=_WHY,
