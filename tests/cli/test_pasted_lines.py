@@ -1,6 +1,7 @@
 """A line to paste is run before it is printed, and carries nothing that its failure doesn't need."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -127,3 +128,28 @@ def test_the_line_of_a_trial_is_tried_without_its_program(whet: Whet) -> None:
     assert (whet.folder / "ran").read_text() == before
     pasted(found["line"], Path("/"))
     assert (whet.folder / "ran").read_text() == before * 2
+
+
+def test_the_line_to_repeat_a_command_asks_for_the_same_trial(whet: Whet) -> None:
+    whet.write("in.txt", "3\n")
+    code = "import os, sys; print('n =', sys.stdin.read(), len(os.environ['API_TOKEN']), sys.argv)"
+    words = (
+        "--env", "A=it's", "--env", "API_TOKEN=hunter22x", "--stdin", "in.txt", "--timeout", "50",
+        "--reset", "touch 'a b'", "--reset-try", "false", "--measure", "n=n = ([0-9]+)",
+        "--bad-if", "n > 2", "--stack", "4M",
+    )  # fmt: skip
+    said = whet("repeat", "-n", "2", *words, "--", PYTHON, "-c", code, "two words", "x\udcffy")
+    line = re.findall(r"`(whet repeat -n .*)`", said.stdout)[-1]
+    assert "hunter22x" not in line
+
+    called = line.replace("whet repeat -n 1", f"{PYTHON} -m whet repeat -n 1", 1)
+    again = subprocess.run(
+        ["sh", "-c", re.sub(r"-n [0-9]+", "-n 1", called, count=1)], capture_output=True,
+        check=False, cwd=whet.folder, env={**os.environ, **whet.environment, "API_TOKEN": "hunter22x"},
+    )  # fmt: skip
+
+    assert b"failed in 1 of 1" in again.stdout, again.stderr
+    trials = json.loads(whet("log", "--all", "--json").stdout)["trials"]
+    last, first = trials[0]["spec"], trials[-1]["spec"]
+    for name in ("command", "environment", "stdin", "reset", "limits", "measures"):
+        assert last[name] == first[name], name

@@ -18,7 +18,7 @@ HOW_IT_IS_KNOWN = {
     "cli/options/log_filter": SHOWN,
     "cli/options/reader_question": "installs: asked first, and run if the user says so",
     "cli/verbs/records/show": SHOWN,
-    "cli/verbs/trials/repeat": "the words of the run that has just ended, with another number",
+    "cli/options/line_of_request": "asks for the run that has just ended, with another number",
     "desk/script": PART,
     "evidence/calls/call_words": "no shell line: a path in a sentence",
     "host/code/project": "adopts: changes what the user has, so it is his to run",

@@ -7,6 +7,7 @@ import click
 from whet.cli.console import answer, answer_json
 from whet.cli.display.amplified import amplified_json, amplified_lines
 from whet.cli.display.progress import Progress
+from whet.cli.options.line_of_request import line_of_request
 from whet.cli.options.trial import (
     Share,
     TrialCommand,
@@ -18,10 +19,7 @@ from whet.cli.options.trial import (
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_count, shown_seconds
-from whet.core.text.shell_words import joined
-from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.host.trial.trial_secrets import for_shell
 from whet.search.flaky.rates import Enough
 from whet.workbench.toggle.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.trials.bench import open_workbench
@@ -243,11 +241,8 @@ def _advice(repetition: Repetition, request: TrialRequest) -> str:
 
 
 def _again(request: TrialRequest, runs: int) -> str:
-    """Return the line that repeats it ``runs`` times, under the same limits."""
-    limit_set = ["--limits", request.limit_set] if request.limit_set else []
-    limits = [*limit_set, *request.limits.options]
-    trial, _ = for_shell(Trial(command=request.command, cwd=""))
-    return joined(["whet", "repeat", "-n", str(runs), *limits, "--", *trial.command])
+    """Return the line that repeats it ``runs`` times, in the same way."""
+    return line_of_request(["whet", "repeat", "-n", str(runs)], request)
 
 
 def _percent(share: float) -> str:
