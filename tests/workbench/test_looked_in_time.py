@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Sureness
+from whet.core.observations.evidence import STACKS
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.investigate import clues
 from whet.workbench.investigate.clues import Closer
@@ -76,3 +78,21 @@ def test_a_run_that_is_ended_by_its_limit_leaves_its_steps(
     assert "the loop at main.py:3 did not end" in clue.says
     assert "`left` was 1" in clue.says
     assert clue.sureness is Sureness.SEEN
+
+
+def test_what_the_deadline_ends_is_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(HANGS)
+    monkeypatch.chdir(tmp_path)
+    with open_workbench({**os.environ, "WHET_DIR": str(tmp_path / "w")}) as bench:
+        request = TrialRequest(command=(sys.executable, "main.py"))
+        trial = bench.build_trial(request)
+        tasks = AgentTasks(keeps_locals=True)
+        session = Session(bench=bench, verb="investigate", request=request, tasks=tasks)
+        limited = replace(session, deadline=time.monotonic() + 1)
+        with pytest.raises(OutOfTimeError):
+            reproduce(limited, trial, attempts=1)
+        (entry,) = bench.notebook.entries()
+
+        assert list(bench.notebook.evidence_of(entry.number, STACKS)) == []

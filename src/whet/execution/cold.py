@@ -49,6 +49,7 @@ Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]
 Observe: TypeAlias = Callable[[Trial], "tuple[str, str] | None"]
 """Returns the folder where whet records a trial's accesses, and its git folder; or None."""
 
+_LEAST_SECONDS = 0.05
 _SIGNALLED = 128
 """A shell and most launchers exit with this number plus the signal's."""
 
@@ -78,6 +79,7 @@ class ColdExecutor:
         keep_looks: Callable[[bytes], str] | None = None,
         tasks: AgentTasks = NO_TASKS,
         clears_temporary: bool = False,
+        deadline: float | None = None,
     ) -> None:
         """Make an executor.
 
@@ -96,6 +98,8 @@ class ColdExecutor:
             keep_looks: keeps what was noted and returns its digest.
             tasks: what the agents in the programs are to observe.
             clears_temporary: what they leave in ``$TMPDIR`` goes when the executor is closed.
+            deadline: when nobody waits for a trial any more, in seconds of `time.monotonic`: what
+                is killed then is not looked at.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -111,6 +115,7 @@ class ColdExecutor:
         self._keep_looks = keep_looks
         self._tasks = tasks
         self._clears_temporary = clears_temporary
+        self._deadline = float("inf") if deadline is None else deadline
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -206,19 +211,7 @@ class ColdExecutor:
             def stacks(pid: int) -> Stacks:
                 for each in following:
                     each.note_waiting()
-                from whet.host.inspect.stacks import take_stacks
-
-                wants_stacks = trial.hang_seconds is not None or self._tasks.keeps_locals
-                if not wants_stacks and not waits_for_ever(pid):
-                    return take_stacks(pid, agent_folder)
-                from whet.host.inspect.spying import stacks_of_tree
-
-                evidence = stacks_of_tree(
-                    pid, agent_folder, looks_again=wants_stacks
-                )  # before anything else stops it
-                sample = replace(take_stacks(pid, agent_folder), evidence=(evidence,))
-                self._tasks.ask_before_end(pid, agent_folder)
-                return sample
+                return self._stacks(trial, pid, agent_folder)
 
             def first_sight(pid: int) -> tuple[Frame, ...]:
                 from whet.host.inspect.stacks import first_report
@@ -259,6 +252,26 @@ class ColdExecutor:
                 return _with_late_saves(outcome, program)
 
             return run(None) if self._perform is None else self._perform(slot, program, run)
+
+    def _stacks(self, trial: Trial, pid: int, agent_folder: Path) -> Stacks:
+        """Return where a command stands that is about to be killed, if somebody waits for that."""
+        left = self._deadline - time.monotonic()
+        if left < _LEAST_SECONDS:
+            return Stacks()
+        from whet.host.inspect.stacks import take_stacks
+
+        wants_stacks = trial.hang_seconds is not None or self._tasks.keeps_locals
+        if not wants_stacks and not waits_for_ever(pid):
+            return take_stacks(pid, agent_folder)
+        from whet.host.inspect.spying import SECOND_LOOK_SECONDS, stacks_of_tree
+
+        looks_again = wants_stacks and left > SECOND_LOOK_SECONDS
+        evidence = stacks_of_tree(
+            pid, agent_folder, looks_again=looks_again
+        )  # before anything else stops it
+        sample = replace(take_stacks(pid, agent_folder), evidence=(evidence,))
+        self._tasks.ask_before_end(pid, agent_folder)
+        return sample
 
     def _again(self, job: "_Job", workplace: Workplace) -> Program:
         """Return the program once more; it may have written to its payloads.

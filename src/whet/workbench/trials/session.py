@@ -219,6 +219,7 @@ class Session:
             keep_looks=bench.notebook.blobs.put_bytes,
             tasks=self.tasks,
             clears_temporary=self.clears_temporary,
+            deadline=self.deadline,
         ) as cold:
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record or self.record, self._finish)
