@@ -415,6 +415,15 @@ def test_a_shortage_is_told_from_other_exceptions(last_line: str, kind: FailureK
     assert signature_in(TRACEBACK.rsplit("ValueError", 1)[0] + last_line + "\n").kind is kind
 
 
+def test_a_shortage_is_told_in_two_sentences_without_the_numbers_of_the_moment() -> None:
+    end = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.11 GiB."
+    failure = failure_in(TRACEBACK.rsplit("ValueError", 1)[0] + end + "\n")
+
+    assert (
+        failure.summary == "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB"
+    )
+
+
 def test_how_much_memory_was_asked_for_does_not_count() -> None:
     start = TRACEBACK.rsplit("ValueError", 1)[0] + "torch.OutOfMemoryError: CUDA out of memory. "
     one = start + "Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.11 GiB.\n"

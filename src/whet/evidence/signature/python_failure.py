@@ -10,11 +10,12 @@ from whet.evidence.printed.python_traceback import Traceback
 from whet.evidence.signature.message import normalise
 from whet.evidence.signature.ownership import OwnedFrame, Owner, Ownership, own
 from whet.evidence.signature.place import Place, place_of
-from whet.evidence.signature.shortage import first_sentence, shortage_of
+from whet.evidence.signature.shortage import first_sentence, first_sentences, shortage_of
 from whet.evidence.signature.site import has_site, site_of
 from whet.evidence.signature.wording import canonical_type
 
 SUMMARY_CHARACTERS = 200
+_SHORTAGES = {FailureKind.OUT_OF_MEMORY, FailureKind.NO_SPACE_LEFT}
 _CAUSES = 10
 _FRAMES = 200
 _OUTER_FRAMES = 20
@@ -63,7 +64,7 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
             library_function=place.library_function,
             causes=(*causes, called) if called else causes,
         ),
-        summary=said(raised.exception, raised.message),
+        summary=said(raised.exception, _shown_message(raised.message, kind)),
         site=_site(raised, kind, ownership),
         frames=shown([frame.frame for frame in frames]),
     )
@@ -129,12 +130,16 @@ def _raised(traceback: Traceback) -> _Raised:
 
 
 def _message(raised: _Raised, kind: FailureKind, ownership: Ownership) -> str:
-    if kind in {FailureKind.OUT_OF_MEMORY, FailureKind.NO_SPACE_LEFT}:
+    if kind in _SHORTAGES:
         return normalise(first_sentence(raised.message))
     if not raised.leaves:
         return normalise(_as_raised(raised), _source(raised, ownership))
     own_message = normalise(_SUB_EXCEPTIONS.sub("", raised.message))
     return normalise("\n".join([own_message, *sorted(_leaf_messages(raised.leaves))]))
+
+
+def _shown_message(message: str, kind: FailureKind) -> str:
+    return first_sentences(message) if kind in _SHORTAGES else message
 
 
 def _as_raised(raised: _Raised) -> str:

@@ -33,5 +33,14 @@ def shortage_of(exception: str, message: str) -> FailureKind | None:
 
 def first_sentence(message: str) -> str:
     """Return how a report of a shortage starts; what follows are the numbers of the moment."""
+    return _sentences(message)[0]
+
+
+def first_sentences(message: str) -> str:
+    """Return what a report of a shortage says to a reader: what ran out, and what was asked for."""
+    return ". ".join(_sentences(message)[:2])
+
+
+def _sentences(message: str) -> list[str]:
     line = message.strip().split("\n", 1)[0]
-    return re.split(r"(?<=[a-z\]])\. |\. (?=[A-Z])", line, maxsplit=1)[0]
+    return re.split(r"(?<=[a-z\]])\. |\. (?=[A-Z])", line, maxsplit=2)
