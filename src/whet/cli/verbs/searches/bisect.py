@@ -29,6 +29,7 @@ from whet.report.history_line import history_line
 from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import VersionSearch
+from whet.workbench.trials.request import TrialRequest
 from whet.workbench.versions.history_sentence import history_sentence
 from whet.workbench.versions.noisy_versions import CONFIDENCE, FIRST_RUNS, Noise
 from whet.workbench.versions.setups import Setup
@@ -140,31 +141,8 @@ def command(
     /,
     ends: tuple[str, ...],
     *,
-    repo: str,
-    paths: tuple[str, ...],
-    first_parent: bool,
-    setup: str,
-    setup_reads: tuple[str, ...],
-    as_of_commit: bool,
-    carry: tuple[str, ...],
-    package: str,
-    pre: bool,
-    as_of_release: bool,
-    terms: str,
-    confidence: float | None,
-    rate: float | None,
-    good_rate: float | None,
-    end_runs: int,
-    resume: bool,
     log: str,
     picture: str,
-    hunks: bool,
-    working_tree: bool,
-    attempts: bool,
-    packages: bool,
-    pythons: str,
-    budget: float | None,
-    jobs: int | None,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -184,41 +162,13 @@ def command(
     one version is likely enough; --confidence, --rate or --good-rate ask for that from the start.
     """
     request = trial_request(ctx)
-    if packages and not pythons:
+    if ctx.params["packages"] and not ctx.params["pythons"]:
         from whet.cli.verbs.searches.packages import search_packages
 
         return search_packages(ctx, ends, request)
-    if working_tree:
-        return _search_working_tree(ctx, ends)
-    if attempts:
-        _refuse_ends(ctx, ends, "--attempts", "the commits that it ran on before")
-        ends = ("now",)
-    if package and (hunks or log or setup or as_of_commit or carry or first_parent):
-        raise BadUsage(
-            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are for commits, but `--package` searches releases",
-            hint="leave them out, or search the package's own repository: `--repo DIR`",
-        )
-    good, bad = ("", "") if pythons and not ends else _ends(ends, package or pythons)
-    options = BisectOptions(
-        good=good,
-        bad=bad,
-        repository=repo,
-        paths=paths,
-        package=package,
-        pins=pinned(ctx.params["pins"], package),
-        pythons=pythons,
-        terms=terms,
-        with_prereleases=pre,
-        as_of_release=as_of_release,
-        budget=Budget(wall_seconds=budget),
-        jobs=jobs,
-        noise=noise_of(confidence, rate, good_rate, end_runs),
-        is_line=first_parent,
-        setup=Setup(command=setup, reads=setup_reads, as_of_commit=as_of_commit, carried=carry),
-        hunks=hunks,
-        attempts=attempts,
-        is_resumed=resume,
-    )
+    if ctx.params["working_tree"]:
+        return _search_working_tree(ctx, ends, request)
+    options = _options(ctx, ends)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         search = bisect(bench, request, options)
     for name, text in ((log, search.log), (picture, picture and history_line(search))):
@@ -226,6 +176,49 @@ def command(
             write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
     _answer(search, as_json=as_json)
     return 0 if search.stopped.is_answer else INCOMPLETE
+
+
+def _options(ctx: click.Context, ends: tuple[str, ...]) -> BisectOptions:
+    """Return what the options say.
+
+    Raises:
+        BadUsage: if they contradict each other.
+    """
+    values = ctx.params
+    package, pythons = values["package"], values["pythons"]
+    if values["attempts"]:
+        _refuse_ends(ctx, ends, "--attempts", "the commits that it ran on before")
+        ends = ("now",)
+    of_commits = ("hunks", "log", "setup", "as_of_commit", "carry", "first_parent")
+    if package and any(values[name] for name in of_commits):
+        raise BadUsage(
+            "`--hunks`, `--log`, `--setup`, `--as-of-commit`, `--carry` and `--first-parent` are for commits, but `--package` searches releases",
+            hint="leave them out, or search the package's own repository: `--repo DIR`",
+        )
+    good, bad = ("", "") if pythons and not ends else _ends(ends, package or pythons)
+    return BisectOptions(
+        good=good,
+        bad=bad,
+        repository=values["repo"],
+        paths=values["paths"],
+        package=package,
+        pins=pinned(values["pins"], package),
+        pythons=pythons,
+        terms=values["terms"],
+        with_prereleases=values["pre"],
+        as_of_release=values["as_of_release"],
+        budget=Budget(wall_seconds=values["budget"]),
+        jobs=values["jobs"],
+        noise=_noise(values["confidence"], values["rate"], values["good_rate"], values["end_runs"]),
+        is_line=values["first_parent"],
+        setup=Setup(
+            command=values["setup"], reads=values["setup_reads"],
+            as_of_commit=values["as_of_commit"], carried=values["carry"],
+        ),
+        hunks=values["hunks"],
+        attempts=values["attempts"],
+        is_resumed=values["resume"],
+    )  # fmt: skip
 
 
 def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
@@ -239,7 +232,7 @@ def _ends(ends: tuple[str, ...], subject: str) -> tuple[str, str]:
     return ends_of(ends)
 
 
-def noise_of(
+def _noise(
     confidence: float | None, rate: float | None, good_rate: float | None, end_runs: int
 ) -> Noise:
     """Return what the options say of a failure that comes only sometimes.
@@ -266,13 +259,12 @@ def noise_of(
     )
 
 
-def _search_working_tree(ctx: click.Context, ends: tuple[str, ...]) -> int:
+def _search_working_tree(ctx: click.Context, ends: tuple[str, ...], request: TrialRequest) -> int:
     values = ctx.params
     _refuse_ends(ctx, ends, "--working-tree", "your uncommitted edits")
     options = BisectOptions(
         good="", bad="", budget=Budget(wall_seconds=values["budget"]), jobs=values["jobs"]
     )
-    request = trial_request(ctx)
     quiet = values["as_json"]
     with Progress(quiet=quiet) as progress, open_workbench(observer=progress) as bench:
         part = bisect_working_tree(bench, request, options)
