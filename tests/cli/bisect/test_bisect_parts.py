@@ -105,7 +105,7 @@ def test_outside_git_attempts_and_their_hunks_are_searched_and_the_code_of_each_
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--working-tree", "HEAD"), "`--working-tree` searches what is not committed here"),
+        (("--working-tree", "HEAD"), "`--working-tree` searches your uncommitted edits"),
         (
             ("--attempts", "--terms", "a,b"),
             "`--attempts` searches the commits that it ran on before",

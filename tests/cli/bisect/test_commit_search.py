@@ -126,8 +126,8 @@ def test_a_search_that_was_killed_goes_on_from_what_is_known(whet: Whet) -> None
     assert "there is no earlier search of this command here" in never.stderr
     assert again["first_bad"] == commits[17][:10]
     # Both ends and both sides of the answer are run again. What the latter did before counts as
-    # well, so that fewer runs are left to be made again.
-    assert len(calls.read_text().split()) - first <= 6
+    # well, so that fewer runs are left to be made again. So is the line to paste.
+    assert len(calls.read_text().split()) - first <= 7
     looked, before = again["looked_again"], searched["looked_again"]
     assert isinstance(looked, dict)
     assert isinstance(before, dict)
@@ -498,7 +498,7 @@ def test_a_setup_that_may_read_everything_runs_on_every_commit(whet: Whet) -> No
 
     assert found["first_bad"] == commits[12][:10]
     assert isinstance(found["tested"], list)
-    assert len(setups(log)) == len(found["tested"])
+    assert len(setups(log)) == len(found["tested"]) + 1  # and for the line to paste
 
 
 def test_what_a_program_does_to_a_setup_is_not_there_on_the_next_commit(whet: Whet) -> None:

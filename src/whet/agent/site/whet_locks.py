@@ -37,6 +37,13 @@ _AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading"
 # The last two are those of a closer look.
 
 
+def _parts(value: Any) -> list[tuple[Any, Any]]:
+    kind = type(value)
+    if kind in (list, tuple):
+        return list(enumerate(value))
+    return list(value.items()) if kind is dict else []
+
+
 def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, Any]], None]]:
     """Return what to call when `threading` has been imported.
 
@@ -130,12 +137,7 @@ class _Waits:
             for name, value in list(space.items()):
                 if value is owner:
                     return name
-                pairs: Any = ()
-                if type(value) in (list, tuple):
-                    pairs = list(enumerate(value))
-                elif type(value) is dict:
-                    pairs = list(value.items())
-                for key, part in pairs[:_MOST_PARTS]:
+                for key, part in _parts(value)[:_MOST_PARTS]:
                     if part is owner and type(key) in (int, str):
                         return "{}[{!r}]".format(name, key)
         return ""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
+from whet.core.text.record import items_of
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import ARRAY, Value
 
@@ -79,7 +80,7 @@ def _rarer(fact: str, first: str, second: str, known: Iterable[Value]) -> str:
 
 def _fact(value: Value, fact: str) -> str:
     held = value.facts.get(fact, "")
-    return "x".join(map(str, held)) if isinstance(held, list) else str(held)
+    return "x".join(map(str, items_of(held))) if isinstance(held, list) else str(held)
 
 
 def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:

@@ -91,7 +91,8 @@ class Steps:
 
     def begin(self) -> None:
         """Follow what this thread calls from now on."""
-        sys.addaudithook(lambda *heard: self._hear(*heard) if heard[0] in _HEARD else None)
+        hears: Callable[..., object] = self._hear
+        sys.addaudithook(lambda name, given: hears(name, given) if name in _HEARD else None)
         if not self._type:
             __import__("atexit").register(self._write)
         try:
