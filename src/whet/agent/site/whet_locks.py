@@ -37,11 +37,16 @@ _AROUND_LOCKS = {("threading", "Condition"), ("threading", "Lock"), ("threading"
 # The last two are those of a closer look.
 
 
+_PAIRS: dict[Any, Callable[[Any], Any]] = {
+    list: enumerate,
+    tuple: enumerate,
+    dict: lambda held: held.items(),
+}
+
+
 def _parts(value: Any) -> list[tuple[Any, Any]]:
-    kind = type(value)
-    if kind in (list, tuple):
-        return list(enumerate(value))
-    return list(value.items()) if kind is dict else []
+    pairs = _PAIRS.get(type(value))
+    return [] if pairs is None else list(pairs(value))
 
 
 def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, Any]], None]]:

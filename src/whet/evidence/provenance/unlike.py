@@ -80,7 +80,7 @@ def _rarer(fact: str, first: str, second: str, known: Iterable[Value]) -> str:
 
 def _fact(value: Value, fact: str) -> str:
     held = value.facts.get(fact, "")
-    return "x".join(map(str, items_of(held))) if isinstance(held, list) else str(held)
+    return "x".join(map(str, items_of(held))) if fact == "shape" else str(held)
 
 
 def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:
