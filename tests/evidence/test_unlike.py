@@ -55,8 +55,13 @@ def test_what_two_arrays_differ_in_is_what_the_error_speaks_of(
         ("index 7 is out of bounds for axis 0 with size 5", array([5]), array([3])),
         ("division by zero", array([2]), array([2], "float64", "cpu")),
         ("CUDA error: out of memory", array([2]), array([2])),
+        (
+            "CUDA error: no kernel image is available for execution on the device",
+            array([2]), array([2], device="cpu"),
+        ),
+        ("CUDA error: misaligned address", array([2]), array([2], device="cuda:1")),
     ],
-)
+)  # fmt: skip
 def test_a_difference_that_the_error_does_not_speak_of_is_none(
     message: str, one: Value, other: Value
 ) -> None:
@@ -65,7 +70,7 @@ def test_a_difference_that_the_error_does_not_speak_of_is_none(
 
 def test_the_odd_one_is_the_one_that_most_arrays_of_the_program_are_unlike() -> None:
     one, other = array([2]), array([2], device="cpu")
-    unlike = unlike_in("tensors on two devices", [one, other], [one, other, array([9]), one])
+    unlike = unlike_in("not on the same device", [one, other], [one, other, array([9]), one])
 
     assert unlike is not None
     assert unlike.odd == "cpu"

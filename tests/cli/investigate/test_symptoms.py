@@ -135,6 +135,50 @@ def test_a_bad_value_is_led_back_through_decorators_that_pass_their_arguments_on
     assert "`find` at main.py:15 ended after line 16 without a `return`" in cause["says"]
 
 
+_MEAN = """
+def keep(rows, least):
+    return [row for row in rows if row["score"] > least]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+for rows in ([{"score": 12}], [{"score": 3}, {"score": 9}]):
+    print(mean([row["score"] for row in keep(rows, 10)]))
+"""
+_MAPPED = """
+from functools import partial
+
+
+def scale(factor, row):
+    return row["value"] * factor
+
+
+run = partial(scale, {"m": 1.0}.get("mm"))
+print(list(map(run, [{"value": 250}])))
+"""
+
+
+def test_a_mean_of_nothing_is_led_back_to_what_left_all_out(whet: Whet) -> None:
+    whet.write("main.py", _MEAN)
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+    (cause, *_) = json.loads(said.stdout)["clues"]
+
+    assert (cause["line"], cause["sureness"]) == (3, "seen")
+    assert "`values` is empty at main.py:7. It was made at main.py:3" in cause["says"]
+    assert '`row["score"] > least` at main.py:3 was false all 2 times' in cause["says"]
+
+
+def test_where_the_way_of_the_bad_value_is_not_known_its_neighbour_is_not_blamed(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", _MAPPED)
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+
+    assert "of type int" not in said.stdout
+
+
 _ARRAYS = """
 class ndarray:
     def __init__(self, device):

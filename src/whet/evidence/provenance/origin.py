@@ -61,7 +61,7 @@ _BEGINNINGS = {"empty", "zero"}
 """A start value isn't a bad value: the question is why nothing was added to it."""
 _MOST_SOURCES = 8
 _DECISIVE_RANK = 2
-_CLEARLY = 2
+_CLEARLY, _NOT_LOST = 2, 99
 _MOST_VALUES = 2
 _EVER = 1 << 60
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
@@ -253,6 +253,7 @@ class Origin(Wording):
         step = tested_in(failing, self.sources)[1]
         if failing.error.type == "AttributeError":
             suspects = [each for each in suspects if each.value.kind != OBJECT]
+        lost = _NOT_LOST
         for number, suspect in enumerate(suspects[:_MOST_TRAILS]):
             if suspect.key:
                 trail = self.walk.part(suspect.holder, suspect.key, step, suspect.flaw)
@@ -260,21 +261,21 @@ class Origin(Wording):
                 trail = self.walk.back(
                     suspect.expr, failing.call, step, suspect.value, suspect.flaw
                 )
-            if not trail.hops:
-                continue
+            lost = lost if trail.hops else min(lost, suspect.rank)
+            if not trail.hops or suspect.rank - lost >= _CLEARLY:
+                continue  # where the likelier one came from is not known
             self.fallbacks |= fallbacks_on(trail, self.recording, self.sources)
             self._turn(trail)
             trail = self._of_zeros(failing, suspect, trail)
             others = [each.rank for each in suspects if each is not suspect]
             is_clear = not others or min(others) - suspect.rank >= _CLEARLY
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
-            is_firm = is_sure and trail.end not in {End.UNKNOWN, End.ABSENT}
-            is_firm = is_firm and not (
-                suspect.says in _BEGINNINGS and is_beginning(trail.expression)
-            )
-            is_firm = is_firm and not self.happened.divides_by_zero(trail)
-            is_firm = is_firm and not (
-                suspect.says == "None" and self.happened.is_from_outside(trail)
+            is_firm = (
+                is_sure
+                and trail.end not in {End.UNKNOWN, End.ABSENT}
+                and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
+                and not self.happened.divides_by_zero(trail)
+                and not (suspect.says == "None" and self.happened.is_from_outside(trail))
             )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             story = self._story(failing, suspect, trail, sureness)

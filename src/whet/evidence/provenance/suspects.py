@@ -263,7 +263,11 @@ def _operands(
     nodes = [node] if isinstance(node, ast.expr) else list(_expressions(node))
     for each in nodes:
         if is_division and isinstance(each, ast.BinOp):
-            yield each.right, walk.now.value(each.right, call, step)
+            divisor = walk.now.value(each.right, call, step)
+            if divisor is None:  # what it was made of tells: `len(rows)` of no rows
+                yield from walk.now.operands(each.right, call, step)
+            else:
+                yield each.right, divisor
             continue
         if isinstance(each, ast.Name | ast.Attribute | ast.Subscript):
             value = walk.now.value(each, call, step)

@@ -89,7 +89,9 @@ def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:
         return False
     if fact == "device":
         kinds = {first.partition(":")[0], second.partition(":")[0]}
-        return "device" in said or any(kind in said for kind in kinds - {"cpu"})
+        names = kinds if len(kinds) > 1 else {first, second}
+        is_asked_for = "same" in said and ("device" in said or any(kind in said for kind in kinds))
+        return is_asked_for or all(name in said for name in names)
     words = {*_WORD.findall(said), *_TENSOR.findall(said)}
     if fact == "dtype":
         return all(each in words or _CALLED.get(each, each) in words for each in (first, second))

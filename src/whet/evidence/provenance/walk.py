@@ -369,18 +369,20 @@ class Walk:
             self._hop(trail, element, at, value or target)
             self._follow(trail, element, inner, at, value or target)
             return
+        source = expr.generators[0].iter
+        gone_through = None if rounds else self.now.value(source, call, step)
+        if self._is_flawed(gone_through):  # it went through nothing
+            self._hop(trail, expr, step, target)
+            self._follow(trail, source, call, step, gone_through)
+            return
         self._finish(trail, End.MADE, expr, call, step, target)
 
     # ---- parts of objects and containers ----
 
     def _part_of(
-        self,
-        trail: Trail,
-        expr: ast.Attribute | ast.Subscript,
-        call: Call,
-        step: Step,
+        self, trail: Trail, expr: ast.Attribute | ast.Subscript, call: Call, step: Step,
         target: Value | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         holder = self.now.value(expr.value, call, step)
         if isinstance(expr, ast.Attribute):
             key = expr.attr
