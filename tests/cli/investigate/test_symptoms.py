@@ -170,6 +170,32 @@ def test_a_mean_of_nothing_is_led_back_to_what_left_all_out(whet: Whet) -> None:
     assert '`row["score"] > least` at main.py:3 was false all 2 times' in cause["says"]
 
 
+_FORGOTTEN = """
+def price(row):
+    if row["unit"] == "kg":
+        return row["value"] * 2
+
+
+prices = []
+for unit in UNITS:
+    prices.append(price({"unit": unit, "value": 3}))
+print(max(prices) + sum(prices))
+"""
+
+
+@pytest.mark.parametrize("units", ["['kg', 'lb']", "['lb', 'lb', 'lb']", "['kg', 'lb', 'kg']"])
+def test_a_none_among_what_is_added_or_compared_is_led_back_to_its_function(
+    whet: Whet, units: str
+) -> None:
+    whet.write("main.py", _FORGOTTEN.replace("UNITS", units))
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+    (cause, *_) = json.loads(said.stdout)["clues"]
+
+    assert cause["sureness"] == "seen"
+    assert "is None at main.py:10" in cause["says"]
+    assert "`price` at main.py:2 ended after line 3 without a `return`" in cause["says"]
+
+
 def test_where_the_way_of_the_bad_value_is_not_known_its_neighbour_is_not_blamed(
     whet: Whet,
 ) -> None:

@@ -416,12 +416,15 @@ def _of_zone(value: Value) -> Flaw:
 def _odd_parts(
     expr: ast.expr, value: Value, message: str, recording: Recording
 ) -> Iterator[Suspect]:
-    """Yield the part of a container whose type the message names, and most others have not."""
+    """Yield the part of a container whose type the message names: None, or a type of few parts."""
     named = {name.rpartition(".")[2] for name in _QUOTED.findall(message)}
     parts = [(key, part) for key, part in recording.parts(value) if value.kind == CONTAINER]
     kinds = Counter(part.type for _, part in parts)
-    for key, part in parts:
+    for key, part in sorted(parts, key=lambda each: not _is_none(each[1])):
         own = part.type.rpartition(".")[2]
+        if _is_none(part) and own in named:
+            yield Suspect(expr, part, "None", _is_none, 0, key, value)
+            return
         if own in named and kinds[part.type] * 2 < len(parts) and len(parts) > _LEAST_PARTS:
             yield Suspect(expr, part, f"of type {own}", OfType.of(part), 4, key, value)
             return
