@@ -170,6 +170,20 @@ def test_a_mean_of_nothing_is_led_back_to_what_left_all_out(whet: Whet) -> None:
     assert '`row["score"] > least` at main.py:3 was false all 2 times' in cause["says"]
 
 
+def test_beside_a_none_that_is_not_known_the_number_is_not_the_cause(whet: Whet) -> None:
+    whet.write(
+        "main.py",
+        "edges = {'a': [('b', 2)], 'b': [('c', None)]}\ntotal = 0\n"
+        "for a, b in ('ab', 'bc'):\n    total += dict(edges[a])[b]\n",
+    )
+    said = whet("investigate", "--json", "--", PYTHON, "main.py")
+
+    clues = json.loads(said.stdout)["clues"]
+    about_total = [each for each in clues if "`total` is" in each["says"]]
+    assert {each["sureness"] for each in about_total} <= {"possible"}
+    assert "of type int" not in said.stdout
+
+
 _FORGOTTEN = """
 def price(row):
     if row["unit"] == "kg":

@@ -387,8 +387,7 @@ def _suspect(
     expr: ast.expr, value: Value, others: Sequence[Value], error: str, message: str
 ) -> Suspect:
     flaw = flaw_of(value)
-    named = [name.rpartition(".")[2] for name in _QUOTED.findall(message)]
-    own = value.type.rpartition(".")[2]
+    own, named = value.type.rpartition(".")[2], _named_types(message)
     is_odd = bool(others) and shape_of(value) not in {shape_of(each) for each in others}
     rank = 6
     says, asks = "", None
@@ -400,7 +399,8 @@ def _suspect(
         says, asks, rank = value.as_array, OfType.of(value), 5
     if is_odd:
         rank -= 2
-        if asks is None and value.type not in {each.type for each in others if flaw_of(each)}:
+        is_kind = value.type not in {each.type for each in others if flaw_of(each)}
+        if asks is None and is_kind and "NoneType" not in named:
             says, asks = f"of type {own}", OfType.of(value)
             if zone_of(value):
                 says = f"a time {'with' if zone_of(value) == AWARE else 'without'} a zone"
@@ -413,11 +413,17 @@ def _of_zone(value: Value) -> Flaw:
     return lambda other: zone_of(other) == zone
 
 
+def _named_types(message: str) -> set[str]:
+    """Return the types that an error names; beside a None no other type is what is wrong."""
+    named = {name.rpartition(".")[2] for name in _QUOTED.findall(message)}
+    return {"NoneType"} if "NoneType" in named else named
+
+
 def _odd_parts(
     expr: ast.expr, value: Value, message: str, recording: Recording
 ) -> Iterator[Suspect]:
     """Yield the part of a container whose type the message names: None, or a type of few parts."""
-    named = {name.rpartition(".")[2] for name in _QUOTED.findall(message)}
+    named = _named_types(message)
     parts = [(key, part) for key, part in recording.parts(value) if value.kind == CONTAINER]
     kinds = Counter(part.type for _, part in parts)
     for key, part in sorted(parts, key=lambda each: not _is_none(each[1])):
