@@ -123,6 +123,7 @@ def _limit_this_process() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, _too_slow)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell in the background ignores it
     for descriptor, flags in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
         os.dup2(os.open(os.devnull, flags), descriptor)
 

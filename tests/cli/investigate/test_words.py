@@ -59,7 +59,7 @@ def test_where_no_code_is_kept_nothing_is_said_of_changes(whet: Whet) -> None:
     assert "others can write to" not in said[1]
     assert "no change" not in "".join(said)
     assert said[-1].rstrip().endswith("same failure as trial 2")
-    assert "code: none was kept" in whet("diff", "1", "2").stdout
+    assert "code: not recorded" in whet("diff", "1", "2").stdout
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
 """Where a program writes into its own inputs, a clean room is offered; it is not where it does not."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from whet_command import Whet
@@ -73,7 +75,11 @@ def test_a_bisection_of_a_program_that_counts_its_runs_is_offered_clean_rooms(
     if options and said.code == 69:
         pytest.skip("no clean room can be made here")
     assert commits[2][:8] in said.stdout, said
-    assert ("&& whet starve --clean -- " in said.stdout) == bool(options)  # the line to paste
+    pasted = said.stdout + "".join(
+        Path(each).read_text()
+        for each in re.findall(r"^ *sh (\S+\.sh)$", said.stdout, re.MULTILINE)
+    )
+    assert ("whet starve --clean -- " in pasted) == bool(options), pasted  # the line to paste
     assert said.stderr.count(_OFFER) == (0 if options else 1), said
     assert ("count.txt`)" in said.stderr) == (not options)
     assert (count.read_text() == "0") == bool(options)

@@ -130,6 +130,19 @@ def stored_steps(
         quote: makes a word of a shell.
         prefix: words of a shell to put before the command.
     """
+    files, copies = stored_files(bench, trial, quote)
+    setup, starter, placed = environment_of(bench, trial)
+    if trial.environment.get(TOGGLES_VARIABLE):
+        prefix = ("whet", "run", "--", *prefix)  # its agent alone turns them
+    words = (*prefix, *starter)
+    steps = commands(placed, files, prefix=words, with_folder=bool(trial.cwd), quote=quote)
+    return [*copies, *setup, *steps]
+
+
+def stored_files(
+    bench: Workbench, trial: Trial, quote: Quote
+) -> tuple[dict[str, PlacedFile], list[str]]:
+    """Return where a recorded trial's input and payloads are, by digest, and what copies these there."""
     files: dict[str, PlacedFile] = {}
     copies: list[str] = []
     if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
@@ -141,9 +154,4 @@ def stored_steps(
         source, target = quote(blob), quote(path)
         unpack = f"mkdir -p {target} && tar -xf {source} -C {target}"
         copies.append(unpack if payload.folder else f"cp {source} {target}")
-    setup, starter, placed = environment_of(bench, trial)
-    if trial.environment.get(TOGGLES_VARIABLE):
-        prefix = ("whet", "run", "--", *prefix)  # its agent alone turns them
-    words = (*prefix, *starter)
-    steps = commands(placed, files, prefix=words, with_folder=bool(trial.cwd), quote=quote)
-    return [*copies, *setup, *steps]
+    return files, copies

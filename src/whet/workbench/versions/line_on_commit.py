@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
+from whet.core.trial import Trial
 from whet.core.value_class import value_class
-from whet.desk.one_liner import PlacedFile, Quote, commands, quote_word
+from whet.desk.one_liner import Quote, commands, quote_word
 from whet.host.code.checkout import users_filters
 from whet.host.code.relocation import Relocation
 from whet.host.code.submodules import submodules_of
@@ -17,7 +17,7 @@ from whet.host.process.git import Repository, git_environment
 from whet.host.process.object_store import VARIABLE
 from whet.host.python.interpreters import is_python
 from whet.workbench.files.pasted_line import Shell, pasted_line
-from whet.workbench.files.wording import Wording, Write
+from whet.workbench.files.wording import Wording, Write, stored_files
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.versions.setups import Setup, needs_environment
@@ -137,16 +137,14 @@ class _Steps:
         command = replace(
             trial, command=words, cwd=str(relocation.folder(cwd)), environment=environment
         )
-        files: dict[str, PlacedFile] = {}
-        if trial.stdin not in {STDIN_EMPTY, STDIN_INHERITED}:
-            path = self.bench.notebook.blobs.path_of(trial.stdin)
-            files[trial.stdin] = PlacedFile(path=str(path))
+        files, payloads = stored_files(self.bench, trial, quote)
         top, there = quote(str(self.repository.top)), quote(str(place))
         return [
             f"{self.git} -C {top} worktree add --detach {there} {self.commit[:10]}",
             *self._submodules(place, quote),
             *(_copy(path, target, quote) for path, target in copies.values()),
             *self._set_up(trial, place, quote),
+            *payloads,
             *commands(command, files, prefix=prefix, quote=quote),
         ]
 

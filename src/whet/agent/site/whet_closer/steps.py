@@ -91,8 +91,7 @@ class Steps:
 
     def begin(self) -> None:
         """Follow what this thread calls from now on."""
-        hears: Callable[..., object] = self._hear
-        sys.addaudithook(lambda name, given: hears(name, given) if name in _HEARD else None)
+        sys.addaudithook(lambda name, given: self._hear(name, given) if name in _HEARD else None)
         if not self._type:
             __import__("atexit").register(self._write)
         try:
