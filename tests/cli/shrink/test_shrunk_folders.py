@@ -172,7 +172,8 @@ def test_a_trial_on_a_folder_is_one_line_that_any_shell_runs(whet: Whet) -> None
     done = subprocess.run(["sh", "-c", line], cwd=whet.folder, check=False)
 
     assert done.returncode == 1
-    script = Path(line.removeprefix("sh ").splitlines()[0]).read_text()
-    (target,) = re.findall(r"tar -xf \S+ -C (\S+)", script)
+    script = line.removeprefix("sh ").splitlines()[0]
+    text = Path(script).read_text() if line.startswith("sh ") else line
+    (target,) = re.findall(r"tar -xf \S+ -C (\S+)", text)
     assert (Path(target) / "x" / "in.txt").read_text() == "a needle\n"
     shutil.rmtree(target)

@@ -16,6 +16,8 @@ Setting: TypeAlias = tuple[str, str]
 
 _VARIABLE, _UNSET, _LIMIT = "variable", "unset", "limit"
 _OF_NO_LINE = frozenset({"output_bytes", "spares_command"})
+_PROTECTS = frozenset({"room"})
+"""A sandbox stays: without it a run would change what the user has put out of its reach."""
 
 
 def fewest_settings(
@@ -59,7 +61,8 @@ def _settings_of(trial: Trial, oracle: Oracle, needed: Collection[str]) -> Itera
     yield from ((_VARIABLE, name) for name in trial.environment if name not in needed)
     yield from ((_UNSET, name) for name in trial.unset)
     for each in fields(Limits):
-        is_set = getattr(trial.limits, each.name) is not None and each.name not in _OF_NO_LINE
+        may_go = each.name not in _OF_NO_LINE | _PROTECTS
+        is_set = getattr(trial.limits, each.name) is not None and may_go
         if is_set and not (each.name == "wall_seconds" and is_hang(oracle)):
             yield _LIMIT, each.name
 
