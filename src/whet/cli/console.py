@@ -40,7 +40,7 @@ def shown(text: str) -> str:
 
 
 def say(text: str) -> None:
-    """Write one line of talk; where nobody can hear it the work continues all the same."""
+    """Write one line for the user; a stream that can't take it doesn't stop the work."""
     with suppress(OSError):  # a full disk, a reader or a terminal that has gone
         _write(sys.stderr, text)
 

@@ -26,7 +26,7 @@ class Budget:
 
 
 class OutOfTimeError(Exception):
-    """There is no time left for a trial, or it was cut short for lack of it."""
+    """No time is left for a trial, or the end of the time cut it short."""
 
 
 class StopReason(Enum):

@@ -79,7 +79,7 @@ def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statem
 
 
 def _begun_alike(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
-    """Yield a variable that begins anew with what it began with elsewhere in the same function."""
+    """Yield a variable reset to a value that it starts with elsewhere in the same function."""
     own = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
     for each in ast.walk(own) if own is not None else ():
         match node, each:

@@ -111,7 +111,7 @@ class Missing:
         )
 
     def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
-        """Return the key that something has, and that a reader would take for one it doesn't have."""
+        """Return a key that is there and looks like the missing one."""
         wanted = _plain(key.words)
         seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
         # A large dict is recorded with its first and last keys only, but each key was the last one once.

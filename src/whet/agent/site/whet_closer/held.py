@@ -41,7 +41,7 @@ _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _CONTAINERS = (dict, list, tuple, set, frozenset)
 _GENERATORS = {"generator": "gi_frame", "coroutine": "cr_frame", "async_generator": "ag_frame"}
 number_of: Callable[[object], int] = vars(object)["__hash__"]
-"""As `id`, of which each audit hook is told, also this look's own: that takes longer than all else."""
+"""`id` without its audit event: reporting that to the hooks takes longer than everything else here."""
 _NAMED = {"function", "builtin_function_or_method", "method", "module", "method-wrapper"}
 
 

@@ -300,7 +300,7 @@ class Steps:
         self._write(standing)
 
     def _write(self, standing: list[list[int]] | None = None) -> None:
-        """Write all down, once; up to then there is no file, or none with all of it.
+        """Write the whole recording, once; until then there is no file, or only a part of it.
 
         Args:
             standing: where the threads stand, if this isn't the end.

@@ -56,7 +56,7 @@ class Expression:
             return FailedError(error)
 
     def holds(self, frame: FrameType, known: dict[str, object], report: Report) -> bool:
-        """Whether it is true; one that fails isn't, which is told once."""
+        """Whether it is true; one that fails counts as false, and whet says so once."""
         found = self.value(frame, known)
         if type(found) is not FailedError:
             try:

@@ -63,6 +63,6 @@ class SnapshotPolicy:
         self._spent_seconds += seconds
 
     def begin(self) -> None:
-        """Begin anew: the program does, or it continues in a copy, in which much time has passed."""
+        """Start over, because the program does, or because it continues in a copy after a long time."""
         self._began = self._since = self._clock()
         self._spent_seconds = 0.0

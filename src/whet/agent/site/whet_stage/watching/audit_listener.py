@@ -151,7 +151,7 @@ class AuditListener:
         return {"pathlib": self._looks.watch_paths}
 
     def forget(self) -> None:
-        """Begin anew: what was seen so far is known to whet."""
+        """Start over: whet knows what was seen so far."""
         self._importer.forget()
         self._forgotten.append((self._own_reads, self._looks.own))
         self._own_reads = {}
