@@ -41,6 +41,14 @@ class ToolMissingError(Exception):
     """The tool isn't installed."""
 
 
+def exit_code_in_time(command: Sequence[str], stdin: bytes, seconds: float) -> int | None:
+    """Return how a tool ended, as `subprocess` counts it; None: it was killed, as its time was up."""
+    try:
+        return call_tool(command, stdin=stdin, timeout_seconds=seconds).exit_code
+    except subprocess.TimeoutExpired:
+        return None
+
+
 def call_tool(
     command: Sequence[str],
     *,

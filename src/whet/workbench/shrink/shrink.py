@@ -19,6 +19,7 @@ from whet.workbench.files.results import result_path
 from whet.workbench.shrink.also_found import OtherFailures
 from whet.workbench.shrink.cost_limit import SECONDS
 from whet.workbench.shrink.earlier_good import earlier_good
+from whet.workbench.shrink.first_reading import read_first_elsewhere
 from whet.workbench.shrink.goals import DEFAULT_FLOOR, Goals
 from whet.workbench.shrink.good_data import good_data
 from whet.workbench.shrink.held_order import hold_order
@@ -202,6 +203,8 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         BadUsage: if what is asked of the result can't be had.
     """
     bench, wishes = session.bench, options.wishes
+    if not payload.is_folder:
+        read_first_elsewhere(payload.data, payload.path.name)
     preference = wishes.preference(payload.data)
     is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
     adapts = trial.limits.wall_seconds is None

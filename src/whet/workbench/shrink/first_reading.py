@@ -1,0 +1,50 @@
+"""Reading a binary file once in another process, because the library of its format may never return."""
+
+import sys
+
+from whet.core.errors import PayloadUnreadable
+from whet.host.process.tool import exit_code_in_time
+
+_HEAD_BYTES = 4096
+_PATIENCE_SECONDS = 20.0
+_SECONDS_PER_MIB = 2.0
+_READS = """
+import sys
+sys.path[:] = {path!r}
+from whet.reduction.payload_kinds import kinds_of
+kinds_of(sys.stdin.buffer.read(), name=sys.argv[1])
+"""
+
+
+def read_first_elsewhere(
+    data: bytes, name: str, *, patience_seconds: float = _PATIENCE_SECONDS
+) -> None:
+    """Check that reading a file comes to an end, and doesn't end the process.
+
+    Ctrl-C doesn't stop a library written in C, and no handler hears of its crash. A damaged HDF5
+    file can keep its library busy forever, and a Parquet file has ended a process.
+
+    Args:
+        data: its content.
+        name: its file name.
+        patience_seconds: time that reading may take, beside what its size asks for.
+
+    Raises:
+        PayloadUnreadable: if it doesn't.
+    """
+    if b"\0" not in data[:_HEAD_BYTES]:
+        return  # no library reads it that isn't Python's
+    command = (sys.executable, "-I", "-S", "-c", _READS.format(path=sys.path), name)
+    seconds = patience_seconds + _SECONDS_PER_MIB * (len(data) >> 20)
+    code = exit_code_in_time(command, data, seconds)
+    if code is not None and code >= 0:
+        return  # what is wrong with it otherwise, its reader says
+    happened = (
+        f"did not come to an end within {seconds:.0f} s"
+        if code is None
+        else f"was killed by signal {-code}"
+    )
+    raise PayloadUnreadable(
+        f"the library that reads files such as `{name}` {happened}: the file may be damaged",
+        hint="check it with the format's own tools (`h5dump`, `parquet-tools`), or write it again",
+    )

@@ -1,0 +1,48 @@
+"""A file whose library doesn't come back is refused, and whet doesn't wait for it or die of it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from whet.core.errors import PayloadUnreadable
+from whet.workbench.shrink.first_reading import read_first_elsewhere
+
+pytestmark = pytest.mark.slow
+# Its library follows a circle of blocks for ever; a fuzzer has found it.
+_ENDLESS = Path(__file__).parents[2] / "specimens" / "hostile_payloads" / "endless.h5"
+_PROGRAM = """
+import sys
+from whet.core.errors import PayloadUnreadable
+from whet.workbench.shrink.first_reading import read_first_elsewhere
+try:
+    read_first_elsewhere(open(sys.argv[1], "rb").read(), "endless.h5")
+except PayloadUnreadable as error:
+    print(error)
+"""
+
+
+def test_a_file_on_which_its_library_goes_round_for_ever_is_refused() -> None:
+    pytest.importorskip("h5py")
+
+    with pytest.raises(PayloadUnreadable, match=r"`endless\.h5` did not come to an end within 3 s"):
+        read_first_elsewhere(_ENDLESS.read_bytes(), "endless.h5", patience_seconds=3.0)
+
+
+def test_a_library_that_is_killed_does_not_take_whet_with_it() -> None:
+    pytest.importorskip("h5py")
+    done = subprocess.run(
+        ["prlimit", "--cpu=5:60", sys.executable, "-c", _PROGRAM, str(_ENDLESS)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+
+    assert "`endless.h5` was killed by signal 24" in done.stdout
+
+
+@pytest.mark.parametrize("data", [b"a,b\n1,2\n", b"", b"\0" * 100, b"\x89HDF\r\n\x1a\n\0\0"])
+def test_a_file_whose_reading_ends_is_taken_whether_or_not_it_is_whole(data: bytes) -> None:
+    read_first_elsewhere(data, "data.bin")
