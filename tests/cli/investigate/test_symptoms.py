@@ -26,6 +26,10 @@ def investigated(whet: Whet, program: str) -> tuple[list[dict[str, object]], dic
     return clues, answer
 
 
+def _with_packages(folder: Path) -> str:
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 def line_of(program: str, text: str) -> int:
     lines = (SYMPTOMS / program).read_text().splitlines()
     (found,) = [number for number, line in enumerate(lines, 1) if text in line]
@@ -57,8 +61,7 @@ def late_errors(whet: Whet) -> Whet:
     shutil.copytree(SYMPTOMS.parent / "late_errors", whet.folder, dirs_exist_ok=True)
     library = str(whet.folder / "libcuda.so.1")
     subprocess.run([compiler, "-shared", "-o", library, "-x", "c", os.devnull], check=True)
-    packages = str(whet.folder / "site-packages")
-    paths = os.pathsep.join(filter(None, [packages, os.environ.get("PYTHONPATH")]))
+    paths = _with_packages(whet.folder / "site-packages")
     whet.environment.update({"LD_LIBRARY_PATH": str(whet.folder), "PYTHONPATH": paths})
     return whet
 
@@ -72,6 +75,16 @@ def test_an_error_that_a_gpu_reports_late_is_named_where_it_happens(late_errors:
     assert 'a kernel\'s check failed: `ind < size && "index out of bounds"`' in cause["says"]
     assert "it is reported only at score.py:15" in cause["says"]
     assert "No CUDA GPUs" not in str(others)
+
+
+def test_a_switch_that_does_not_move_the_error_is_turned_once(late_errors: Whet) -> None:
+    steady = "raise RuntimeError('CUDA error: out of resources')\n"
+    late_errors.write("score.py", f"import gpu\n\n{steady}")
+    late_errors("investigate", "--", PYTHON, "score.py")
+
+    log = json.loads(late_errors("log", "--all", "--json").stdout)["trials"]
+    turned = [each for each in log if "CUDA_LAUNCH_BLOCKING" in str(each["spec"])]
+    assert len(turned) == 1, turned
 
 
 def test_a_program_that_insists_on_a_gpu_says_nothing_clearer_without_one(
@@ -242,8 +255,8 @@ def test_of_arrays_on_two_devices_the_odd_one_is_named_with_the_line_that_made_i
         "import cupy\n\nx = cupy.ndarray('cuda:0')\ny = cupy.ndarray('cuda:0')\n"
         "scale = cupy.ndarray('cpu')\nprint((x * y) * scale)\n",
     )
-    paths = os.pathsep.join(filter(None, [str(package.parent), os.environ.get("PYTHONPATH")]))
-    said = whet("investigate", "--json", "--", PYTHON, "main.py", environment={"PYTHONPATH": paths})
+    environment = {"PYTHONPATH": _with_packages(package.parent)}
+    said = whet("investigate", "--json", "--", PYTHON, "main.py", environment=environment)
     (cause, *_) = json.loads(said.stdout)["clues"]
 
     assert cause["line"] == 5

@@ -52,7 +52,7 @@ from whet.workbench.investigate.origins import (
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
 from whet.workbench.investigate.warm_changes import TriedChanges
-from whet.workbench.toggle.toggle_clues import late_error, toggle_clues
+from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
 
@@ -121,7 +121,7 @@ class Closer:
     _cut_after: float = 0.0
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
-    _turned: tuple[str, ...] = ()
+    _late: Late | None = None
 
     def look(self) -> Finding:
         """Return what points at the cause."""
@@ -337,17 +337,17 @@ class Closer:
 
     def _of_late_error(self) -> list[Clue]:
         """Return where an error happens that is reported later; all further looks are taken there."""
-        late = late_error(self.session, self.trial, self.baseline)
-        if late is None:
+        self._late = late_error(self.session, self.trial, self.baseline)
+        moved = None if self._late is None else self._late.moved
+        if moved is None:
             return []
-        self.trial, self.baseline = late.trial, late.baseline
-        self._turned = (late.toggle,)
-        return [late.clue]
+        self.trial, self.baseline = moved.trial, moved.baseline
+        return [moved.clue]
 
     def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
         return toggle_clues(
             self.session, self.trial, self.baseline, is_explained=is_explained,
-            libraries=self._libraries, turned_already=self._turned,
+            libraries=self._libraries, known=self._late,
         )  # fmt: skip
 
     def _libraries_of_numbers(self) -> set[str] | None:

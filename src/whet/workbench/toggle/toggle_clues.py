@@ -5,17 +5,17 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from whet.core.errors import GpuNotHeld
+from whet.core.errors import BaselineDoesNotFail, GpuNotHeld
 from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
 from whet.evidence.clues.not_a_number import forward_call
-from whet.workbench.toggle.toggle import Effect, Turned, turn_each, turned_on
+from whet.workbench.toggle.toggle import Effect, Turned, tells_more, turn_each, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
-from whet.workbench.trials.reproduce import FEW, Baseline, reproduce
+from whet.workbench.trials.reproduce import Baseline, reproduce
 from whet.workbench.trials.session import Session
 
 _CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|device-side assert|\bHIP error", re.IGNORECASE)
@@ -42,7 +42,7 @@ def toggle_clues(
     *,
     is_explained: bool,
     libraries: Collection[str] | None,
-    turned_already: Collection[str] = (),
+    known: "Late | None" = None,
 ) -> list[Clue]:
     """Return what became of a failure when the switches for its symptom were turned.
 
@@ -53,18 +53,19 @@ def toggle_clues(
         is_explained: something points at a line already: what helps to guess is left out.
         libraries: where a number that is none is the matter, whose it may be: ``torch``, ``jax``;
             None: it isn't.
-        turned_already: the switches that need not be turned again.
+        known: what synchronous kernels have shown already.
     """
-    names = {
-        name: why
-        for name, why in _asked(baseline, is_explained=is_explained, libraries=libraries)
-        if name not in turned_already
-    }
+    names = dict(_asked(baseline, is_explained=is_explained, libraries=libraries))
+    if known is not None and known.moved is not None:
+        names.pop(_SYNC, None)
     if not names:
         return []
     repeats = None if baseline.reproduction.is_deterministic else _REPEATS
     turned = list[Turned]()
     for each in chosen(list(names), known_toggles(session.bench.settings.toggles)):
+        if known is not None and each.name == _SYNC:
+            turned.append(known.turned)
+            continue
         with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
             turned += turn_each(session, trial, baseline, (each,), repeats=repeats)
     clues = [
@@ -80,39 +81,54 @@ class Moved:
     """A late error that was raised where it happens.
 
     Attributes:
-        trial: the command with the switch that did it.
+        trial: the command with synchronous kernels.
         baseline: how that fails.
         clue: what it tells.
-        toggle: the name of the switch.
     """
 
     trial: Trial
     baseline: Baseline
     clue: Clue
-    toggle: str
 
 
-def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | None:
-    """Return the failure where it happens, if a GPU has reported it on a later line; else None.
+@value_class(kw_only=True)
+class Late:
+    """What synchronous kernels have shown of a GPU's error.
 
-    The program runs once with synchronous kernels, and once more to keep its variables.
+    Attributes:
+        turned: what became of the failure with them.
+        moved: the error where it happens; None: they didn't move it.
+    """
+
+    turned: Turned
+    moved: Moved | None
+
+
+def late_error(session: Session, trial: Trial, baseline: Baseline) -> Late | None:
+    """Return what a GPU's error does with synchronous kernels; None: it isn't one, or not a steady one.
+
+    The program runs once with them, and once more to keep its variables if the error has moved.
     """
     failure = baseline.outcome.failure
-    if failure is None or failure.place is None or not _CUDA.search(failure.summary):
+    is_steady = baseline.reproduction.is_deterministic
+    if failure is None or not is_steady or not _CUDA.search(failure.summary):
         return None
     (sync,) = chosen([_SYNC], known_toggles(session.bench.settings.toggles))
     (turned,) = turn_each(session, trial, baseline, (sync,))
-    if turned.effect is not Effect.CLEARER or turned.took is False:
-        return None
+    if failure.place is None or turned.effect is not Effect.CLEARER or turned.took is False:
+        return Late(turned=turned, moved=None)
     on = turned_on(session.bench, trial, (sync,))
-    attempts = 1 if baseline.reproduction.is_deterministic else FEW
-    reproduction = reproduce(session, on, attempts=attempts)
-    place = None if reproduction.outcome.failure is None else reproduction.outcome.failure.place
+    try:
+        synchronous = reproduce(session, on, attempts=1)
+    except BaselineDoesNotFail:
+        return Late(turned=turned, moved=None)
+    now = synchronous.outcome.failure
+    place = None if now is None or not tells_more(failure, now) else now.place
     if place is None or not place.line or not place.in_user_code:
-        return None
+        return Late(turned=turned, moved=None)
     at = Placing(trial.cwd)
     before = at(failure.place.path, failure.place.line or 0)
-    check = kernel_check(reproduction.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace"))
+    check = kernel_check(synchronous.outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace"))
     checked = f", where a kernel's check failed: `{check}`" if check else ""
     clue = Clue(
         says=f"the GPU's error is raised at {at(place.path, place.line)} in `{place.function}`{checked}. "
@@ -121,9 +137,9 @@ def late_error(session: Session, trial: Trial, baseline: Baseline) -> Moved | No
         sureness=Sureness.SEEN,
         path=place.path,
         line=place.line,
-        trials=(turned.trial, *reproduction.reproduction.trials),
+        trials=(turned.trial, *synchronous.reproduction.trials),
     )
-    return Moved(trial=on, baseline=reproduction, clue=clue, toggle=sync.name)
+    return Late(turned=turned, moved=Moved(trial=on, baseline=synchronous, clue=clue))
 
 
 def kernel_check(text: str) -> str:
