@@ -1,5 +1,7 @@
 """A file whose library doesn't come back is refused, and whet doesn't wait for it or die of it."""
 
+import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -46,3 +48,18 @@ def test_a_library_that_is_killed_does_not_take_whet_with_it() -> None:
 @pytest.mark.parametrize("data", [b"a,b\n1,2\n", b"", b"\0" * 100, b"\x89HDF\r\n\x1a\n\0\0"])
 def test_a_file_whose_reading_ends_is_taken_whether_or_not_it_is_whole(data: bytes) -> None:
     read_first_elsewhere(data, "data.bin")
+
+
+def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
+    pytest.importorskip("h5py")
+    program = _PROGRAM.replace('"endless.h5")', '"endless.h5", patience_seconds=2.0)')
+    with subprocess.Popen([sys.executable, "-c", program, str(_ENDLESS)]) as whet:
+        children = Path(f"/proc/{whet.pid}/task/{whet.pid}/children")
+        while not (found := children.read_text().split()):
+            assert whet.poll() is None
+        reader = os.pidfd_open(int(found[0]))
+        whet.kill()
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+
+    assert poll.poll(60_000), "the process that reads lives on"

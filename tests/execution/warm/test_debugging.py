@@ -204,8 +204,9 @@ def test_a_breakpoint_in_a_warm_run_is_what_it_is_cold(
     _session(cold, keys, b"trial [3-5]")
 
     assert b"warm" in loop.shown[start:]
-    assert _trials_in(loop.shown[start:]) == [number := _trials_in(cold.shown)[0] - 1]
+    (number,) = _trials_in(loop.shown[start:])
     assert number in {2, 3}
+    assert _trials_in(cold.shown)[0] == number + 1
     assert _since(loop, start) == _since(cold, 0)
 
 

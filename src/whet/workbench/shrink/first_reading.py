@@ -1,5 +1,6 @@
 """Reading a binary file once in another process, because the library of its format may never return."""
 
+import math
 import sys
 
 from whet.core.errors import PayloadUnreadable
@@ -8,8 +9,12 @@ from whet.host.process.tool import exit_code_in_time
 _HEAD_BYTES = 4096
 _PATIENCE_SECONDS = 20.0
 _SECONDS_PER_MIB = 2.0
+# Where whet is killed meanwhile, the kernel ends it.
 _READS = """
-import sys
+import resource, sys
+soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+soft = {most} if soft == resource.RLIM_INFINITY else min(soft, {most})
+resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 sys.path[:] = {path!r}
 from whet.reduction.payload_kinds import kinds_of
 kinds_of(sys.stdin.buffer.read(), name=sys.argv[1])
@@ -34,8 +39,9 @@ def read_first_elsewhere(
     """
     if b"\0" not in data[:_HEAD_BYTES]:
         return  # no library reads it that isn't Python's
-    command = (sys.executable, "-I", "-S", "-c", _READS.format(path=sys.path), name)
     seconds = patience_seconds + _SECONDS_PER_MIB * (len(data) >> 20)
+    program = _READS.format(path=sys.path, most=2 * math.ceil(seconds))
+    command = (sys.executable, "-I", "-S", "-c", program, name)
     code = exit_code_in_time(command, data, seconds)
     if code is not None and code >= 0:
         return  # what is wrong with it otherwise, its reader says
