@@ -60,6 +60,10 @@ def _code() -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the parent closed it (`2>&-`)
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    from whet.agent.site.whet_true_sleep import is_under_faketime, sleep_in_true_time
+
+    if is_under_faketime():
+        sleep_in_true_time()
     from whet.cli.main import run_cli
 
     return run_cli(sys.argv[1:])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from importlib.machinery import SourceFileLoader
     from pathlib import Path
     from types import CodeType
-    from typing import Any, SupportsIndex
+    from typing import Any
 
     from whet.agent.site.whet_probe.loading import Loading
 
@@ -37,7 +37,7 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 def install() -> None:
     """Take up the agent's jobs, each if it is asked for and can be done."""
     if os.environ.get("WHET_CLOCK"):
-        _sleep_in_true_time()
+        __import__("whet_true_sleep").sleep_in_true_time()
     answer = _Answer()
     answer.prepare()
     stage = os.environ.pop("WHET_STAGE", "")
@@ -191,24 +191,6 @@ def _both(one: Guards, other: Guards) -> Guards:
 
         both[name] = guard
     return both
-
-
-def _sleep_in_true_time() -> None:
-    """Let `time.sleep` wait for an interval instead of for a moment of the monotonic clock.
-
-    libfaketime (0.9.10) takes such a moment for one of its own day, also where it was told to leave
-    that clock alone; the system then refuses it.
-    """
-    import time
-    from select import select
-
-    def sleep(seconds: float | SupportsIndex, /) -> None:
-        interval = float(seconds)
-        if interval < 0:
-            raise ValueError("sleep length must be non-negative")
-        select((), (), (), interval)
-
-    time.sleep = sleep
 
 
 def _debug(wish: str) -> None:

@@ -16,6 +16,7 @@ import ctypes
 import os
 import time
 
+from whet.agent.site.whet_true_sleep import is_under_faketime, sleep_in_true_time
 from whet.host.process.process_tree import descendants_of
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -47,6 +48,8 @@ def stand_guard() -> None:
     The child gets `PARENT_IS_GONE` when this process ends before it. Until it reacts to that
     signal the signal ends it, which is as good: it has started nothing yet.
     """
+    if is_under_faketime():
+        sleep_in_true_time()
     become_reaper()
     parent, spawner = os.getpid(), os.fork()
     if spawner:

@@ -312,11 +312,11 @@ def _run(
 
     def give_up(saved: tuple[str, ...]) -> None:
         overtaken = Overtaken(number=future.number, saved=saved)
-        if state.console is None:
-            state.tell(overtaken)
-        else:
+        if state.console is not None:
             state.console.at_end(partial(_tell_of_end, state, overtaken, began_ns))
         future.cancel()
+        if state.console is None:
+            state.tell(overtaken)  # only now: a run that is said to be ended runs no further
 
     meanwhile = state.meanwhile
     meanwhile.begin(lambda path: file_marks.is_older_than(path, read.ns - SLACK_NS), state.saved)
