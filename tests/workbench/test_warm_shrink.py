@@ -315,7 +315,6 @@ def test_a_message_that_lists_a_set_makes_no_search_flaky(run: Run) -> None:
     ]  # fmt: skip
     assert (first.result.rate_at_least, first.result.cold_because) == (0, "")
     assert first.result.warm > first.result.trials / 2
-    assert first.result.trials == second.result.trials
     assert first.steps == second.steps
 
 
