@@ -1,5 +1,7 @@
 """`time.sleep` under libfaketime."""
 
+from __future__ import annotations
+
 import os
 import time
 
@@ -16,7 +18,7 @@ def sleep_in_true_time() -> None:
     """
     from select import select
 
-    def sleep(seconds: "float | SupportsIndex", /) -> None:
+    def sleep(seconds: float | SupportsIndex, /) -> None:
         interval = float(seconds)
         if interval < 0:
             raise ValueError("sleep length must be non-negative")
