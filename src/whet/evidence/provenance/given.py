@@ -33,58 +33,6 @@ def given_for(
     return next(by_name, None) or next(by_value, None) or _by_place(wanted, expr, known, recording)
 
 
-def made_by(calls: Sequence[ast.Call], number: int, of: int) -> ast.Call | None:
-    """Return which call of a line is number ``number`` of its ``of`` calls; None: that isn't clear."""
-    if len(calls) == of:  # what a call is given is called before it
-        calls = sorted(calls, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
-        return calls[number]
-    return calls[0] if len(calls) == 1 else None
-
-
-def argument_of(
-    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, made: ast.Call
-) -> ast.expr | None:
-    """Return what a call has given for a parameter."""
-    by_name = (each.value for each in made.keywords if each.arg == name)
-    given = next(by_name, None)
-    if given is not None:
-        return given
-    names = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
-    is_bound = names[:1] in (["self"], ["cls"])
-    if name == "self" and isinstance(made.func, ast.Attribute):
-        return made.func.value
-    position = names.index(name) - is_bound if name in names else -1
-    return made.args[position] if 0 <= position < len(made.args) else None
-
-
-def handed_on(
-    call: Call,
-    target: Value | None,
-    recording: Recording,
-    same_in: Callable[[Call, Step, Value], ast.expr | None],
-) -> tuple[ast.expr, Call, Step] | None:
-    """Return what has given a call an object; who only passed on `*args` or `**kwargs` is left out.
-
-    Args:
-        call: who was given it.
-        target: the object.
-        recording: the run.
-        same_in: returns what a line names that was the object.
-    """
-    while target is not None and (parent := call.parent) is not None:
-        step = parent.step_at(call.began)
-        given = None if step is None else same_in(parent, step, target)
-        if given is not None and step is not None:
-            return given, parent, step
-        held = [recording.held(parent, name, call.began) for name in parent.given]
-        packed = [part for each in held if each is not None for _, part in recording.parts(each)]
-        same = sum(part.is_same(target) for part in packed)
-        if not same or (same > 1 and not target.number):
-            return None  # of two equal scalars nothing tells which
-        call = parent
-    return None
-
-
 def adds_other(
     statement: ast.stmt | None, part: Value, value_of: Callable[[ast.expr], Value | None]
 ) -> bool:

@@ -1,10 +1,10 @@
 """The values of the parts of a line when it ran: variables, calls, displays, comprehensions."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from whet.evidence.provenance.given import ADDING, argument_of, made_by
+from whet.evidence.provenance.given import ADDING
 from whet.evidence.provenance.recording import (
     CONTAINER,
     OBJECT,
@@ -20,8 +20,10 @@ from whet.evidence.provenance.source import (
     Sources,
     bindings,
     called_name,
+    element_of,
     given_back,
     head,
+    in_order,
     is_literal,
     is_straight,
     names_in,
@@ -156,9 +158,11 @@ class Moments:
         made = self._all.called_in(step) if step.frame is call else ()
         found = [each for each in made if each.code.short == name]
         found = found or [each for each in made if each.code.name == f"{name}.__init__"]
+        calls = [node for node in self.nodes(call, step) if isinstance(node, ast.Call)]
+        alike = in_order(each for each in calls if called_name(each) == name)
         if found:
-            return found
-        calls = (node for node in self.nodes(call, step) if isinstance(node, ast.Call))
+            is_each = len(found) == len(alike) and expr in alike
+            return [found[alike.index(expr)]] if is_each else found
         others = {called_name(node) for node in calls if node is not expr}
         # Behind an attribute there is a property, not the function that this line calls.
         others |= {node.attr for node in self.nodes(call, step) if isinstance(node, ast.Attribute)}
@@ -264,36 +268,6 @@ class Moments:
         )
         return statement.test if binds else None
 
-    def same_in(self, call: Call, step: Step, target: Value | None) -> ast.expr | None:
-        """Return what a line names that was the value: a language may pass it on in other ways."""
-        for node in self.nodes(call, step):
-            if isinstance(node, ast.expr) and not isinstance(node, ast.Call):
-                value = self.value(node, call, step)
-                if is_passed_on(value, target):
-                    return node
-        return None
-
-    def argument(
-        self,
-        name: str,
-        node: ast.FunctionDef | ast.AsyncFunctionDef,
-        call: Call,
-        parent: Call,
-        step: Step,
-    ) -> ast.expr | None:
-        """Return what a caller has given for a parameter."""
-        found = [
-            each
-            for each in self.nodes(parent, step)
-            if isinstance(each, ast.Call)
-            and called_name(each) in {call.code.short, call.code.name.rpartition(".")[0]}
-        ]
-        own = [each for each in self._all.called_in(step) if each.code == call.code]
-        here = [each for each in found if each.lineno <= step.line <= (each.end_lineno or 0)]
-        found = found if len(found) == len(own) else here  # a step of a statement of many lines
-        made = made_by(found, own.index(call) if call in own else 0, len(own))
-        return None if made is None else argument_of(name, node, made)
-
     def nodes(self, call: Call, step: Step) -> Iterator[ast.AST]:
         """Yield the nodes of what a step evaluates."""
         source = self._sources[call.code.path]
@@ -334,6 +308,28 @@ class Moments:
                     yield inner, replace(each, begin=each.end, since=each.begin, end=until)
                     until = each.begin - 1
 
+    def chosen_round(
+        self,
+        expr: Comprehension,
+        rounds: Sequence[tuple[Call, Step]],
+        wanted: tuple[str, Value | None],
+        is_flawed: Callable[[Value | None], bool],
+    ) -> tuple[Call, Step, Value | None] | None:
+        """Return the round whose element has the wanted key, or is the wanted value, or has the flaw."""
+        element, (key, target) = element_of(expr), wanted
+        for inner, at in rounds:
+            value = self.value(element, inner, at)
+            if key and isinstance(expr, ast.DictComp):  # a round may have been left out
+                is_other = value and target and not is_passed_on(value, target)
+                is_it = not is_other and words_of(self.value(expr.key, inner, at)) == key
+            else:
+                parts = [each for _, each in self.operands(element, inner, at)]
+                known = parts if value is None else [value]
+                is_it = any(is_passed_on(each, target) or is_flawed(each) for each in known)
+            if is_it:
+                return inner, at, value
+        return None
+
     def round_with(
         self, expr: ast.DictComp, call: Call, step: Step, key: str
     ) -> tuple[Call, Step, Value | None] | None:
@@ -348,8 +344,7 @@ class Moments:
         self, expr: Comprehension, call: Call, step: Step, holder: Value
     ) -> tuple[Call, Step] | None:
         """Return where a comprehension has made an object."""
-        element = expr.value if isinstance(expr, ast.DictComp) else expr.elt
-        rounds = list(self.rounds(expr, call, step))
+        element, rounds = element_of(expr), list(self.rounds(expr, call, step))
         for inner, at in rounds:
             if self.makes(element, inner, at, holder):
                 return inner, at

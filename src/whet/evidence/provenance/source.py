@@ -1,7 +1,7 @@
 """The statements of a program by their lines."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -207,6 +207,11 @@ def called_name(expr: ast.Call) -> str:
             return name
         case _:
             return ""
+
+
+def in_order(calls: Iterable[ast.Call]) -> list[ast.Call]:
+    """Return calls in the order in which they are made: what a call is given is called before it."""
+    return sorted(calls, key=lambda each: (each.end_lineno or 0, each.end_col_offset or 0))
 
 
 def is_parameter(name: str, node: ast.AST | None) -> bool:

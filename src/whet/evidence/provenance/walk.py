@@ -8,7 +8,8 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from whet.evidence.provenance.given import adds_other, gave_part, given_for, handed_on
+from whet.evidence.provenance.arguments import Arguments, Given
+from whet.evidence.provenance.given import adds_other, gave_part
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
@@ -19,7 +20,6 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.rounds import chosen_round
 from whet.evidence.provenance.source import (
     Comprehension,
     Sources,
@@ -64,6 +64,7 @@ class Walk:
         self._all = recording
         self._sources = sources
         self.now = Moments(recording, sources)
+        self._arguments = Arguments(recording, sources, self.now)
         self.passed: dict[tuple[str, int], None] = {}
         self._met: set[tuple[int, int, str]] = set()
         self._flaw: Flaw | None = None
@@ -270,26 +271,31 @@ class Walk:
         return isinstance(self._flaw, OfType) and self._flaw.type in TEXTS
 
     def _parameter(self, trail: Trail, name: str, call: Call, target: Value | None) -> None:
-        node, parent = self._sources[call.code.path].node_of(call.code), call.parent
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or parent is None:
+        node = self._sources[call.code.path].node_of(call.code)
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return
-        step = parent.step_at(call.began)
-        if step is None:
-            return
-        given = self.now.argument(name, node, call, parent, step)
-        if given is None:
+        given = self._arguments.given(name, call)
+        if given is None and call.parent is not None:
             default = default_of(node, name)
             if default is not None and (target is None or is_written_so(default, target)):
                 said = self._sources[call.code.path].said(default)
                 trail.hops.append(Hop(call, default.lineno, said, target))
                 trail.end, trail.expression, trail.call = End.DEFAULT, default, call
                 return
-            found = handed_on(call, target, self._all, self.now.same_in)
-            if found is None:
-                return
-            given, parent, step = found
-        self._hop(trail, given, step, target)
-        self._follow(trail, given, parent, step, target)
+            given = self._arguments.passed_on(call, target)
+        if given is not None:
+            self._given(trail, given, target)
+
+    def _given(self, trail: Trail, given: Given, target: Value | None) -> None:
+        """Continue with what was given for a parameter, or with the part of it that was."""
+        holder = self.now.value(given.expr, given.call, given.step) if given.key else None
+        self._hop(trail, given.expr, given.step, target, holder)
+        if holder is None:
+            self._follow(trail, given.expr, given.call, given.step, target)
+            return
+        self._put(trail, holder, given.key, given.step.begin)
+        if trail.end is End.UNKNOWN:
+            self._follow(trail, given.expr, given.call, given.step, holder)
 
     def _elsewhere(
         self, trail: Trail, name: str, call: Call, step: Step, target: Value | None
@@ -363,7 +369,7 @@ class Walk:
             self._hop(trail, element, at, target)
             self._follow(trail, element, inner, at, target)
             return
-        chosen = chosen_round(expr, rounds, self.now, (key, target), self._is_flawed)
+        chosen = self.now.chosen_round(expr, rounds, (key, target), self._is_flawed)
         if chosen is not None:
             inner, at, value = chosen
             self._hop(trail, element, at, value or target)
@@ -423,6 +429,10 @@ class Walk:
             return
         writer, wanted = found.step, Part(found.value, key, part)
         frame = writer.frame
+        packed = self._arguments.packed(found, key)
+        if packed is not None:
+            self._given(trail, packed, part)
+            return
         if writer.result is not None:
             given, at = self.now.leaving(frame, writer)
             if given is not None:
@@ -476,14 +486,16 @@ class Walk:
                     return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 element = element_of(expr)
-                made = self.now.round_making(expr, call, step, wanted.holder)
-                if made is not None:
-                    self._inside(trail, element, *made, wanted)
+                inner = self.now.round_making(expr, call, step, wanted.holder)
+                if inner is not None:
+                    self._inside(trail, element, *inner, wanted)
                     return
                 self._comprehension(trail, expr, call, step, wanted.part, wanted.key)
                 return
             case ast.Call():
-                if self._given_to_init(trail, expr, call, step, wanted):
+                given = self._arguments.kept(wanted, expr, call, step)
+                if given is not None:
+                    self._given(trail, given, wanted.part)
                     return
                 results = [
                     (callee, *self.now.leaving(callee, result))
@@ -491,9 +503,9 @@ class Walk:
                     for result in callee.results
                     if self.now.holds(result.result, wanted.holder, wanted.part)
                 ]
-                for callee, given, at in results:
-                    if given is not None:
-                        self._inside(trail, given, callee, at, wanted)
+                for callee, made, at in results:
+                    if made is not None:
+                        self._inside(trail, made, callee, at, wanted)
                         return
             case _:
                 pass
@@ -501,18 +513,6 @@ class Walk:
             self._returned(trail, gave.frame, gave)
             return
         self._operands(trail, expr, call, step, wanted.part)
-
-    def _given_to_init(
-        self, trail: Trail, expr: ast.Call, call: Call, step: Step, wanted: Part
-    ) -> bool:
-        every = (*expr.args, *(each.value for each in expr.keywords))
-        known = [(each, self.now.value(each, call, step)) for each in every]
-        given = given_for(wanted, expr, known, self._all)
-        if given is None:
-            return False
-        self._hop(trail, given, step, wanted.part)
-        self._follow(trail, given, call, step, wanted.part)
-        return True
 
     def _element(
         self,
