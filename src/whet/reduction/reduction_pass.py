@@ -42,12 +42,10 @@ class Format(Generic[ViewT]):
     Attributes:
         name: one word.
         parse: the view of a payload; None if the payload isn't of this format.
-        dumps: the payload of a view, to the byte: ``dumps(parse(payload)) == payload``.
     """
 
     name: str
     parse: Callable[[bytes], ViewT | None]
-    dumps: Callable[[ViewT], bytes]
 
 
 def last_view(parse: Callable[[bytes], ViewT | None]) -> Callable[[bytes], ViewT | None]:

@@ -27,7 +27,6 @@ def check_format(format_: Format[ViewT], payloads: Iterable[bytes]) -> None:
             assert format_.parse(payload) is None, "to be of a format is decided by the bytes"
             continue
         parsed += 1
-        assert format_.dumps(view) == payload, "what is not touched stays as it was"
         assert format_.parse(payload) == view, "a payload has one view"
     assert parsed, f"no example is `{format_.name}`"
 

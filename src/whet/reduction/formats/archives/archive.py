@@ -101,11 +101,6 @@ class Archive:
 Parse: TypeAlias = Callable[[bytes], Archive | None]
 
 
-def dump_archive(archive: Archive) -> bytes:
-    """Return the archive."""
-    return archive.having(archive.members)
-
-
 def _without(archive: Archive, groups: Sequence[Sequence[int]], kept: Kept) -> bytes:
     """Leave out the members of each group that isn't kept."""
     stays = set(kept.elements())

@@ -15,7 +15,6 @@ from whet.reduction.formats.archives.archive import (
     Codec,
     Member,
     archive_passes,
-    dump_archive,
 )
 from whet.reduction.reduction_pass import Format, last_view
 
@@ -167,6 +166,6 @@ TAR_CODEC = Codec(
     plain_tail=_END,
 )
 
-TAR = Format(name="tar", parse=last_view(parse_tar), dumps=dump_archive)
+TAR = Format(name="tar", parse=last_view(parse_tar))
 
 TAR_PASSES = archive_passes(parse_tar, "tar")

@@ -20,7 +20,6 @@ from whet.reduction.formats.archives.archive import (
     Codec,
     Member,
     archive_passes,
-    dump_archive,
 )
 from whet.reduction.formats.text.expansion import deflate, expand, inflate, most_expanded
 from whet.reduction.reduction_pass import Format, last_view
@@ -63,7 +62,7 @@ def parse_zip(payload: bytes) -> Archive | None:
         tail=end64 + payload[end + _END.size :],
         codec=ZIP_CODEC,
     )
-    return archive if dump_archive(archive) == payload else None
+    return archive if archive.having(archive.members) == payload else None
 
 
 def _end64(payload: bytes, end: int) -> bytes:
@@ -191,6 +190,6 @@ ZIP_CODEC = Codec(
     build=_build, content=_content, with_content=_with_content, plain=_plain, plain_tail=b""
 )
 
-ZIP = Format(name="zip", parse=last_view(parse_zip), dumps=dump_archive)
+ZIP = Format(name="zip", parse=last_view(parse_zip))
 
 ZIP_PASSES = archive_passes(parse_zip, "zip")

@@ -147,7 +147,7 @@ class Layout:
 
     def format(self) -> "Format[Arrays]":
         """Return the format that reads it."""
-        return Format(name=self.name, parse=last_view(self.parse), dumps=dump_arrays)
+        return Format(name=self.name, parse=last_view(self.parse))
 
 
 @value_class
@@ -203,11 +203,6 @@ class Arrays:
             return self.layout.write(list(entries))
         except UNWRITABLE:
             return b""
-
-
-def dump_arrays(view: Arrays) -> bytes:
-    """Return the bytes."""
-    return view.payload
 
 
 def order_of(format_: Format[Arrays]) -> Order:

@@ -196,12 +196,7 @@ def is_diff(payload: bytes, name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in _SUFFIXES and DIFF.parse(payload) is not None
 
 
-def dump_diff(diff: Diff) -> bytes:
-    """Return the text."""
-    return diff.payload
-
-
-DIFF = Format(name="diff", parse=last_view(parse_diff), dumps=dump_diff)
+DIFF = Format(name="diff", parse=last_view(parse_diff))
 
 
 def _weight(payload: bytes) -> float:

@@ -138,12 +138,7 @@ def parse_json(payload: bytes) -> JsonTree | None:
     return None
 
 
-def dump_json(tree: JsonTree) -> bytes:
-    """Return the text."""
-    return tree.payload
-
-
-JSON = Format(name="json", parse=last_view(parse_json), dumps=dump_json)
+JSON = Format(name="json", parse=last_view(parse_json))
 
 
 def looks_like_json(payload: bytes) -> bool:

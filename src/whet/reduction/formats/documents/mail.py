@@ -120,12 +120,7 @@ def _parts(mail: Mail, start: int, end: int, boundary: bytes) -> Iterator[tuple[
         yield before.end(), end
 
 
-def dump_mail(mail: Mail) -> bytes:
-    """Return the text."""
-    return mail.payload
-
-
-MAIL = Format(name="mail", parse=last_view(parse_mail), dumps=dump_mail)
+MAIL = Format(name="mail", parse=last_view(parse_mail))
 
 
 def _delete_messages(mail: Mail) -> PassSearch:

@@ -161,13 +161,8 @@ def _scan(payload: bytes, *, is_html: bool) -> Iterator[Piece | None]:
         yield from scan_xml(payload)
 
 
-def dump_markup(markup: Markup) -> bytes:
-    """Return the text."""
-    return markup.payload
-
-
-XML = Format(name="xml", parse=last_view(parse_xml), dumps=dump_markup)
-HTML = Format(name="html", parse=last_view(parse_html), dumps=dump_markup)
+XML = Format(name="xml", parse=last_view(parse_xml))
+HTML = Format(name="html", parse=last_view(parse_html))
 
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<body", b"<table", b"<div", b"<p>", b"<p ")
 

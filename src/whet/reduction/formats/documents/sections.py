@@ -97,13 +97,8 @@ def _toml_entry_end(payload: bytes, start: int) -> int:
     return len(payload)
 
 
-def dump_sections(text: SectionText) -> bytes:
-    """Return the text."""
-    return text.payload
-
-
-INI = Format(name="ini", parse=last_view(parse_ini), dumps=dump_sections)
-TOML = Format(name="toml", parse=last_view(parse_toml), dumps=dump_sections)
+INI = Format(name="ini", parse=last_view(parse_ini))
+TOML = Format(name="toml", parse=last_view(parse_toml))
 
 
 def _cutting(spans: Sequence[tuple[int, int]], payload: bytes) -> PassSearch:
@@ -201,12 +196,7 @@ def parse_log(payload: bytes) -> LogText | None:
     return LogText(payload, (*starts, len(payload))) if len(starts) > 1 else None
 
 
-def dump_log(log: LogText) -> bytes:
-    """Return the text."""
-    return log.payload
-
-
-LOG = Format(name="log", parse=last_view(parse_log), dumps=dump_log)
+LOG = Format(name="log", parse=last_view(parse_log))
 
 
 def _delete_records(log: LogText) -> PassSearch:

@@ -234,12 +234,7 @@ def rest_of_line(payload: bytes, end: int) -> int:
     return end if match is None else match.end()
 
 
-def dump_yaml(tree: YamlTree) -> bytes:
-    """Return the text."""
-    return tree.payload
-
-
-YAML = Format(name="yaml", parse=last_view(parse_yaml), dumps=dump_yaml)
+YAML = Format(name="yaml", parse=last_view(parse_yaml))
 
 _LINE_OF_YAML = re.compile(
     rb"""(?:---|%YAML|[ \t]*\#|[ \t]*-(?:[ \t]|\r?$)|[ \t]*[\w."'/<-][^\r\n:\#]*:(?:[ \t]|\r?$)|[ \t]+\S|\r?$)""",

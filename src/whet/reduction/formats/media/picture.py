@@ -236,10 +236,6 @@ def _drop_notes(picture: Picture) -> PassSearch:
     return (yield from first_that_fails([_saved(picture, bare)])) or picture.payload
 
 
-def _dump(picture: Picture) -> bytes:
-    return picture.payload
-
-
 _parse = last_view(parse_picture)
 
 
@@ -267,7 +263,7 @@ def _rank(payload: bytes) -> tuple[object, ...]:
 IMAGE_ORDER = Order(_weight, _rank)
 """Fewer pixels first, then plainer ones, then more black."""
 
-IMAGE = Format(name="image", parse=last_view(parse_picture), dumps=_dump)
+IMAGE = Format(name="image", parse=last_view(parse_picture))
 
 IMAGE_PASSES = (
     ReductionPass(

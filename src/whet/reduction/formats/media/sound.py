@@ -121,10 +121,6 @@ def _drop_notes(sound: Sound) -> PassSearch:
     return (yield from first_that_fails([_made(sound, sound.frames)])) or sound.payload
 
 
-def _dump(sound: Sound) -> bytes:
-    return sound.payload
-
-
 _parse = last_view(parse_wav)
 
 
@@ -152,7 +148,7 @@ def _rank(payload: bytes) -> tuple[object, ...]:
 WAV_ORDER = Order(_weight, _rank)
 """Fewer values first, then more silence."""
 
-WAV = Format(name="wav", parse=last_view(parse_wav), dumps=_dump)
+WAV = Format(name="wav", parse=last_view(parse_wav))
 
 WAV_PASSES = (
     ReductionPass(name="shorten sound", stage=Stage.STRUCTURE, search=_shorten),

@@ -20,12 +20,6 @@ from whet.reduction.formats.text.inlining import MACRO, VARIABLE, inlining
 from whet.reduction.payload_kind import Kind, lifted
 from whet.reduction.reduction_pass import Format, last_view
 
-
-def dump_source(tree: SourceTree) -> bytes:
-    """Return the text."""
-    return tree.payload
-
-
 _WITH_MACROS = ("c", "cpp", "objc", "cuda")
 
 
@@ -36,9 +30,7 @@ def _parse(language: Language, payload: bytes) -> SourceTree | None:
 
 def source_kind(language: Language) -> Kind:
     """Return the kind of payload that a language is."""
-    format_ = Format(
-        name=language.name, parse=last_view(partial(_parse, language)), dumps=dump_source
-    )
+    format_ = Format(name=language.name, parse=last_view(partial(_parse, language)))
     return Kind(
         name=language.name,
         claims=partial(is_source, language),
@@ -60,7 +52,7 @@ def _is_python(payload: bytes, name: str) -> bool:
     return bool(is_likely) and parses_as_python(payload) is not None
 
 
-_PYTHON = Format(name="python", parse=last_view(_parse_python), dumps=dump_source)
+_PYTHON = Format(name="python", parse=last_view(_parse_python))
 
 SOURCE_KINDS = (
     Kind(

@@ -144,9 +144,4 @@ def is_sql(payload: bytes, name: str) -> bool:
     return is_likely and b";" in payload and _read(payload).lonely == 0
 
 
-def dump_sql(tree: SourceTree) -> bytes:
-    """Return the text."""
-    return tree.payload
-
-
-SQL = Format(name="sql", parse=last_view(parse_sql), dumps=dump_sql)
+SQL = Format(name="sql", parse=last_view(parse_sql))

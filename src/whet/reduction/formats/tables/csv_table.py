@@ -110,9 +110,4 @@ def _is_regular(rows: tuple[CsvRow, ...]) -> bool:
     return sum(len(row.cells) == width for row in rows) >= ALIKE_ROWS * len(rows)
 
 
-def dump_csv(table: CsvTable) -> bytes:
-    """Return the text."""
-    return table.payload
-
-
-CSV = Format(name="csv", parse=last_view(parse_csv), dumps=dump_csv)
+CSV = Format(name="csv", parse=last_view(parse_csv))

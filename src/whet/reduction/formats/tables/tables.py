@@ -113,7 +113,7 @@ class TableLayout:
 
     def format(self) -> "Format[Tables]":
         """Return the format that reads it."""
-        return Format(name=self.name, parse=lru_cache(maxsize=VIEWS)(self.parse), dumps=dump_tables)
+        return Format(name=self.name, parse=lru_cache(maxsize=VIEWS)(self.parse))
 
 
 @value_class
@@ -169,11 +169,6 @@ class Tables:
         return self.written(
             lambda: (make(each) if at == place else each for at, each in enumerate(self.sheets))
         )
-
-
-def dump_tables(view: Tables) -> bytes:
-    """Return the bytes."""
-    return view.payload
 
 
 def order_of_tables(format_: Format[Tables]) -> Order:

@@ -76,12 +76,7 @@ def _blocks(indents: tuple[int | None, ...]) -> list[Block]:
     return found
 
 
-def dump_blocks(text: BlockText) -> bytes:
-    """Return the text."""
-    return text.payload
-
-
-BLOCKS = Format(name="blocks", parse=last_view(parse_blocks), dumps=dump_blocks)
+BLOCKS = Format(name="blocks", parse=last_view(parse_blocks))
 
 
 def _delete_blocks(text: BlockText) -> PassSearch:

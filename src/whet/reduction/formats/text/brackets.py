@@ -94,12 +94,7 @@ def parse_brackets(payload: bytes) -> BracketText | None:
     return BracketText(payload, tuple(groups)) if groups else None
 
 
-def dump_brackets(text: BracketText) -> bytes:
-    """Return the text."""
-    return text.payload
-
-
-BRACKETS = Format(name="brackets", parse=last_view(parse_brackets), dumps=dump_brackets)
+BRACKETS = Format(name="brackets", parse=last_view(parse_brackets))
 
 
 def _changing(change: Callable[[Group], Change]) -> Callable[[BracketText], PassSearch]:

@@ -42,11 +42,6 @@ class Pieces:
         return [self.payload[a:b] for a, b in pairwise(bounds)]
 
 
-def dump_pieces(pieces: Pieces) -> bytes:
-    """Return the payload."""
-    return b"".join((pieces.payload[: pieces.bounds[0]], *pieces.texts()))
-
-
 _LETTER = (
     rb"(?:[A-Za-z0-9_]|[\xc2-\xf4][\x80-\xbf]{1,3}"
     rb"|[\x80-\xff](?=[A-Za-z0-9_])|(?<=[A-Za-z0-9_])[\x80-\xff])"
@@ -112,10 +107,10 @@ def parse_bytes(payload: bytes) -> Pieces:
     return Pieces(payload, range(len(payload) + 1))
 
 
-LINES = Format(name="lines", parse=last_view(parse_lines), dumps=dump_pieces)
-TOKENS = Format(name="tokens", parse=last_view(parse_tokens), dumps=dump_pieces)
-WORDS = Format(name="words", parse=last_view(parse_words), dumps=dump_pieces)
-BYTES = Format(name="bytes", parse=parse_bytes, dumps=dump_pieces)
+LINES = Format(name="lines", parse=last_view(parse_lines))
+TOKENS = Format(name="tokens", parse=last_view(parse_tokens))
+WORDS = Format(name="words", parse=last_view(parse_words))
+BYTES = Format(name="bytes", parse=parse_bytes)
 
 
 def _delete(pieces: Pieces) -> PassSearch:
