@@ -237,7 +237,7 @@ _PAGE_JSON = (
 
 
 def _page(kind: str, data: bytes) -> None:
-    files = read_page(data, kind, "https://example.org/simple/six/")
+    files = read_page(data, kind)
     for each in releases_of(Listing(package="six", index="i", files=files), _PYTHON):
         str(each)
         str(each.order)

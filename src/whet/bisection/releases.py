@@ -1,6 +1,6 @@
 """The releases of a package, as a search needs them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from packaging.specifiers import SpecifierSet
@@ -20,8 +20,6 @@ from whet.host.python.package_index import Listing
 from whet.host.python.python_interpreter import PythonFacts
 from whet.search.history.bisection import Bisection
 from whet.search.history.version_graph import line_of
-from whet.search.history.walk_back import WalkBackResult, walk_back
-from whet.search.proposal import Search
 
 _SHOWN_NEAR = 3
 
@@ -127,11 +125,6 @@ class ReleaseHistory:
         return self.releases[-1].version
 
     @property
-    def by_version(self) -> Mapping[str, Release]:
-        """The releases by version."""
-        return {release.version: release for release in self.releases}
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """A sentence on each release that is left out."""
         return tuple(f"skipped {each.version}: {each.problem}" for each in self.left_out)
@@ -183,10 +176,6 @@ class ReleaseLine:
         series = [release.order.release[:2] for release in (new, *older)]
         last_ones = (each for each in range(1, len(series)) if series[each] != series[each - 1])
         return cls(releases=(new, *older), milestones=frozenset(last_ones))
-
-    def walk_back(self) -> Search[int, WalkBackResult]:
-        """Return the search for a good one; its candidates are positions in ``releases``."""
-        return walk_back(len(self.releases) - 1, self.milestones)
 
 
 def releases_of(listing: Listing, python: PythonFacts) -> tuple[Release, ...]:

@@ -1,7 +1,7 @@
 """The answers of a package index about one package: PEP 503 (HTML), PEP 691 and 700 (JSON)."""
 
 from html.parser import HTMLParser
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from whet.core.text.record import JsonObject, as_record, decoded, optional_text, records, text
 from whet.core.value_class import value_class
@@ -13,14 +13,12 @@ class IndexFile:
 
     Attributes:
         name: its name, such as ``six-1.16.0-py2.py3-none-any.whl``.
-        url: where it is.
         requires_python: the Pythons that it is for, as a PEP 440 specifier; empty: all.
         yanked: why it was withdrawn; empty without a reason; None if it was not.
         uploaded: when, ISO 8601 in UTC; empty if the index doesn't say.
     """
 
     name: str
-    url: str
     requires_python: str = ""
     yanked: str | None = None
     uploaded: str = ""
@@ -30,7 +28,7 @@ class NoPackagePageError(Exception):
     """The answer isn't a package's page."""
 
 
-def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, ...]:
+def read_page(content: bytes, content_type: str) -> tuple[IndexFile, ...]:
     """Return the files that a page lists.
 
     An index is asked for JSON and may still answer HTML, so the content type decides.
@@ -39,10 +37,10 @@ def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, .
         NoPackagePageError: if it can be read as neither.
     """
     if "json" in content_type:
-        return _read_json(content, url)
+        return _read_json(content)
     if content.lstrip()[:1] not in {b"<", b""}:
         raise NoPackagePageError(f"neither JSON nor HTML, but {content_type or 'no content type'}")
-    page = _Page(url)
+    page = _Page()
     try:
         page.feed(content.decode("utf-8", "replace"))
         page.close()
@@ -51,10 +49,10 @@ def read_page(content: bytes, content_type: str, url: str) -> tuple[IndexFile, .
     return tuple(page.files)
 
 
-def _read_json(content: bytes, url: str) -> tuple[IndexFile, ...]:
+def _read_json(content: bytes) -> tuple[IndexFile, ...]:
     try:
         page = as_record(decoded(content), "page")
-        files = [_file_of(each, url) for each in records(page, "files")]
+        files = [_file_of(each) for each in records(page, "files")]
     except ValueError as error:
         raise NoPackagePageError(f"not the JSON of PEP 691: {error}") from error
     if "files" not in page:
@@ -62,11 +60,10 @@ def _read_json(content: bytes, url: str) -> tuple[IndexFile, ...]:
     return tuple(files)
 
 
-def _file_of(data: JsonObject, url: str) -> IndexFile:
+def _file_of(data: JsonObject) -> IndexFile:
     yanked = data.get("yanked", False)
     return IndexFile(
         name=text(data, "filename"),
-        url=urljoin(url, text(data, "url")),
         requires_python=optional_text(data, "requires-python") or "",
         yanked=yanked if isinstance(yanked, str) else "" if yanked is True else None,
         uploaded=optional_text(data, "upload-time") or "",
@@ -76,24 +73,18 @@ def _file_of(data: JsonObject, url: str) -> IndexFile:
 class _Page(HTMLParser):
     """Reads the anchors of a PEP 503 page."""
 
-    def __init__(self, url: str) -> None:
-        super().__init__(convert_charrefs=True)
+    def __init__(self) -> None:
+        super().__init__()
         self.files: list[IndexFile] = []
-        self._base = url
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of a file."""
         attributes = dict(attrs)
         target = attributes.get("href")
-        if target is None:
-            return
-        if tag == "base":
-            self._base = urljoin(self._base, target)
-        elif tag == "a":
+        if tag == "a" and target is not None:
             self.files.append(
                 IndexFile(
                     name=unquote(urlsplit(target).path.rpartition("/")[2]),
-                    url=urljoin(self._base, target.partition("#")[0]),
                     requires_python=attributes.get("data-requires-python") or "",
                     # An attribute without a value says yanked without a reason (PEP 592).
                     yanked=(attributes["data-yanked"] or "")

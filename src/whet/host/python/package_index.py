@@ -131,8 +131,7 @@ class PackageIndex:
             ) as answer:
                 kind: str = answer.headers.get("Content-Type", "")
                 content: bytes = answer.read()
-                final_address: str = answer.url
-            return read_page(content, kind, final_address)
+            return read_page(content, kind)
         except urllib.error.HTTPError as error:
             with error:
                 if error.code in _NOT_THERE:
@@ -192,7 +191,7 @@ def _authorisation(address: str) -> dict[str, str]:
 def _files_of_folder(address: str) -> tuple[IndexFile, ...]:
     page = Path(unquote(urlsplit(address).path), "index.html")
     try:
-        return read_page(page.read_bytes(), "text/html", address)
+        return read_page(page.read_bytes(), "text/html")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _NotListedError from error
     except (OSError, NoPackagePageError) as error:
