@@ -45,7 +45,6 @@ from whet.evidence.clues.probes import call_lines, hit_lines, place_line, probe_
 from whet.evidence.provenance.recording import read_recording
 from whet.evidence.stacks.stack_groups import (
     groups_of,
-    headline,
     motion,
     sentence,
     stack_clues,
@@ -317,7 +316,6 @@ def _stacks(data: bytes) -> None:
     groups = groups_of(processes)
     [sentence(each) for each in groups]
     stack_clues(groups, _at)
-    headline(groups)
     [task_sentence(each) for each in task_groups(processes)]
     [motion(each) for each in processes]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from history_builder import build_history, descendants, random_parents, run_git
 
-from whet.bisection.commits import describe, labels, summaries
+from whet.bisection.commits import describe, summaries
 from whet.bisection.names import resolve
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
 from whet.bisection.terms import Terms
@@ -66,7 +66,6 @@ def test_the_suspects_are_the_ancestors_of_bad_that_are_not_those_of_good(
     assert set(history.parents) == set(commits[2:])
     assert (history.good, history.bad) == (commits[1], commits[7])
     assert len(history.parents) == 6
-    assert history.side == {commits[3], commits[4]}
     assert history.parents[commits[5]] == (commits[2], commits[4])
 
 
@@ -283,7 +282,7 @@ def test_summaries_come_for_many_commits_at_once(
     found = summaries(repository, commits)
 
     assert [found[commit].subject for commit in commits] == [f"Change {n}" for n in range(8)]
-    assert labels(found)[commits[0]] == commits[0][:7]
+    assert found[commits[0]].short == commits[0][:7]
     assert summaries(repository, []) == {}
 
 
@@ -294,10 +293,6 @@ def test_the_line_before_a_bad_commit_follows_first_parents_and_knows_tags(
 
     assert list(line.commits) == [commits[each] for each in (7, 6, 5, 2, 1, 0)]
     assert line.tagged == {1, 4}
-
-    found = run_search(line.walk_back(), lambda step: Verdict.GOOD if step >= 3 else Verdict.BAD)
-    assert found.good == 4
-    assert line.commits[found.bad] == commits[5]
 
 
 def test_the_line_may_be_limited_to_a_path(repository: Repository, commits: list[str]) -> None:

@@ -6,12 +6,17 @@ from hypothesis import strategies as st
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
-from whet.search.history.bisection import Bisection, Standing, bisect_graph, bisect_line
+from whet.search.history.bisection import Bisection, BisectionResult, Standing, bisect_graph
 from whet.search.history.reach import weights
 from whet.search.history.version_graph import line_of
-from whet.search.proposal import run_search
+from whet.search.proposal import Search, run_search
 
 Graph = dict[int, tuple[int, ...]]
+
+
+def line(bad: int) -> Search[int, BisectionResult[int]]:
+    """Search the first bad one of the versions 1 to ``bad``, where 0 is good."""
+    return bisect_graph(line_of(range(bad + 1)), bad, (0,))
 
 
 @st.composite
@@ -136,7 +141,7 @@ def test_a_line_takes_no_more_tests_than_the_logarithm_of_its_length(
 ) -> None:
     culprit = data.draw(st.integers(1, size))
 
-    result = run_search(bisect_line(size), lambda v: Verdict.BAD if v >= culprit else Verdict.GOOD)
+    result = run_search(line(size), lambda v: Verdict.BAD if v >= culprit else Verdict.GOOD)
 
     assert (culprit, culprit - 1) == (result.first_bad, result.last_good)
     assert len(result.tested) <= (size - 1).bit_length()
@@ -237,7 +242,7 @@ def test_the_last_good_one_is_the_good_one_last_tested_where_skips_leave_several
             return Verdict.SKIP
         return Verdict.GOOD if version < 6 else Verdict.BAD
 
-    result = run_search(bisect_line(16), test)
+    result = run_search(line(16), test)
 
     assert result.suspects == (6, 7, 8, 9, 10)
     assert result.stopped is StopReason.AMBIGUOUS
@@ -245,7 +250,7 @@ def test_the_last_good_one_is_the_good_one_last_tested_where_skips_leave_several
 
 
 def test_one_suspect_needs_no_test() -> None:
-    result = run_search(bisect_line(1), lambda _: pytest.fail("tested"))
+    result = run_search(line(1), lambda _: pytest.fail("tested"))
 
     assert (result.first_bad, result.last_good, result.tested) == (1, 0, ())
 

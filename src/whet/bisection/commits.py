@@ -1,7 +1,7 @@
 """Commits as a person wants to see them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from whet.core.text.shown_text import visible_line
 from whet.core.value_class import value_class
@@ -111,11 +111,6 @@ def describe(repository: Repository, commit: str, *, main_line: str) -> CommitDe
         reverts=reverts,
         reverted_by=reverted_by,
     )
-
-
-def labels(known: Mapping[str, CommitSummary]) -> dict[str, str]:
-    """Return the short id of each."""
-    return {commit: summary.short for commit, summary in known.items()}
 
 
 def _summary(entry: str) -> CommitSummary:

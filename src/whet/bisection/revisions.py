@@ -17,8 +17,6 @@ from whet.core.errors import (
 from whet.core.value_class import value_class
 from whet.host.process.git import Repository
 from whet.search.history.bisection import Bisection
-from whet.search.history.walk_back import WalkBackResult, walk_back
-from whet.search.proposal import Search
 
 _SHORT_ID = 10
 
@@ -119,16 +117,6 @@ class RevisionHistory:
             parents = {self.bad: _tips(parents)[:1], **parents}
         return replace(self, parents=parents, is_line=True)
 
-    @property
-    def side(self) -> frozenset[str]:
-        """The commits that came in with a merge: those off the line of first parents."""
-        main_line: set[str] = set()
-        following = [self.bad]
-        while following and following[0] in self.parents:
-            main_line.add(following[0])
-            following = list(self.parents[following[0]])
-        return frozenset(self.parents) - main_line
-
     def bisection(self) -> Bisection[str]:
         """Return the search for the first bad commit."""
         return Bisection(self.parents, self.bad, (self.good,))
@@ -176,10 +164,6 @@ class RevisionLine:
         tagged = set(tags.split())
         marks = frozenset(index for index, commit in enumerate(commits) if commit in tagged)
         return cls(commits=commits, tagged=marks - {0})
-
-    def walk_back(self) -> Search[int, WalkBackResult]:
-        """Return the search for a good one; its candidates are positions in ``commits``."""
-        return walk_back(len(self.commits) - 1, self.tagged)
 
 
 def inside_of(

@@ -70,10 +70,6 @@ class Difference:
         """Whether they differ at all."""
         return bool(self.changes)
 
-    def of(self, what: str) -> tuple[Change, ...]:
-        """Return the changes of one kind."""
-        return tuple(change for change in self.changes if change.what == what)
-
     def lines(self) -> tuple[str, ...]:
         """Return each change as a line to read."""
         return tuple(map(str, self.changes))

@@ -143,12 +143,6 @@ def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
     return clues
 
 
-def headline(groups: Sequence[StackGroup]) -> str:
-    """Say in one line what the main threads do; empty if nothing was seen."""
-    main = [group for group in groups if group.is_main][:3]
-    return "; ".join(map(sentence, main))
-
-
 def motion(process: ProcessStack) -> str:
     """Say whether a process works, spins or waits, from its CPU time and from two looks."""
     share = process.cpu_share

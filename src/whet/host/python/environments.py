@@ -76,14 +76,6 @@ class PackageEnvironment:
         """The folder of its packages."""
         return next(self.folder.glob("lib/*/site-packages"))
 
-    def installed(self) -> dict[str, str]:
-        """Return what is installed in it, name to version."""
-        found: dict[str, str] = {}
-        for folder in sorted(self.folder.glob("lib/*/site-packages/*.dist-info")):
-            name, _, version = folder.name.removesuffix(".dist-info").rpartition("-")
-            found[name.replace("_", "-").lower()] = version
-        return found
-
     def command_in(
         self, command: Sequence[str], search_path: str
     ) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -18,7 +18,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.search.history.questions import spread
 from whet.search.history.reach import weights
-from whet.search.history.version_graph import VersionGraph, VersionT, line_of
+from whet.search.history.version_graph import VersionGraph, VersionT
 from whet.search.proposal import Search
 from whet.search.round import Round
 
@@ -343,14 +343,6 @@ def bisect_graph(
 ) -> Search[VersionT, BisectionResult[VersionT]]:
     """Search the first bad version of a graph; arguments as of `Bisection`."""
     return Bisection(parents, bad, good).search()
-
-
-def bisect_line(bad: int) -> Search[int, BisectionResult[int]]:
-    """Search the first bad one of the versions 1 to ``bad``, where 0 is good.
-
-    Takes at most ⌈log2 bad⌉ tests if none is skipped.
-    """
-    return Bisection(line_of(range(bad + 1)), bad, (0,)).search()
 
 
 _TESTED = {
