@@ -13,18 +13,17 @@ import os
 import select
 import socket
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from whet.core.room import Fault
-from whet.host.kernel.call_targets import signed
+from whet.host.kernel.call_targets import AT_FDCWD, Memory, open_file, path_at, signed
 from whet.host.kernel.fault_calls import faultable
 from whet.host.limits.enforcer import Order
 from whet.host.process.reported import ReportServer
 from whet.host.process.room_reports import received
 from whet.host.spawner.observer import ANSWER, CONTINUE, RECEIVE, REQUEST, SEND
 
-_AT_FDCWD = -100
-_PATH_BYTES = 4096
 _PATIENCE_SECONDS = 1.0
 
 
@@ -147,55 +146,17 @@ class Injector:
     def _file_of(self, pid: int, number: int, arguments: Sequence[int]) -> str:
         descriptor, folder, path = self._kinds.get(number, (-1, -1, -1))
         if path >= 0:
-            base = signed(arguments[folder]) if folder >= 0 else _AT_FDCWD
-            return _path_at(pid, base, _string_in(pid, arguments[path]))
-        return _open_file(pid, signed(arguments[descriptor])) if descriptor >= 0 else ""
+            base = signed(arguments[folder]) if folder >= 0 else AT_FDCWD
+            with closing(Memory()) as memory:
+                name = memory.string(pid, arguments[path])
+            return os.path.normpath(path_at(pid, base, name))
+        return open_file(pid, signed(arguments[descriptor])) if descriptor >= 0 else ""
 
 
 def _is_like(path: str, glob: str) -> bool:
     return not glob or any(
         fnmatch.fnmatchcase(each, glob) for each in (path, os.path.basename(path))
     )
-
-
-def _path_at(pid: int, folder: int, path: str) -> str:
-    if path.startswith("/"):
-        return os.path.normpath(path)
-    try:
-        base = os.readlink(
-            f"/proc/{pid}/cwd" if folder == _AT_FDCWD else f"/proc/{pid}/fd/{folder}"
-        )
-    except OSError:
-        return path
-    return os.path.normpath(os.path.join(base, path))
-
-
-def _open_file(pid: int, descriptor: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/fd/{descriptor}")
-    except OSError:
-        return ""
-
-
-def _string_in(pid: int, address: int) -> str:
-    """Return a string of a process's memory; empty if it can't be read."""
-    data = b""
-    try:
-        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        while b"\0" not in data and len(data) < _PATH_BYTES:
-            # Never over the end of a page: the next one may not be there.
-            part = os.pread(memory, 4096 - (address + len(data)) % 4096, address + len(data))
-            if not part:
-                break
-            data += part
-    except (OSError, OverflowError):
-        pass
-    finally:
-        os.close(memory)
-    return os.fsdecode(data.partition(b"\0")[0])
 
 
 def _read(path: str) -> bytes:
