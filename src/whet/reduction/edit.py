@@ -112,7 +112,7 @@ def make_changes(
     return keep_least(len(changes), render, start=payload, grain=grain, again=again)
 
 
-def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> Search[bytes, bytes]:
+def delete_pieces(payload: bytes, bounds: Sequence[int]) -> Search[bytes, bytes]:
     """Cut as many pieces as the failure survives; return the payload then.
 
     None is tried twice: a pass gets turns until it cuts nothing.
@@ -120,7 +120,6 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
     Args:
         payload: what is cut.
         bounds: at least one, ascending; a piece reaches from each bound to the next one.
-        grain: fewest pieces to cut at once.
     """
     shared = _Shared(payload, bounds, ())
     head, tail = payload[: bounds[0]], payload[bounds[-1] :]
@@ -131,7 +130,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int], *, grain: int = 1) -> S
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return keep_least(len(bounds) - 1, render, start=payload, grain=grain, again=False)
+    return keep_least(len(bounds) - 1, render, start=payload, again=False)
 
 
 class _Shared:

@@ -14,12 +14,6 @@ class Table(Grid):
 
     __slots__ = ()
 
-    @property
-    def lengths(self) -> tuple[int, ...]:
-        """Rows, and columns if it has such."""
-        shape: tuple[int, ...] = self.data.shape
-        return shape
-
     def take(self, axis: int, kept: Sequence[int]) -> Grid:
         """Return these rows, or these columns, alone."""
         return Table(self.data.iloc[:, list(kept)] if axis else self.data.iloc[list(kept)])

@@ -4,7 +4,7 @@ An added line goes; a removed line stays in the file, as context; context is cut
 a hunk. The numbers in the headers are written again.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
@@ -55,15 +55,19 @@ def _undo_changes(diff: Diff) -> PassSearch:
     return _without(diff, units)
 
 
-def _trim_context(diff: Diff) -> PassSearch:
-    """Cut context at the ends of hunks; in the middle it is what joins two changes."""
+def _trim(diff: Diff, lines: Callable[[Hunk], Iterator[int]]) -> PassSearch:
     units: list[Unit] = [
         (number, place, at)
         for number, file in enumerate(diff.files)
         for place, hunk in enumerate(file.hunks)
-        for at in _outside(hunk)
+        for at in lines(hunk)
     ]
     return _without(diff, units, trims=True)
+
+
+def _trim_context(diff: Diff) -> PassSearch:
+    """Cut context at the ends of hunks; in the middle it is what joins two changes."""
+    return _trim(diff, _outside)
 
 
 def _outside(hunk: Hunk) -> Iterator[int]:
@@ -76,13 +80,7 @@ def _outside(hunk: Hunk) -> Iterator[int]:
 
 def _split_hunks(diff: Diff) -> PassSearch:
     """Cut context between two changes: they become two hunks."""
-    units: list[Unit] = [
-        (number, place, at)
-        for number, file in enumerate(diff.files)
-        for place, hunk in enumerate(file.hunks)
-        for at in _between(hunk)
-    ]
-    return _without(diff, units, trims=True)
+    return _trim(diff, _between)
 
 
 def _between(hunk: Hunk) -> Iterator[int]:
