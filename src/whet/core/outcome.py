@@ -119,6 +119,14 @@ class Outcome(Record):
     evidence: tuple[Evidence, ...] = field(default=(), metadata=APART)
 
     @property
+    def summary(self) -> str:
+        """What failed and where; the exit code where nothing says that."""
+        failure = self.failure
+        return (
+            f"exit {self.shell_exit_code}" if failure is None else f"{failure.summary}{failure.at}"
+        )
+
+    @property
     def shell_exit_code(self) -> int:
         """The exit code as a shell shows it: 128+n for a signal, 124 for whet's timeout."""
         if self.timed_out:

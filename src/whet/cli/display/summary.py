@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TextIO
 
 from whet.cli.console import styled, verdict_word
 from whet.core.budget import StopReason
@@ -47,12 +46,12 @@ def failure_words(failure: Failure) -> str:
     return f"{summary}{failure.at}"
 
 
-def entry_line(entry: Entry, stream: TextIO = sys.stdout) -> str:
+def entry_line(entry: Entry) -> str:
     """Return a recorded trial as one line of `whet log`."""
     command = _shown_command(entry.trial)
-    verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, stream)
+    verdict = "-" if entry.verdict is None else verdict_word(entry.verdict, sys.stdout)
     if entry.outcome is None:
-        parts = [styled("not finished", "yellow", stream)]
+        parts = [styled("not finished", "yellow", sys.stdout)]
     else:
         parts = [outcome_words(entry.outcome), shown_seconds(entry.outcome.wall_seconds)]
         if entry.outcome.failure is not None:

@@ -97,7 +97,7 @@ def instructions() -> "list[Instruction]":
         numbers["sendmsg"]: _tagged(2, MAGIC_FLAGS),
         numbers["ptrace"]: _tagged(4, MAGIC_FOLDER),  # it has four arguments
         numbers["sendto"]: _addressed(),
-        numbers["madvise"]: _only_with(2, _DONTFORK),
+        numbers["madvise"]: _tagged(2, _DONTFORK, asks=True),
     }
     program: list[Instruction] = [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -164,19 +164,11 @@ def passing_below(argument: int, least: int) -> "list[Instruction]":
     ]
 
 
-def _tagged(argument: int, tag: int) -> "list[Instruction]":
+def _tagged(argument: int, tag: int, *, asks: bool = False) -> "list[Instruction]":
+    """Let a call with this argument pass, and ask about others; or the other way round."""
     return [
         (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
-        (_EQUAL, 0, 1, tag),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _ASK),
-    ]
-
-
-def _only_with(argument: int, value: int) -> "list[Instruction]":
-    return [
-        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
-        (_EQUAL, 1, 0, value),
+        (_EQUAL, int(asks), int(not asks), tag),
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _ASK),
     ]

@@ -5,7 +5,6 @@ from contextlib import suppress
 
 from whet.core.errors import UnknownTrial
 from whet.core.observations.clue import Clue
-from whet.core.outcome import Outcome
 from whet.notebook.notebook import Notebook
 from whet.workbench.trials.investigation import Reproduction, Step, TriedTrial, VersionSearch
 
@@ -39,14 +38,7 @@ def tried_trials(
                     number=number,
                     step=titles.get(number, ""),
                     verdict=entry.verdict,
-                    did="it hasn't ended" if entry.outcome is None else _did(entry.outcome),
+                    did="it hasn't ended" if entry.outcome is None else entry.outcome.summary,
                 )
             )
     return tuple(trials)
-
-
-def _did(outcome: Outcome) -> str:
-    failure = outcome.failure
-    return (
-        f"exit {outcome.shell_exit_code}" if failure is None else f"{failure.summary}{failure.at}"
-    )

@@ -85,10 +85,10 @@ def part_of_working_tree(
     return search.run()
 
 
-def checkouts_of(bench: Workbench, repository: Repository, setup: Setup | None = None) -> Place:
-    """Return what lets trials run in checkouts of their revisions, set up first."""
+def checkouts_of(bench: Workbench, repository: Repository) -> Place:
+    """Return what lets trials run in checkouts of their revisions."""
     worktrees = Worktrees(repository, bench.cleanup_journal, bench.project.state / "worktrees")
-    setups = Setups(worktrees=worktrees, setup=setup or Setup(), environment=bench.environment)
+    setups = Setups(worktrees=worktrees, setup=Setup(), environment=bench.environment)
     return Checkouts(worktrees=worktrees, bench=bench, setups=setups).place
 
 

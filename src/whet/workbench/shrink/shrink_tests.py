@@ -197,7 +197,10 @@ class _Pytest:
         return (seeded, collected) if collected else (whole, self._collect(whole))
 
     def _may_be_shuffled(self) -> bool:
-        return self._trial_sees("pytest-randomly") and "no:randomly" not in self.command.options
+        packages = self._session.bench.notebook.environment(
+            self._trial.surroundings.packages_digest
+        )
+        return "pytest-randomly" in packages and "no:randomly" not in self.command.options
 
     def _settle(self, outcome: Outcome, failing: str) -> None:
         """Have tests run one after the other in the order of the words; check that they do."""
@@ -212,12 +215,6 @@ class _Pytest:
                 f"`{' '.join(alone)}` collects {len(collection)} tests, not that one",
                 hint="write each option with its value as one word: `--option=value`",
             )
-
-    def _trial_sees(self, package: str) -> bool:
-        packages = self._session.bench.notebook.environment(
-            self._trial.surroundings.packages_digest
-        )
-        return package in packages
 
     def _collect(self, command: Sequence[str]) -> Tests:
         """Return the tests as seen from where pytest starts: so its summary names them too."""

@@ -271,7 +271,7 @@ class _Turning:
             failures=failures,
             runs=len(runs),
             trial=example.own_number,
-            summary=_words(example.outcome),
+            summary=example.outcome.summary,
         )
 
     def _verdict(self, run: Tested[object]) -> Verdict:
@@ -418,13 +418,6 @@ def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
     if evidence is None:
         return None
     return each.took(texts(evidence.detail, "signs"), is_all=bool(evidence.detail.get("ended")))
-
-
-def _words(outcome: Outcome) -> str:
-    failure = outcome.failure
-    return (
-        f"exit {outcome.shell_exit_code}" if failure is None else f"{failure.summary}{failure.at}"
-    )
 
 
 def _result(report: ToggleReport) -> dict[str, object]:
