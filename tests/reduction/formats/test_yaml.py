@@ -12,8 +12,9 @@ from odd_oracles import Judge, odd_judges, shrunk
 from odd_oracles import fails_if as fails_if_python
 
 from whet.core.verdict import Verdict
+from whet.reduction.formats.documents import yaml_passes
 from whet.reduction.formats.documents.yaml_passes import YAML_PASSES
-from whet.reduction.formats.documents.yaml_tree import YAML, parse_yaml
+from whet.reduction.formats.documents.yaml_tree import YAML, parse_yaml, rest_of_line
 from whet.reduction.payload_kind import lifted
 from whet.reduction.payload_kinds import KINDS, kinds_of
 from whet.reduction.reduction_pass import Stage
@@ -178,6 +179,26 @@ def test_an_anchor_goes_with_its_aliases() -> None:
 
     assert yaml.safe_load(done.reduction.payload) == {"left": None, "right": None}
     assert done.calls < 30
+
+
+def test_an_alias_costs_no_look_at_all_its_siblings(monkeypatch: pytest.MonkeyPatch) -> None:
+    payload = b"a: &a {x: 1}\n" + b"".join(
+        b"k%d: *a\nb%d: &a {x: 1}\n" % (n, n) for n in range(300)
+    )
+    calls = 0
+
+    def counted(text: bytes, place: int) -> int:
+        nonlocal calls
+        calls += 1
+        return rest_of_line(text, place)
+
+    monkeypatch.setattr(yaml_passes, "rest_of_line", counted)
+    tree = parse_yaml(payload)
+    assert tree is not None
+    for each in YAML_PASSES:
+        next(each.search(tree), None)
+
+    assert 600 < calls < 20 * 600  # it was 600 for each of 300 aliases
 
 
 def test_a_tree_of_mappings_and_lists_is_peeled_at_once() -> None:

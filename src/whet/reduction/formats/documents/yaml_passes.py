@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
@@ -35,28 +35,29 @@ def _cuts(tree: YamlTree, node: Node | None) -> list[Change]:
         return [[cut] for cut in cuts] if len(cuts) > 1 else []
     if node.kind == DOCUMENT:
         return []
-    return [[edit, *_aliases_of(tree, edit)] for edit in _child_cuts(tree, node)]
+    cuts = _cuts_of(tree, node, node.children)
+    return [[cut, *_aliases_of(tree, cut)] for cut in cuts]
 
 
-def _child_cuts(tree: YamlTree, node: Node) -> list[Edit]:
+def _cuts_of(tree: YamlTree, node: Node, children: Sequence[Node]) -> list[Edit]:
     is_block = node.kind[:1] == BLOCK
     return siblings(
         [
             (each.outer_start, rest_of_line(tree.payload, each.end) if is_block else each.end)
-            for each in node.children
+            for each in children
         ]
     )
 
 
 def _aliases_of(tree: YamlTree, cut: Edit) -> Iterator[Edit]:
     """Cut the aliases of what a cut takes the anchors from."""
-    at = bisect_left(tree.anchors, (cut.start, ""))
-    while at < len(tree.anchors) and tree.anchors[at][0] < cut.end:
-        for around, alias in tree.aliases.get(tree.anchors[at][1], ()):
+    first, last = (bisect_left(tree.anchors, place) for place in (cut.start, cut.end))
+    for anchor in tree.anchors[first:last]:
+        for around, alias in tree.aliases.get(anchor, ()):
             if not cut.start <= alias.start < cut.end and around.kind != DOCUMENT:
                 place = next(n for n, each in enumerate(around.children) if each is alias)
-                yield _child_cuts(tree, around)[place]
-        at += 1
+                before = max(0, place - 1)  # a cut depends on the child's neighbours alone
+                yield _cuts_of(tree, around, around.children[before : place + 2])[place - before]
 
 
 def _hoist(tree: YamlTree, node: Node, below: Node) -> Change | None:

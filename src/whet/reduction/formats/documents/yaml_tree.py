@@ -50,15 +50,15 @@ class YamlTree:
         roots: its documents, each with its one value.
         nodes: these and every value, in the order of the text. An entry of a block starts
             (``outer_start``) at its key or dash.
-        aliases: by their names what stands around each alias, and itself.
-        anchors: names and where they are given, ascending.
+        aliases: by the place of their anchor, what stands around each alias, and itself.
+        anchors: where they are given, ascending.
     """
 
     payload: bytes
     roots: list[Node]
     nodes: list[Node]
-    aliases: dict[str, list[tuple[Node, Node]]]
-    anchors: list[tuple[int, str]]
+    aliases: dict[int, list[tuple[Node, Node]]]
+    anchors: list[int]
 
 
 @dataclass(slots=True)
@@ -70,17 +70,20 @@ class _Builder:
     nodes: list[Node] = field(default_factory=list[Node])
     stack: list[Node] = field(default_factory=list[Node])
     keys: list[int] = field(default_factory=list[int])  # for each of `stack`: -1 without a key
-    aliases: dict[str, list[tuple[Node, Node]]] = field(
-        default_factory=dict[str, list[tuple[Node, Node]]]
+    aliases: dict[int, list[tuple[Node, Node]]] = field(
+        default_factory=dict[int, list[tuple[Node, Node]]]
     )
-    anchors: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    anchors: list[int] = field(default_factory=list[int])
+    named: dict[str, int] = field(default_factory=dict[str, int])  # the last anchor of a name
 
     def take(self, event: _Event) -> bool:
         """Take the next event; return whether its place is known."""
         start, end = self._place(event.start), self._place(event.end)
         if event.anchor is not None and event.kind != "Alias":
-            self.anchors.append((start, event.anchor))
+            self.anchors.append(start)
+            self.named[event.anchor] = start
         if event.kind == "DocumentStart":
+            self.named.clear()
             self._push(Node(DOCUMENT, start, start, start, 0))
             self.roots.append(self.stack[-1])
         elif event.kind in {"MappingStart", "SequenceStart"}:
@@ -128,7 +131,8 @@ class _Builder:
         elif event.kind == "Alias":
             node = self._add(ALIAS, start)
             node.end = end
-            self.aliases.setdefault(event.anchor or "", []).append((self.stack[-1], node))
+            place = self.named.get(event.anchor or "", -1)
+            self.aliases.setdefault(place, []).append((self.stack[-1], node))
         elif event.is_literal:  # its last line end isn't its own
             text = self.payload[start:end].rstrip(b"\r\n \t")
             self._add(LITERAL, start).end = start + len(text)
