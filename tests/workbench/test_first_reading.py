@@ -1,9 +1,12 @@
 """A file whose library doesn't come back is refused, and whet doesn't wait for it or die of it."""
 
+import io
 import os
 import select
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,7 @@ import sys
 from whet.core.errors import PayloadUnreadable
 from whet.workbench.shrink.first_reading import read_first_elsewhere
 try:
-    read_first_elsewhere(open(sys.argv[1], "rb").read(), "endless.h5")
+    read_first_elsewhere(open(sys.argv[1], "rb").read(), "endless.h5", patience_seconds=300.0)
 except PayloadUnreadable as error:
     print(error)
 """
@@ -32,6 +35,27 @@ def test_a_file_on_which_its_library_goes_round_for_ever_is_refused() -> None:
         read_first_elsewhere(_ENDLESS.read_bytes(), "endless.h5", patience_seconds=3.0)
 
 
+@pytest.mark.parametrize("packing", ["zip", "tar", "tar.gz in zip"])
+def test_such_a_file_in_an_archive_is_refused_too(packing: str) -> None:
+    pytest.importorskip("h5py")
+    data, name = _ENDLESS.read_bytes(), "a.h5"
+    if packing != "zip":
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w:gz" if "gz" in packing else "w") as tar:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+        data, name = packed.getvalue(), "a.tar.gz"
+    if "zip" in packing:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr(name, data)
+        data = packed.getvalue()
+
+    with pytest.raises(PayloadUnreadable, match=r"`all\.bin` did not come to an end within 5 s"):
+        read_first_elsewhere(data, "all.bin", patience_seconds=5.0)
+
+
 def test_a_library_that_is_killed_does_not_take_whet_with_it() -> None:
     pytest.importorskip("h5py")
     done = subprocess.run(
@@ -39,7 +63,7 @@ def test_a_library_that_is_killed_does_not_take_whet_with_it() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=250,
     )
 
     assert "`endless.h5` was killed by signal 24" in done.stdout
@@ -52,7 +76,7 @@ def test_a_file_whose_reading_ends_is_taken_whether_or_not_it_is_whole(data: byt
 
 def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
     pytest.importorskip("h5py")
-    program = _PROGRAM.replace('"endless.h5")', '"endless.h5", patience_seconds=2.0)')
+    program = _PROGRAM.replace("patience_seconds=300.0", "patience_seconds=2.0")
     with subprocess.Popen([sys.executable, "-c", program, str(_ENDLESS)]) as whet:
         children = Path(f"/proc/{whet.pid}/task/{whet.pid}/children")
         while not (found := children.read_text().split()):

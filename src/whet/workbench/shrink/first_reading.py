@@ -1,4 +1,4 @@
-"""Reading a binary file once in another process, because the library of its format may never return."""
+"""Reading a binary file and what is in it once in another process, because the library of its format may never return."""
 
 import math
 import sys
@@ -6,7 +6,7 @@ import sys
 from whet.core.errors import PayloadUnreadable
 from whet.host.process.tool import exit_code_in_time
 
-_HEAD_BYTES = 4096
+_BINARY, _HEAD_BYTES = b"\0", 4096
 _PATIENCE_SECONDS = 20.0
 _SECONDS_PER_MIB = 2.0
 # Where whet is killed meanwhile, the kernel ends it.
@@ -17,14 +17,21 @@ soft = {most} if soft == resource.RLIM_INFINITY else min(soft, {most})
 resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 sys.path[:] = {path!r}
 from whet.reduction.payload_kinds import kinds_of
-kinds_of(sys.stdin.buffer.read(), name=sys.argv[1])
+from whet.reduction.reducer import DEEPEST
+def read(data, name, depth):
+    for kind in kinds_of(data, name=name):
+        if kind.inside is not None and depth < DEEPEST:
+            for part in kind.inside(data):
+                if {sign!r} in part.content[:{head}]:
+                    read(part.content, part.name, depth + 1)
+read(sys.stdin.buffer.read(), sys.argv[1], 0)
 """
 
 
 def read_first_elsewhere(
     data: bytes, name: str, *, patience_seconds: float = _PATIENCE_SECONDS
 ) -> None:
-    """Check that reading a file comes to an end, and doesn't end the process.
+    """Check that reading a file and the files in it comes to an end, and doesn't end the process.
 
     Ctrl-C doesn't stop a library written in C, and no handler hears of its crash. A damaged HDF5
     file can keep its library busy forever, and a Parquet file has ended a process.
@@ -37,10 +44,12 @@ def read_first_elsewhere(
     Raises:
         PayloadUnreadable: if it doesn't.
     """
-    if b"\0" not in data[:_HEAD_BYTES]:
+    if _BINARY not in data[:_HEAD_BYTES]:
         return  # no library reads it that isn't Python's
     seconds = patience_seconds + _SECONDS_PER_MIB * (len(data) >> 20)
-    program = _READS.format(path=sys.path, most=2 * math.ceil(seconds))
+    program = _READS.format(
+        path=sys.path, most=2 * math.ceil(seconds), sign=_BINARY, head=_HEAD_BYTES
+    )
     command = (sys.executable, "-I", "-S", "-c", program, name)
     code = exit_code_in_time(command, data, seconds)
     if code is not None and code >= 0:
