@@ -9,6 +9,7 @@ from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
+from whet.evidence.provenance.deciding import decided
 from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
 from whet.evidence.provenance.happened import Happened
 from whet.evidence.provenance.iterated import resized_in_loop
@@ -111,7 +112,7 @@ class Origin(Wording):
             *self.missing.defaults(failing),
         ]
         self.is_telling = bool(others)
-        found = [*others, *self._of_suspects(failing)]
+        found = [*others, *self._of_suspects(decided(failing, self.sources, self.walk))]
         found += [] if self.is_telling else self._of_half_done(failing)
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
         return firm or found
@@ -119,7 +120,10 @@ class Origin(Wording):
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
         failing = failing_in(self.recording, self.sources, self.position_of)
-        return None if failing is None else way_of(failing, self.recording, self.sources, self.walk)
+        if failing is None:
+            return None
+        failing = decided(failing, self.sources, self.walk)
+        return way_of(failing, self.recording, self.sources, self.walk)
 
     def _of(self, failing: Failing) -> Iterator[Clue]:
         yield from self._of_circumstances(failing)

@@ -44,12 +44,16 @@ class Failing:
         call: the innermost call that was followed.
         step: the line.
         node: what was being evaluated: the statement, or a part of it.
+        is_decided: it is the test that decided, whose answer others have passed on.
+        passed_on: files and lines of these.
     """
 
     error: Raised
     call: Call
     step: Step
     node: ast.AST
+    is_decided: bool = False
+    passed_on: tuple[tuple[str, int], ...] = ()
 
 
 @value_class
@@ -166,6 +170,8 @@ def _node_at(statement: ast.stmt, position: Position | None) -> ast.AST | None:
 def tested_in(failing: Failing, sources: Sources) -> tuple[ast.AST, Step]:
     """Return what decided for a failure: of a `raise` the test before it, of an `assert` its own."""
     node = failing.node
+    if failing.is_decided:
+        return node, failing.step
     if isinstance(node, ast.Assert):
         return node.test, failing.step
     source = sources[failing.call.code.path]

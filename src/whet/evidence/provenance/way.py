@@ -90,6 +90,8 @@ def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk)
         if step is not None:
             active.setdefault(call.code.path, set()).add(step.line)
     common = _of_both_sides(failing, sources, walk)
+    # With another answer passed on it would pass whatever is tested.
+    unlikely = common | set(failing.passed_on)
     followed = {e: None for e in walk.passed if is_user_code(e[0]) and e not in common}
     of_functions = {
         (step.frame.code.path, step.frame.code.name)
@@ -104,7 +106,7 @@ def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk)
     near = {(p, line): None for p, line, name in rest if (p, name) in of_functions}
     far = {(p, line): None for p, line, _ in rest}
     return Way(
-        places=tuple(each for each in {**followed, **near, **far} if each not in common),
+        places=tuple(each for each in {**followed, **near, **far} if each not in unlikely),
         active=active,
         failing=(path, failing.error.line),
         check=check_of(failing, recording, sources, walk),

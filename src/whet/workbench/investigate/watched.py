@@ -7,13 +7,14 @@ from whet.core.observations.clue import Clue, Placing
 from whet.core.trial import Trial
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles
+from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Session
 
 _SLOWER = ("one-core", "cpu-load")
 """They change when things happen, and put nothing into the program that it could see."""
 
-_REPEATS, _CHANCE = 3, 0.05
+_REPEATS = 3
 _WHY = "a bug that goes away under a debugger depends on timing, or on being watched"
 _ASKS = re.compile(
     r"\bsys\.gettrace\b|\bsys\.getprofile\b|\bsys\.monitoring\b|\bpydevd\b|\bdebugpy\b"
@@ -50,7 +51,7 @@ def watched_clue(
         )
     toggles = chosen(_SLOWER, known_toggles(session.bench.settings.toggles))
     turned = turn_each(session, trial, baseline, toggles, repeats=_REPEATS)
-    helping = [each for each in turned if _helps(each, baseline.reproduction.rate)]
+    helping = [each for each in turned if _helps(each, baseline.reproduction)]
     if helping:
         with_them = " and ".join(
             f"with `{each.toggle.name}` ({each.failures} of {each.runs} runs fail)"
@@ -70,9 +71,9 @@ def watched_clue(
     )
 
 
-def _helps(turned: Turned, rate: float) -> bool:
+def _helps(turned: Turned, before: Reproduction) -> bool:
     is_rarer = turned.effect in {Effect.GONE, Effect.RARER}
-    return is_rarer and (1 - rate) ** (turned.runs - turned.failures) < _CHANCE
+    return is_rarer and before.is_rarer_in(turned.failures, turned.runs)
 
 
 def _who_asks(sources: Mapping[str, str]) -> tuple[str, int, str] | None:

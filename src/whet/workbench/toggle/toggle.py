@@ -288,8 +288,10 @@ class _Turning:
             if verdict is Verdict.SKIP and outcome.failure is not None
         ]
         if Verdict.BAD in verdicts:
-            rate = verdicts.count(Verdict.BAD) / len(verdicts)
-            is_rarer = len(verdicts) > 1 and rate < self._baseline.reproduction.rate / 2
+            failures, before = verdicts.count(Verdict.BAD), self._baseline.reproduction
+            is_rarer = failures / len(verdicts) < before.rate / 2 and before.is_rarer_in(
+                failures, len(verdicts)
+            )
             return Effect.RARER if is_rarer else Effect.SAME
         if not others:
             return Effect.GONE

@@ -12,9 +12,11 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
 from whet.evidence.clues.not_a_number import forward_call
+from whet.search.flaky.rates import chance_of_no_difference
 from whet.workbench.toggle.toggle import Effect, Turned, tells_more, turn_each, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import Baseline, reproduce
 from whet.workbench.trials.session import Session
 
@@ -71,7 +73,7 @@ def toggle_clues(
     clues = [
         _placed(_clue(each, names[each.toggle.name], clue), each, session.bench, Placing(trial.cwd))
         for each in turned
-        if (clue := _said(each, baseline.reproduction.rate))
+        if (clue := said_of(each, baseline.reproduction))
     ]
     return [*clues, *_of_no_gpu([each for each in turned if names[each.toggle.name] == _WHY_CUDA])]
 
@@ -198,14 +200,16 @@ def _asked(
         yield from ((name, "an earlier write can have corrupted memory") for name in _SIGNALS)
 
 
-def _said(turned: Turned, rate: float) -> str:
+def said_of(turned: Turned, before: Reproduction) -> str:
     """Return what a switch has changed, in words; empty: nothing, or it may be chance."""
     if turned.took is False or turned.is_refused:
         return ""
     if turned.effect is Effect.SAME:
-        is_sure = turned.failures == turned.runs > 1 and rate**turned.runs < _CHANCE
-        return "it fails every time" if is_sure else ""
-    is_chance = turned.effect in _OF_CHANCE and (1 - rate) ** turned.runs >= _CHANCE
+        each_time = (turned.failures, turned.runs)
+        is_sure = turned.failures == turned.runs > 1 and not before.is_deterministic
+        chance = chance_of_no_difference(each_time, (before.same_failures, before.attempts))
+        return "it fails every time" if is_sure and chance < _CHANCE else ""
+    is_chance = turned.effect in _OF_CHANCE and not before.is_rarer_in(turned.failures, turned.runs)
     return "" if is_chance else _SAID[turned.effect]
 
 

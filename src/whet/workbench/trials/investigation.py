@@ -15,8 +15,11 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.reduction.statistics import PassStatistics
-from whet.search.flaky.rates import Interval
+from whet.search.flaky.rates import Interval, chance_of_no_difference
 from whet.workbench.trials.changed_part import SmallestPart
+
+_CHANCE = 0.05
+"""How likely a difference between two rates may be by chance, where it is told."""
 
 
 @value_class(kw_only=True)
@@ -107,6 +110,13 @@ class Reproduction:
     def rate(self) -> float:
         """Share of the runs that failed the same way."""
         return self.same_failures / self.attempts
+
+    def is_rarer_in(self, failures: int, runs: int) -> bool:
+        """Whether so few failures in as many runs under other conditions are hardly chance."""
+        if self.is_deterministic:
+            return failures < runs
+        before = (self.same_failures, self.attempts)
+        return chance_of_no_difference(before, (failures, runs)) < _CHANCE
 
 
 @value_class(kw_only=True)
