@@ -60,10 +60,8 @@ from whet.evidence.provenance.wording import (
 _MOST_TRAILS = 2
 _BEGINNINGS = {"empty", "zero"}
 """A start value isn't a bad value: the question is why nothing was added to it."""
-_MOST_SOURCES = 8
-_DECISIVE_RANK = 2
-_CLEARLY, _NOT_LOST = 2, 99
-_MOST_VALUES = 2
+_MOST_SOURCES, _MOST_VALUES = 8, 2
+_DECISIVE_RANK, _CLEARLY, _NOT_LOST = 2, 2, 99
 _EVER = 1 << 60
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -112,7 +110,7 @@ class Origin(Wording):
             *self.missing.defaults(failing),
         ]
         self.is_telling = bool(others)
-        found = [*others, *self._of_suspects(decided(failing, self.sources, self.walk))]
+        found = [*others, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
         return firm or found
@@ -120,10 +118,7 @@ class Origin(Wording):
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
         failing = failing_in(self.recording, self.sources, self.position_of)
-        if failing is None:
-            return None
-        failing = decided(failing, self.sources, self.walk)
-        return way_of(failing, self.recording, self.sources, self.walk)
+        return None if failing is None else way_of(failing, self.recording, self.sources, self.walk)
 
     def _of(self, failing: Failing) -> Iterator[Clue]:
         yield from self._of_circumstances(failing)
@@ -253,6 +248,7 @@ class Origin(Wording):
     # ---- bad values ----
 
     def _of_suspects(self, failing: Failing) -> Iterator[Clue]:
+        failing = decided(failing, self.sources, self.walk)
         suspects = suspects_of(failing, self.walk, self.recording, self.sources)
         step = tested_in(failing, self.sources)[1]
         if failing.error.type == "AttributeError":

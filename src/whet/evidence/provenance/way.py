@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from whet.core.value_class import value_class
+from whet.evidence.provenance.deciding import decided
 from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
 from whet.evidence.provenance.source import Sources, called_name
 from whet.evidence.provenance.suspects import Failing, tested_in
@@ -83,6 +84,7 @@ class Way:
 
 def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk) -> Way:
     """Return the way of the value of a failure, after it was followed."""
+    failing = decided(failing, sources, walk)
     path, moment = failing.call.code.path, failing.error.moment
     active: dict[str, set[int]] = {path: {failing.error.line}}
     for call in failing.call.around:
