@@ -9,7 +9,6 @@ from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
-from whet.evidence.provenance.deciding import decided
 from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
 from whet.evidence.provenance.happened import Happened
 from whet.evidence.provenance.iterated import resized_in_loop
@@ -35,6 +34,7 @@ from whet.evidence.provenance.suspects import (
     Position,
     Suspect,
     caught_before,
+    decided,
     failing_at,
     failing_in,
     replaced_in,

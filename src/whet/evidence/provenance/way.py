@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.deciding import decided
 from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
 from whet.evidence.provenance.source import Sources, called_name
-from whet.evidence.provenance.suspects import Failing, tested_in
+from whet.evidence.provenance.suspects import Failing, decided, tested_in
 from whet.evidence.provenance.trail import SIMPLE
 from whet.evidence.provenance.walk import Walk
 from whet.host.inspect.stacks import is_user_code
