@@ -122,3 +122,12 @@ def test_a_lock_file_pins_what_is_for_this_machine_and_on_an_index(
 def test_what_pins_nothing_says_why(content: bytes) -> None:
     with pytest.raises(NoPinsError, match=r"."):
         read_pins(content, PYTHON)
+
+
+def test_a_requirement_of_a_thousand_brackets_is_none() -> None:
+    deep = "six==1.0; " + "(" * 5000 + 'os_name == "a"' + ")" * 5000
+
+    pins = read_pins(f"attrs==1.0\n{deep}\n".encode(), PYTHON)
+
+    assert list(pins.versions) == ["attrs"]
+    assert "isn't a requirement" in pins.left_out[0]

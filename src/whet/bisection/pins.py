@@ -126,7 +126,8 @@ def _is_for(package: Mapping[str, object], environment: Mapping[str, str]) -> bo
 def _holds(marker: str, environment: Mapping[str, str]) -> bool:
     try:
         return Marker(marker).evaluate(dict(environment))
-    except (ValueError, KeyError):  # it is no marker, or asks for what only an installer knows
+    # It is no marker, or asks for what only an installer knows.
+    except (ValueError, KeyError, RecursionError):
         return True
 
 
@@ -162,7 +163,8 @@ def _of_requirements(text: str, environment: Mapping[str, str]) -> Iterator[_Fou
             continue
         try:
             yield from _of_requirement(Requirement(told), told, environment)
-        except ValueError:  # `packaging` also raises that of a number with 5,000 digits
+        # `packaging` also raises these: of a number with 5,000 digits, of a thousand brackets.
+        except (ValueError, RecursionError):
             yield "", "", f"`{told[:80]}` isn't a requirement"
 
 

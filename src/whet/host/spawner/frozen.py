@@ -111,7 +111,9 @@ class FrozenCopies:
                         self._wrote[self._last] = pages
                 case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
                     self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)
-                case (str(kind), str(place), float(seconds), tuple(), dict(), list()):
+                case (
+                    str(kind), str(place), float(seconds), tuple(values), dict(), list()
+                ) if len(values) == len(Sighted._fields):  # fmt: skip
                     number, pid = self._taken_in(line)
                     *_, sighted, sources, frames = marshal.loads(packed)
                     return Reported(
