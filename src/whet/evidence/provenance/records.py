@@ -111,7 +111,7 @@ def _plain(value: Value) -> str:
     """Return how a file would have it."""
     words = value.words
     if value.type in {"str", "bytes"}:
-        words = words.removeprefix("b")[1:-1].strip()
+        words = words.removeprefix("b")[1:-1].removesuffix("\\n").removesuffix("\\r").strip()
     elif value.type == "float":
         words = words.removesuffix(".0")
     return words

@@ -12,10 +12,11 @@ from whet.core.outcome import Outcome
 from whet.core.text.record import MalformedRecordError
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.hangs.desertion import Desertion
+from whet.evidence.hangs.unended import Unended
 from whet.evidence.provenance.origin import Origin
 from whet.evidence.provenance.recording import Recording, read_recording
 from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.unended import Unended
 from whet.evidence.provenance.way import Way
 from whet.evidence.variables.kept_failure import KeptError
 from whet.host.trial.agent_tasks import STEPS_ASKED, AgentTasks
@@ -123,16 +124,18 @@ def origins_of(recorded: Recorded, at: Placing) -> Origins:
 
 
 def unended_in(recorded: Recorded, stood: Iterable[Frame], at: Placing) -> list[Clue]:
-    """Return what is known of the loop in which a run was that was recorded until its time was up.
+    """Return what is known of a run that was recorded until its time was up: who left it, and its loop.
 
     Args:
         recorded: the run.
         stood: where one hung that nobody looked into.
         at: says where a line is.
     """
-    unended = Unended(recorded.recording, Sources(), at)
+    sources = Sources()
+    deserted = Desertion(recorded.recording, sources, at).clues()
     lines = {(each.path, each.line) for each in stood}
-    return [replace(each, trials=(recorded.number,)) for each in unended.clues(lines)]
+    found = [*deserted, *Unended(recorded.recording, sources, at).clues(lines)]
+    return [replace(each, trials=(recorded.number,)) for each in found]
 
 
 def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:

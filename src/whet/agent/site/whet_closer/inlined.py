@@ -85,3 +85,18 @@ def _instructions(code: bytes) -> Iterator[tuple[int, int, int]]:
         kind, argument = code[at], high | code[at + 1]
         yield at // 2, kind, argument
         high = argument << 8 if kind == _EXTENDED else 0
+
+
+_HANDLING = {code for name, code in __import__("opcode").opmap.items() if "SETUP_" in name}
+
+
+def catches(code: CodeType) -> bool:
+    """Whether a function may deal with an error itself."""
+    if hasattr(code, "co_exceptiontable"):
+        return bool(code.co_exceptiontable)
+    return not _HANDLING.isdisjoint(code.co_code[::2])
+
+
+def lines_of(code: CodeType) -> Any:
+    """Return the lines of a function of a Python that does not tell them itself."""
+    return [(0, 0, line) for _, line in __import__("dis").findlinestarts(code)]

@@ -8,7 +8,7 @@ from _json import encode_basestring_ascii as _quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
     from typing import Any
 
@@ -76,6 +76,19 @@ def reserve(descriptor: int, size: int) -> bool:
     except (AttributeError, OSError):
         return False
     return True
+
+
+def innermost_frames() -> dict[int, FrameType]:
+    """Return the innermost frame of each thread."""
+    found: dict[int, FrameType] = vars(sys)["_current_frames"]()
+    return found
+
+
+def stack_of(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield a frame, the one that called it, and so on."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def place(frame: FrameType) -> list[Any]:

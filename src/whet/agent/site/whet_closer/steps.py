@@ -14,12 +14,20 @@ import sys
 from collections import deque
 
 from .held import Table, number_of
-from .inlined import Comprehension, comprehensions
-from .report_file import as_json, is_own, open_high, user_place, variables_of
+from .inlined import Comprehension, catches, comprehensions, lines_of
+from .report_file import (
+    as_json,
+    innermost_frames,
+    is_own,
+    open_high,
+    stack_of,
+    user_place,
+    variables_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
 
@@ -41,7 +49,6 @@ _FUNCTION = 0x1
 _COROUTINE = 0x80
 _GENERATORS = 0x20 | _COROUTINE | 0x200
 _YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
-_HANDLING = {code for name, code in __import__("opcode").opmap.items() if "SETUP_" in name}
 _ANYTHING = (Exception,)
 _OTHER, _PACKAGE, _USERS = range(3)
 _above = vars(sys)["_getframe"]
@@ -209,7 +216,7 @@ class Steps:
         self._spent += seconds
         self.table.go_on()
         if self._is_asked:
-            self._write_cut(_frames()[self._ident()])
+            self._write_cut(innermost_frames()[self._ident()])
         if self._spent > _MOST_SECONDS:
             self.is_brief, self.most_runs = True, _FEW_RUNS
 
@@ -244,7 +251,7 @@ class Steps:
         if len(self._errors) > _MOST_EVENTS:
             del self._errors[: _MOST_EVENTS // 2]
         if is_wanted and is_there:
-            for caller in _stack(frame.f_back):
+            for caller in stack_of(frame.f_back):
                 above = self._running.get(number_of(caller))
                 if above is not None:
                     above.catch_up(caller)
@@ -279,7 +286,7 @@ class Steps:
         if self.is_over:
             return
         looks = {each.__code__ for each in (_Frame.follow, Steps._enter, Steps._hear)}
-        under_way = map(_stack, {**_frames(), self._ident(): frame}.values())
+        under_way = map(stack_of, {**innermost_frames(), self._ident(): frame}.values())
         self._is_asked = any(each.f_code in looks for stack in under_way for each in stack)
         if self._is_asked:
             self.most_runs = _EVER  # the next line is looked at, however often it was
@@ -290,14 +297,29 @@ class Steps:
         """Write down the steps so far and where each thread stands, this one first."""
         self._is_asked, own = False, self._ident()
         standing: list[list[int]] = []
-        for innermost in (frame, *(each for ident, each in _frames().items() if ident != own)):
-            known = [each for each in _stack(innermost) if number_of(each) in self._running]
+        for innermost in (
+            frame,
+            *(each for ident, each in innermost_frames().items() if ident != own),
+        ):
+            self._take_up(innermost)
+            known = [each for each in stack_of(innermost) if number_of(each) in self._running]
             for each in known:
                 self._running[number_of(each)].catch_up(each, is_cut=True)
             for each in known[:1]:
                 state = self._running[number_of(each)].innermost(each)
                 standing.append([state.number, each.f_lineno or 0, self.time])
         self._write(standing)
+
+    def _take_up(self, innermost: FrameType) -> None:
+        """Follow the calls under way that were made too often to be followed."""
+        above: _Frame | None = None
+        line = 0
+        for each in reversed(list(stack_of(innermost))):
+            state = self._running.get(number_of(each))
+            if state is None and above is not None and number_of(each.f_code) in self._passed:
+                state = self._called(self._codes[each.f_code], above, line)
+                self._running[number_of(each)] = state
+            above, line = (state or above), each.f_lineno or 0
 
     def _write(self, standing: list[list[int]] | None = None) -> None:
         """Write the whole recording, once; until then there is no file, or only a part of it.
@@ -338,7 +360,7 @@ class Steps:
 
     def _read(self, code: CodeType, number: int) -> _Code:
         names: dict[int, list[str]] = {}
-        for _, _, line in code.co_lines() if hasattr(code, "co_lines") else _lines(code):
+        for _, _, line in code.co_lines() if hasattr(code, "co_lines") else lines_of(code):
             if line is not None and line not in names:
                 text = self._text(code.co_filename, line)
                 names[line] = list(dict.fromkeys(_NAMES.findall(text)))
@@ -380,7 +402,7 @@ class _Code:
         self.runs: dict[int, int] = {}
         self.calls = 0
         self.is_coroutine = bool(code.co_flags & _COROUTINE)
-        self.is_plain = not (code.co_flags & _GENERATORS or _catches(code))
+        self.is_plain = not (code.co_flags & _GENERATORS or catches(code))
         self.is_passed = False
         self._flags = code.co_flags
         self._instructions = code.co_code
@@ -565,29 +587,6 @@ class _Frame:
                 known[name] = row
                 found.append([name, row])
         return found
-
-
-def _catches(code: CodeType) -> bool:
-    """Whether a function may deal with an error itself."""
-    if hasattr(code, "co_exceptiontable"):
-        return bool(code.co_exceptiontable)
-    return not _HANDLING.isdisjoint(code.co_code[::2])
-
-
-def _frames() -> dict[int, FrameType]:
-    """Return the innermost frame of each thread."""
-    found: dict[int, FrameType] = vars(sys)["_current_frames"]()
-    return found
-
-
-def _stack(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-def _lines(code: CodeType) -> Any:
-    return [(0, 0, line) for _, line in __import__("dis").findlinestarts(code)]
 
 
 def _word(argument: Any) -> str:

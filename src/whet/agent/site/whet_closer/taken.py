@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .report_file import place, user_place
+from .report_file import innermost_frames, place, stack_of, user_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,13 +214,7 @@ def _users(frame: FrameType | None) -> FrameType | None:
 
 def _running() -> set[int]:
     """Return the frames under way."""
-    found: set[int] = set()
-    frames: Any = vars(sys)["_current_frames"]()
-    for top in frames.values():
-        frame: FrameType | None = top
-        while frame is not None:
-            found.add(id(frame))
-            frame = frame.f_back
+    found = {id(each) for top in innermost_frames().values() for each in stack_of(top)}
     for task in _tasks():
         waiting: Any = task.get_coro()
         while waiting is not None:

@@ -1,0 +1,1 @@
+"""A run whose steps were recorded until its time was up."""
