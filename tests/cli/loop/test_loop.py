@@ -456,9 +456,7 @@ def test_the_line_says_all_that_somebody_in_a_hurry_asks(whet: Whet) -> None:
     assert line.startswith("whet: warm ")
     assert " from main.py:3 (cold " in line
     # A run that begins while the file is half saved is overtaken, and has a number too.
-    assert re.search(
-        r"\) · BAD ValueError: no at main.py:3 · same failure as #1 · trial [23]", line
-    )
+    assert re.search(r" · BAD ValueError: no at main.py:3 · same failure as #1 · trial [23]", line)
     assert any(each.split()[:2] == [">", "main.py:3"] for each in lines), said
 
 

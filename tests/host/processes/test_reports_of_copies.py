@@ -3,6 +3,7 @@
 import marshal
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,7 @@ from whet.host.spawner.frozen import FrozenCopies
 
 
 @pytest.mark.parametrize("values", [(), (1,), ((),) * 5, ((),) * 7])
-def test_a_report_of_another_shape_is_passed_over(
-    values: tuple[object, ...], tmp_path: Path
-) -> None:
+def test_a_report_of_another_shape_is_passed_over(values: tuple[Any, ...], tmp_path: Path) -> None:
     copies = FrozenCopies()
     copies.listen(str(tmp_path / "copies"))
     report = marshal.dumps(("line", "x.py:3", 0.5, values, {}, []))
