@@ -55,9 +55,13 @@ def test_a_colour_in_a_name_is_shown_and_not_obeyed(whet: Whet) -> None:
     assert rb"$'\x1b[32mGOOD\x1b[0m'" in on_terminal(whet, "log")
 
 
-@pytest.fixture
-def hostile(whet: Whet) -> Whet:
-    """Return a project in which every name, message and value attacks who reads it."""
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Whet:
+    """Return a project in which every name, message and value attacks who reads it, and its trials."""
+    place = tmp_path_factory.mktemp("hostile")
+    (place / "tmp").mkdir()
+    whet = Whet(place / "project", {"TMPDIR": str(place / "tmp")})
+    whet.folder.mkdir()
     whet.git("init", "--quiet")
     program = f"{HOSTILE}.py"
     whet.write(program, PROGRAM)
@@ -73,6 +77,9 @@ def hostile(whet: Whet) -> Whet:
         f"{HOSTILE}.toml", '[toggles."\\u001b[2J"]\nvariables = { A = "\\u001b[2J\\nINJECTED" }\n'
     )
     (whet.folder / f"{HOSTILE}.toml").rename(whet.folder / "whet.toml")
+    whet(*VERBS["run"])
+    whet("run", "--", "true", HOSTILE)
+    whet(*VERBS["run"])
     return whet
 
 
@@ -83,10 +90,10 @@ def _command(python: Sequence[str] = (sys.executable,)) -> tuple[str, ...]:
 VERBS: dict[str, tuple[str, ...]] = {
     "run": ("run", "--locals", "--name", HOSTILE, "--note", HOSTILE, *_command()),
     "log": ("log", "--all"),
-    "show": ("show",),
-    "show with its frames": ("show", "--locals"),
-    "again": ("again",),
-    "one-liner": ("one-liner",),
+    "show": ("show", "3"),
+    "show with its frames": ("show", "--locals", "3"),
+    "again": ("again", "3"),
+    "one-liner": ("one-liner", "3"),
     "diff": ("diff", "1", "2"),
     "post-mortem": ("post-mortem", "1", "--list"),
     "settings": ("settings",),
@@ -127,11 +134,6 @@ def _own_output(whet: Whet) -> str:
 @pytest.mark.parametrize("verb", VERBS)
 def test_no_words_of_whet_in_a_pipe_hold_what_a_terminal_obeys(verb: str, hostile: Whet) -> None:
     own = _own_output(hostile)
-    if verb not in {"run", "settings", "no verb", "explain"}:
-        hostile(*VERBS["run"])
-        hostile("run", "--", "true", HOSTILE)
-        hostile(*VERBS["run"])
-
     said = hostile(*VERBS[verb])
 
     assert "whet itself failed" not in said.stderr
