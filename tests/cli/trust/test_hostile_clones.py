@@ -6,12 +6,13 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import hostile_clones as hostile
 import pytest
+from _pytest.mark import ParameterSet
 from hostile_clones import ALL, FINDINGS, LOOKS, SEARCHES, STARTS, Clone
 from whet_command import Said, Whet
 
@@ -79,12 +80,14 @@ class Attack:
     Attributes:
         bring: fills it.
         verbs: what the user types in it.
+        more: what `make test-long` types, too.
         below: where in it.
         is_script: whether whet is started as its own interpreter starts it.
     """
 
     bring: Callable[[Clone], None]
     verbs: Sequence[Sequence[str]] = LOOKS
+    more: Sequence[Sequence[str]] = ()
     below: str = "."
     is_script: bool = False
 
@@ -95,46 +98,46 @@ def _shrinks(bring: Callable[[Clone], None], name: str) -> Attack:
 
 ATTACKS = {
     "a file system monitor": Attack(hostile.fsmonitor, ALL),
-    "hooks": Attack(hostile.hooks, ALL),
-    "a folder of hooks": Attack(hostile.hooks_elsewhere, (*LOOKS, *SEARCHES)),
-    "filters": Attack(hostile.filters, (*LOOKS, *SEARCHES)),
-    "an external diff": Attack(hostile.external_diff, (*LOOKS, *SEARCHES)),
-    "a conversion to text": Attack(hostile.text_conversion, (*LOOKS, *SEARCHES)),
-    "a program for signatures": Attack(hostile.signatures, (*LOOKS, *SEARCHES)),
-    "pagers, editors and aliases": Attack(hostile.pagers_and_editors, (*LOOKS, *SEARCHES)),
-    "an object fetched by a command": Attack(hostile.lazy_fetch_by_a_command, (*LOOKS, *SEARCHES)),
-    "an object fetched by ssh": Attack(hostile.lazy_fetch_by_ssh, (*LOOKS, *SEARCHES)),
-    "an object fetched by a proxy": Attack(hostile.lazy_fetch_by_a_proxy, (*LOOKS, *SEARCHES)),
-    "an object fetched from a program": Attack(hostile.lazy_fetch_by_an_upload_program, (*LOOKS, *SEARCHES)),
-    "an object fetched by a helper": Attack(hostile.lazy_fetch_by_a_helper, (*LOOKS, *SEARCHES)),
-    "included settings": Attack(hostile.included_settings, (*LOOKS, *SEARCHES)),
-    "settings of the worktree": Attack(hostile.settings_of_the_worktree, (*LOOKS, *SEARCHES)),
-    "the home for its files": Attack(hostile.files_elsewhere, (*LOOKS, *SEARCHES)),
-    "the folder above for its files": Attack(hostile.files_above, (*LOOKS, *SEARCHES)),
-    "the user's repository for its own": Attack(hostile.git_folder_elsewhere, (*LOOKS, *SEARCHES)),
-    "the user's references for its own": Attack(hostile.common_folder_elsewhere, (*LOOKS, *SEARCHES)),
-    "the user's objects for its own": Attack(hostile.objects_elsewhere, (*LOOKS, *SEARCHES)),
-    "commits that are replaced": Attack(hostile.replaced_commits, (*LOOKS, *SEARCHES)),
-    "noise for an index": Attack(hostile.noise_for_an_index, (*LOOKS, *SEARCHES)),
+    "hooks": Attack(hostile.hooks, SEARCHES, (*LOOKS, *FINDINGS)),
+    "a folder of hooks": Attack(hostile.hooks_elsewhere, SEARCHES, LOOKS),
+    "filters": Attack(hostile.filters, SEARCHES, LOOKS),
+    "an external diff": Attack(hostile.external_diff, LOOKS, SEARCHES),
+    "a conversion to text": Attack(hostile.text_conversion, SEARCHES, LOOKS),
+    "a program for signatures": Attack(hostile.signatures, LOOKS, SEARCHES),
+    "pagers, editors and aliases": Attack(hostile.pagers_and_editors, LOOKS, SEARCHES),
+    "an object fetched by a command": Attack(hostile.lazy_fetch_by_a_command, SEARCHES, LOOKS),
+    "an object fetched by ssh": Attack(hostile.lazy_fetch_by_ssh, LOOKS, SEARCHES),
+    "an object fetched by a proxy": Attack(hostile.lazy_fetch_by_a_proxy, LOOKS, SEARCHES),
+    "an object fetched from a program": Attack(hostile.lazy_fetch_by_an_upload_program, LOOKS, SEARCHES),
+    "an object fetched by a helper": Attack(hostile.lazy_fetch_by_a_helper, SEARCHES, LOOKS),
+    "included settings": Attack(hostile.included_settings, LOOKS, SEARCHES),
+    "settings of the worktree": Attack(hostile.settings_of_the_worktree, SEARCHES, LOOKS),
+    "the home for its files": Attack(hostile.files_elsewhere, LOOKS, SEARCHES),
+    "the folder above for its files": Attack(hostile.files_above, LOOKS, SEARCHES),
+    "the user's repository for its own": Attack(hostile.git_folder_elsewhere, SEARCHES, LOOKS),
+    "the user's references for its own": Attack(hostile.common_folder_elsewhere, LOOKS, SEARCHES),
+    "the user's objects for its own": Attack(hostile.objects_elsewhere, SEARCHES, LOOKS),
+    "commits that are replaced": Attack(hostile.replaced_commits, SEARCHES, LOOKS),
+    "noise for an index": Attack(hostile.noise_for_an_index, LOOKS, SEARCHES),
     "a bare repository inside": Attack(
-        hostile.bare_repository_inside, (*LOOKS, *SEARCHES), below="tests/fixture"
+        hostile.bare_repository_inside, SEARCHES, LOOKS, below="tests/fixture"
     ),
     "a repository inside": Attack(hostile.nested_repository),
-    "submodules": Attack(hostile.submodules, (*LOOKS, *SEARCHES)),
-    "a submodule that is elsewhere": Attack(hostile.submodule_elsewhere, (*LOOKS, *SEARCHES)),
-    "a submodule below a link": Attack(hostile.submodule_below_a_link, (*LOOKS, *SEARCHES)),
-    "a tree that climbs": Attack(hostile.tree_that_climbs, (*LOOKS, *SEARCHES)),
+    "submodules": Attack(hostile.submodules, SEARCHES, LOOKS),
+    "a submodule that is elsewhere": Attack(hostile.submodule_elsewhere, SEARCHES, LOOKS),
+    "a submodule below a link": Attack(hostile.submodule_below_a_link, LOOKS, SEARCHES),
+    "a tree that climbs": Attack(hostile.tree_that_climbs, SEARCHES, LOOKS),
     "pipes for ignore files": Attack(hostile.pipes_for_ignore_files),
-    "pipes for settings": Attack(hostile.pipes_for_settings, (*LOOKS, *SEARCHES)),
-    "pipes for files": Attack(hostile.pipes_for_files, (*LOOKS, *SEARCHES)),
+    "pipes for settings": Attack(hostile.pipes_for_settings, LOOKS, SEARCHES),
+    "pipes for files": Attack(hostile.pipes_for_files, LOOKS, SEARCHES),
     "a pipe for the HEAD": Attack(hostile.pipes_for_git),
-    "files without an end": Attack(hostile.endless_files, (*LOOKS, *SEARCHES)),
-    "files of a terabyte": Attack(hostile.terabytes, (*LOOKS, *SEARCHES)),
+    "files without an end": Attack(hostile.endless_files, LOOKS, SEARCHES),
+    "files of a terabyte": Attack(hostile.terabytes, LOOKS, SEARCHES),
     "data of a terabyte": Attack(hostile.terabyte_of_data, [("shrink", "data.txt", *_PAYLOAD, "data.txt")]),
     "deep folders": Attack(hostile.deep_folders),
-    "links in a circle": Attack(hostile.looping_links, (*LOOKS, *SEARCHES)),
-    "odd names": Attack(hostile.odd_names, ALL),
-    "a whole folder of whet's": Attack(hostile.whole_whet_folder, ALL),
+    "links in a circle": Attack(hostile.looping_links, LOOKS, SEARCHES),
+    "odd names": Attack(hostile.odd_names, (*SEARCHES, *FINDINGS), LOOKS),
+    "a whole folder of whet's": Attack(hostile.whole_whet_folder, LOOKS, (*SEARCHES, *FINDINGS)),
     "settings of all kinds": Attack(
         hostile.settings_of_all_kinds, (*SEARCHES, ("toggle", *hostile.HARMLESS), ("run", "--limits", "laptop", *hostile.HARMLESS))
     ),
@@ -197,17 +200,23 @@ def test_there_are_many_clones() -> None:
     assert len(ATTACKS) >= 60  # `docs/concepts/trust.md` says how many
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in _LONG)) for name in ATTACKS]
-)
+def _cases() -> Iterator[ParameterSet]:
+    for name, attack in ATTACKS.items():
+        yield pytest.param(
+            attack, attack.verbs, id=name, marks=[pytest.mark.long] * (name in _LONG)
+        )
+        if attack.more:
+            yield pytest.param(attack, attack.more, id=f"{name}, again", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(("attack", "verbs"), list(_cases()))
 def test_a_hostile_clone_runs_nothing_and_reaches_nothing_around_it(
-    name: str, clone: Clone
+    attack: Attack, verbs: Sequence[Sequence[str]], clone: Clone
 ) -> None:
-    attack = ATTACKS[name]
     attack.bring(clone)
     around = possessions(clone.home)
 
-    for words in attack.verbs:
+    for words in verbs:
         said = _types(clone, attack, words)
         assert said.code != SOFTWARE, f"{words}: {said.stderr}"
         assert said.code >= 0, f"{words}: {said.stderr}"
