@@ -50,8 +50,8 @@ def interrupted(
     [
         ("repeat",),
         ("shrink", "data.txt"),
-        ("shrink", "--arguments"),
-        ("toggle",),
+        pytest.param(("shrink", "--arguments"), marks=pytest.mark.long),
+        pytest.param(("toggle",), marks=pytest.mark.long),
         ("investigate",),
         ("starve", "--find", "files"),
     ],

@@ -5,6 +5,7 @@ import shutil
 import sys
 
 import pytest
+from crossed import one_in
 from loop_command import SLOW, looping, save
 from whet_command import Whet
 
@@ -62,7 +63,7 @@ def test_a_loop_says_why_it_is_cold_behind_what_starts_python_as_a_process_of_it
     assert f"`{command[0]}` starts Python as a separate process" in told["why_no_copies"], told
 
 
-@pytest.mark.parametrize("how", _REPLACED)
+@pytest.mark.parametrize("how", one_in(2, _REPLACED))
 def test_a_shrink_is_warm_behind_a_launcher(whet: Whet, how: str) -> None:
     lines = "".join(f"line {number}\n" for number in range(60))
     whet.write("data.txt", f"{lines}BOOM\n")
@@ -84,7 +85,7 @@ def test_a_repeat_names_the_failing_line_behind_a_launcher(whet: Whet, how: str)
     assert (ending["runs"], ending["place"]) == (2, "main.py:5")
 
 
-@pytest.mark.parametrize("how", _ALL)
+@pytest.mark.parametrize("how", one_in(2, _ALL))
 def test_a_bisection_finds_the_commit_behind_a_launcher(whet: Whet, how: str) -> None:
     command = _launched(whet, how)
     whet.write("data.txt", "x\n")

@@ -36,7 +36,7 @@ def test_the_original_is_no_place_for_the_result(failing: Whet, name: str) -> No
     assert (failing.folder / "d.txt").read_text() == "a\nBOOM\n"
 
 
-@pytest.mark.parametrize("mode", [0o750, 0o600])
+@pytest.mark.parametrize("mode", [0o750, pytest.param(0o600, marks=pytest.mark.long)])
 def test_a_result_may_be_run_and_read_by_whom_the_original_may(failing: Whet, mode: int) -> None:
     (failing.folder / "d.txt").chmod(mode)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.histories import reworded
+from crossed import crossed
 
 from whet.core.event import Event, Notice
 from whet.core.verdict import Verdict
@@ -38,22 +39,27 @@ def search(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("assertion became a subclass", "same frame, AssertionError became CheckError"),
-        ("same exit, other text", "the same exit code 1, another text"),
-        ("wrapped in another error", "TotalError on one side, OrderError raised from TotalError"),
-    ],
+@crossed(
+    named={
+        name: (name, way)
+        for name, way in (
+            ("assertion became a subclass", "same frame, AssertionError became CheckError"),
+            ("same exit, other text", "the same exit code 1, another text"),
+            (
+                "wrapped in another error",
+                "TotalError on one side, OrderError raised from TotalError",
+            ),
+        )
+    },
+    jobs=[1, 3],
 )
-@pytest.mark.parametrize("jobs", [1, 3])
 def test_a_failure_that_was_reworded_is_followed_to_its_commit_and_the_answer_says_how(
-    name: str,
-    way: str,
+    named: tuple[str, str],
     jobs: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    name, way = named
     found, culprit = search(name, tmp_path, monkeypatch, jobs)
 
     assert found.first_bad is not None

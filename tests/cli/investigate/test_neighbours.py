@@ -141,12 +141,12 @@ def test_nothing_is_told_where_the_failing_branch_is_all_that_differs(whet: Whet
     "acts",
     [
         "import shutil",
-        "import os\nremove = os.remove",
-        "from os import remove",
+        pytest.param("import os\nremove = os.remove", marks=pytest.mark.long),
+        pytest.param("from os import remove", marks=pytest.mark.long),
         "import unheard_of_client",
-        "from pathlib import Path\nwrite = Path.write_text",
+        pytest.param("from pathlib import Path\nwrite = Path.write_text", marks=pytest.mark.long),
         "def keep(text):\n    open('kept', 'a').write(text)",
-        "def run(text):\n    exec(text)",
+        pytest.param("def run(text):\n    exec(text)", marks=pytest.mark.long),
     ],
 )
 def test_no_argument_is_varied_of_a_program_that_could_change_anything(

@@ -43,7 +43,7 @@ def test_trials_are_in_their_order_whatever_the_clock_says(whet: Whet, clock: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("days", [-2, 2])
+@pytest.mark.parametrize("days", [-2, pytest.param(2, marks=pytest.mark.long)])
 def test_what_a_trial_takes_is_true_where_the_clock_is_set_while_it_runs(
     whet: Whet, clock: Path, days: int
 ) -> None:

@@ -117,7 +117,11 @@ time.sleep(0.06)
 @every_python
 @pytest.mark.parametrize(
     ("many", "last_words"),
-    [(50, "print('gone')"), (50, "pass"), pytest.param(400, "pass", marks=pytest.mark.long)],
+    [
+        (50, "print('gone')"),
+        pytest.param(50, "pass", marks=pytest.mark.long),
+        pytest.param(400, "pass", marks=pytest.mark.long),
+    ],
 )
 def test_garbage_goes_in_no_copy_that_waits(
     workshop: Workshop, minor: int, many: int, last_words: str

@@ -124,7 +124,7 @@ def holds_no_name(payload: bytes) -> bool:
     return any(each["user"].name == "" for each in found)
 
 
-@pytest.mark.parametrize("protocol", [2, 4])
+@pytest.mark.parametrize("protocol", [pytest.param(2, marks=pytest.mark.long), 4])
 def test_one_object_of_hundreds_is_left_in_few_trials(protocol: int) -> None:
     values: list[Any] = users()
     values[211]["user"].name = ""
