@@ -60,9 +60,9 @@ def facts_words(call: FailedCall) -> list[str]:
     """Return what was true of the path, or of the process, as far as it has to do with the error."""
     lines: list[str] = []
     if call.open_files is not None:
-        held = call.open_files
-        kinds = ", ".join(f"{count} of {_path(what)}" for what, count in held.kinds)
-        lines.append(f"it held {held.held} descriptors, {held.most} is its limit: {kinds}")
+        number = call.open_files
+        kinds = ", ".join(f"{count} of {_path(what)}" for what, count in number.kinds)
+        lines.append(f"it held {number.held} descriptors, {number.most} is its limit: {kinds}")
     facts = call.facts
     if facts is None:
         return lines
@@ -146,9 +146,9 @@ def address_words(use: AddressUse) -> str:
 
 def _path(path: str) -> str:
     """Return a path to display: quoted if it has spaces, and without bytes that aren't text."""
-    shown = _cut(path, _WIDEST_PATH)
-    is_plain = " " not in shown.removesuffix(" (deleted)") or " → " in path
-    return shown if is_plain or shown != path else quoted(shown)
+    short = _cut(path, _WIDEST_PATH)
+    is_plain = " " not in short.removesuffix(" (deleted)") or " → " in path
+    return short if is_plain or short != path else quoted(short)
 
 
 def _cut(text: str, widest: int) -> str:

@@ -110,11 +110,11 @@ def lines_of(failure: Failure | None) -> frozenset[tuple[str, int]]:
 
 def errors_of(failure: Failure | None, text: str) -> frozenset[str]:
     """Return the names of the errors that a failure speaks of, by number or in words."""
-    found = {errno.errorcode.get(int(number), "") for number in _NUMBER.findall(text)}
-    found |= {name for number, name in errno.errorcode.items() if os.strerror(number) in text}
+    names = {errno.errorcode.get(int(number), "") for number in _NUMBER.findall(text)}
+    names |= {name for number, name in errno.errorcode.items() if os.strerror(number) in text}
     if failure is not None and failure.kind is FailureKind.NO_SPACE_LEFT:
-        found |= {"ENOSPC", "EDQUOT"}
-    return frozenset(found - {""})
+        names |= {"ENOSPC", "EDQUOT"}
+    return frozenset(names - {""})
 
 
 def is_named(call: FailedCall, text: str) -> bool:

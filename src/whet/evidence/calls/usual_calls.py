@@ -152,14 +152,14 @@ def telling(
     failures: Iterable[FailedCall], known: Collection[CallKey] = ()
 ) -> tuple[FailedCall, ...]:
     """Return the failing calls that are neither known from a passing run nor a search for a module."""
-    left = failures
+    rest = failures
     if known:
-        left = (
+        rest = (
             each
-            for each in left
+            for each in rest
             if not {key_of(each), _folder_key(each), _name_key(each)} & set(known)
         )
-    return folded(each for each in left if not _is_search(each.frames))
+    return folded(each for each in rest if not _is_search(each.frames))
 
 
 def folded(failures: Iterable[FailedCall]) -> tuple[FailedCall, ...]:
@@ -177,11 +177,11 @@ def folded(failures: Iterable[FailedCall]) -> tuple[FailedCall, ...]:
 def _grouped(
     failures: Iterable[FailedCall], common: Callable[[str], str]
 ) -> Iterable[list[FailedCall]]:
-    found: dict[tuple[int, str, str, str], list[FailedCall]] = {}
+    groups: dict[tuple[int, str, str, str], list[FailedCall]] = {}
     for each in failures:
         what = common(each.path) if each.path.startswith("/") else each.path
-        found.setdefault((each.pid, each.call, each.error, what), []).append(each)
-    return found.values()
+        groups.setdefault((each.pid, each.call, each.error, what), []).append(each)
+    return groups.values()
 
 
 def _of_folders(group: list[FailedCall]) -> list[FailedCall]:
@@ -191,8 +191,10 @@ def _of_folders(group: list[FailedCall]) -> list[FailedCall]:
     first, *others = sorted(group, key=lambda each: each.order)
     last = (others or [first])[-1]
     # The first one is where it was looked for first: it may be the one that was meant.
-    kept = first if first.frames else last
-    return [replace(kept, count=sum(each.count for each in group), looked_in=len(folders))]
+    representative = first if first.frames else last
+    return [
+        replace(representative, count=sum(each.count for each in group), looked_in=len(folders))
+    ]
 
 
 def _of_names(group: list[FailedCall]) -> list[FailedCall]:

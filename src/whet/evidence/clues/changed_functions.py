@@ -43,15 +43,15 @@ def changed_functions(
         other: the other release.
     """
     others = {_module(name): text for name, text in other.items()}
-    found: list[ChangedFunction] = []
+    functions: list[ChangedFunction] = []
     for file, text in sorted(one.items()):
         if _module(file) not in others or others[_module(file)] == text:
             continue
         before, after = _units(text), _units(others[_module(file)])
         for name, unit in before.items():
             if name not in after or after[name].does != unit.does:
-                found.append(ChangedFunction(file=file, name=name, line=unit.line))
-    return tuple(found)
+                functions.append(ChangedFunction(file=file, name=name, line=unit.line))
+    return tuple(functions)
 
 
 def _module(file: str) -> str:

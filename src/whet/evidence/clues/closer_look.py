@@ -61,10 +61,10 @@ class Suspect:
 def told_in(evidence: Sequence[Evidence]) -> list[JsonObject]:
     """Return the reports of an instrumented rerun."""
     return [
-        told
+        line
         for each in evidence
         if each.kind == CLOSER
-        for told in records(as_record(decoded(each.data), CLOSER), "told")
+        for line in records(as_record(decoded(each.data), CLOSER), "told")
     ]
 
 
@@ -150,21 +150,21 @@ def _left_behind(wait: JsonObject, places: tuple[Line, Line], at: Placing) -> Cl
     """Return the line that took a lock that no thread of this process can release."""
     here, there = places
     by, pid = (items_of(wait.get("by")) or ["", integer(wait, "pid")])[:2]
-    held = f"at {at(there.path, there.number)}"
+    place = f"at {at(there.path, there.number)}"
     if pid != integer(wait, "pid"):
         process = text(wait, "process", "")
         who = f"process `{process}`" if process else "a forked process"
-        told = (
+        sentence = (
             f"{who} waits at {at(here.path, here.number)} for a lock that thread `{by}` of its parent"
-            f" had taken {held} when the process was forked: nobody in it can give that back"
+            f" had taken {place} when the process was forked: nobody in it can give that back"
         )
     else:
-        told = (
+        sentence = (
             f"`{text(wait, 'thread')}` waits at {at(here.path, here.number)} for a lock that thread"
-            f" `{by}` has taken {held} and not given back: it has ended"
+            f" `{by}` has taken {place} and not given back: it has ended"
         )
     return Clue(
-        says=told,
+        says=sentence,
         why=_WHY_LOCKS,
         path=there.path,
         line=there.number,
@@ -186,23 +186,23 @@ def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
         source = _source_of(last, calls)
         where = at(line.path, line.number)
         if source is not None:
-            made = line_of(source.get("place"))
-            if made is not None:
+            origin = line_of(source.get("place"))
+            if origin is not None:
                 yield Clue(
-                    says=f"`{text(source, 'function')}` at {at(made.path, made.number)} has no"
+                    says=f"`{text(source, 'function')}` at {at(origin.path, origin.number)} has no"
                     f" `restype`: of an address that it returns 32 bits are left; `{name}`"
                     f" at {where} is given what it returned, and crashes",
                     why=_WHY_CALLS,
-                    path=made.path,
-                    line=made.number,
+                    path=origin.path,
+                    line=origin.number,
                     sureness=Sureness.SEEN,
                     next_step=f"declare `{text(source, 'function')}.restype`",
                 )
                 return
         is_cut = not _declares(last, 0) and any(_is_address(each) for each in _values(last))
-        cut = ", without `argtypes`: an address that is given as a number is cut to 32 bits"
+        truncation = ", without `argtypes`: an address that is given as a number is cut to 32 bits"
         yield Clue(
-            says=f"it crashed in the C function `{name}`, called at {where}{cut if is_cut else ''}",
+            says=f"it crashed in the C function `{name}`, called at {where}{truncation if is_cut else ''}",
             why=_WHY_CALLS,
             path=line.path,
             line=line.number,
@@ -211,10 +211,10 @@ def foreign_clues(told: Sequence[JsonObject], at: Placing) -> Iterator[Clue]:
 
 def _source_of(last: JsonObject, calls: Sequence[JsonObject]) -> JsonObject | None:
     """Return the call whose undeclared result is an argument of the last one."""
-    given = {each for each in _values(last) if each is not None and abs(each) > _LEAST_CUT}
+    addresses = {each for each in _values(last) if each is not None and abs(each) > _LEAST_CUT}
     for each in reversed(calls):
         result = optional_integer(each, "result")
-        if boolean(each, "over") and not _declares(each, 1) and result in given:
+        if boolean(each, "over") and not _declares(each, 1) and result in addresses:
             return each
     return None
 
@@ -233,19 +233,19 @@ def _is_address(value: int | None) -> bool:
 
 def suspects_in(told: Sequence[JsonObject]) -> list[Suspect]:
     """Return what threads share without a lock, each line that writes it once."""
-    found: dict[tuple[str, int], Suspect] = {}
+    suspects: dict[tuple[str, int], Suspect] = {}
     for each in of_kind(told, "unguarded"):
-        read, write = line_of(each.get("read")), line_of(each.get("write"))
-        if read is not None and write is not None:
-            suspect = Suspect(name=text(each, "name"), read=read, write=write)
-            found.setdefault((write.path, write.number), suspect)
-    return list(found.values())
+        reading, write = line_of(each.get("read")), line_of(each.get("write"))
+        if reading is not None and write is not None:
+            suspect = Suspect(name=text(each, "name"), read=reading, write=write)
+            suspects.setdefault((write.path, write.number), suspect)
+    return list(suspects.values())
 
 
 def race_clue(suspect: Suspect, at: Placing, tried: str) -> Clue:
     """Return what an experiment has shown of something that threads share."""
-    write, read = suspect.write, suspect.read
-    before = "" if read.number == write.number else f" what was read at line {read.number}"
+    write, reading = suspect.write, suspect.read
+    before = "" if reading.number == write.number else f" what was read at line {reading.number}"
     return Clue(
         says=f"`{suspect.name}` is written at {at(write.path, write.number)} in `{write.function}`"
         f" from{before or ' what was read there'}, by several threads and without a lock: {tried}",

@@ -43,12 +43,12 @@ def number_clues(told: Sequence[JsonObject], at: Placing) -> list[Clue]:
 
     A literal NaN in the program may be intended: it is reported only if there is no other source.
     """
-    found = list(of_kind(told, "number"))
-    made = [each for each in found if not boolean(each, "is_written")] or found
-    nans = [each for each in made if text(each, "what") == "NaN"]
+    numbers = list(of_kind(told, "number"))
+    origins = [each for each in numbers if not boolean(each, "is_written")] or numbers
+    nans = [each for each in origins if text(each, "what") == "NaN"]
     if not nans:
-        return [clue for each in made[:1] if (clue := _clue(each, at)) is not None]
-    before = made[: made.index(nans[0])]
+        return [clue for each in origins[:1] if (clue := _clue(each, at)) is not None]
+    before = origins[: origins.index(nans[0])]
     clues = [_clue(each, at) for each in (nans[0], *before[:1])]
     return [each for each in clues if each is not None]
 
@@ -60,17 +60,17 @@ def _clue(told: JsonObject, at: Placing) -> Clue | None:
     name, what = text(told, "name"), text(told, "what")
     holder = f"`{name}`" if name else f"what `{line.function}` returns"
     value = text(told, "value")
-    shown = f" ({value})" if value and what.lower() != value.lower() else ""
+    suffix = f" ({value})" if value and what.lower() != value.lower() else ""
     where = f"{at(line.path, line.number)} in `{line.function}`"
     parts = rows(told.get("made_of"), 2)
     made_of = "; ".join(f"`{name}`: {value}" for name, value in parts)
     of = f", from {made_of}" if made_of else ""
     if boolean(told, "is_met"):
         says = (
-            f"the first {_called(what)} that was met: {holder}{shown} holds one already at {where}"
+            f"the first {_called(what)} that was met: {holder}{suffix} holds one already at {where}"
         )
     else:
-        says = f"the first {_called(what)}: {holder}{shown}, made at {where}{of}"
+        says = f"the first {_called(what)}: {holder}{suffix}, made at {where}{of}"
     return Clue(says=says, why=WHY, path=line.path, line=line.number)
 
 

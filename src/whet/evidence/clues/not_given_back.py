@@ -17,24 +17,24 @@ def kept_clues(
     told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
 ) -> Iterator[Clue]:
     """Yield what was taken of a semaphore or a queue that another call waits for, each place once."""
-    met: set[tuple[str, int]] = set()
+    places: set[tuple[str, int]] = set()
     for each in of_kind(told, "kept"):
-        taken, left = line_of(each.get("taken")), line_of(each.get("left"))
-        there = left or taken
-        if taken is None or there is None or (there.path, there.number) in met:
+        taking, leaving = line_of(each.get("taken")), line_of(each.get("left"))
+        there = leaving or taking
+        if taking is None or there is None or (there.path, there.number) in places:
             continue
-        met.add((there.path, there.number))
+        places.add((there.path, there.number))
         of_queue = text(each, "what") == "queue"
         item = f" ({text(each, 'item')})" if text(each, "item") else ""
         what = f"an item{item} of a queue" if of_queue else "a place of a semaphore"
         rest = "calling `task_done` for it" if of_queue else "giving it back"
         line = there.number
-        by = f"left at {at(left.path, left.number)}" if left is not None else "went on"
-        again = 0 if left is not None else _continued(source_of(taken.path), taken.number)
+        by = f"left at {at(leaving.path, leaving.number)}" if leaving is not None else "went on"
+        again = 0 if leaving is not None else _continued(source_of(taking.path), taking.number)
         if again:
-            line, by = again, f"may have gone on at {at(taken.path, again)}"
+            line, by = again, f"may have gone on at {at(taking.path, again)}"
         yield Clue(
-            says=f"`{taken.function}` took {what} at {at(taken.path, taken.number)} and {by} without"
+            says=f"`{taking.function}` took {what} at {at(taking.path, taking.number)} and {by} without"
             f" {rest}, and another call waits for that",
             why=_WHY,
             path=there.path,
@@ -45,7 +45,7 @@ def kept_clues(
 
 def _continued(source: str, taken: int) -> int:
     """Return the only `continue` by which a loop begins again without giving back; 0: there are others."""
-    found: list[int] = []
+    lines: list[int] = []
     with suppress(SyntaxError, ValueError, RecursionError):
         loops = [
             each for each in ast.walk(module_of(source)) if isinstance(each, ast.While | ast.For)
@@ -54,8 +54,8 @@ def _continued(source: str, taken: int) -> int:
         for block in _blocks(around[-1]) if around else ():
             for number, each in enumerate(block):
                 if isinstance(each, ast.Continue) and not any(map(_gives, block[:number])):
-                    found.append(each.lineno)
-    return found[0] if len(found) == 1 and found[0] > taken else 0
+                    lines.append(each.lineno)
+    return lines[0] if len(lines) == 1 and lines[0] > taken else 0
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:

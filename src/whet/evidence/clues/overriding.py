@@ -26,24 +26,24 @@ def overriding_clues(failure: KeptFailure, error: KeptError, at: Placing) -> lis
 def _called(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Clue]:
     """Yield the methods that the failing statements call, where one overrides another."""
     own = [each for each in error.frames if each.frame.in_user_code][-_NEAREST:]
-    told: set[str] = set()
+    names: set[str] = set()
     for frame in reversed(own):
         for name in _CALL.findall(_statement(failure, frame)):
             definers = _definers(failure, frame, name)
-            if name not in told and len(definers) > 1 and _differ(failure, definers, name):
-                told.add(name)
+            if name not in names and len(definers) > 1 and _differ(failure, definers, name):
+                names.add(name)
                 yield _override(failure, definers, name, at)
 
 
 def _definers(failure: KeptFailure, frame: KeptFrame, name: str) -> Sequence[KeptClass]:
     """Return the classes of a frame's object that define a method; none where it may be several objects."""
-    found = {
+    by_definition = {
         tuple(each.name for each in definers): definers
         for line in failure.classes
         if any(_is_in(frame, each) for each in line)
         for definers in ([each for each in line if name in each.methods],)
     }
-    return next(iter(found.values())) if len(found) == 1 else ()
+    return next(iter(by_definition.values())) if len(by_definition) == 1 else ()
 
 
 def _is_in(frame: KeptFrame, owner: KeptClass) -> bool:
@@ -80,18 +80,18 @@ def _override(failure: KeptFailure, definers: Sequence[KeptClass], name: str, at
 
 def _missing(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Clue]:
     """Yield where a missing attribute is set, and which override leaves that out."""
-    found = _MISSING.search(value_line(error.arguments[0], 400)) if error.arguments else None
-    if not error.type.endswith("AttributeError") or found is None:
+    match = _MISSING.search(value_line(error.arguments[0], 400)) if error.arguments else None
+    if not error.type.endswith("AttributeError") or match is None:
         return
-    wanted = found[2]
+    attribute = match[2]
     for line in failure.classes:
-        if line[0].name.rpartition(".")[2] != found[1]:
+        if line[0].name.rpartition(".")[2] != match[1]:
             continue
         for place, owner in enumerate(line):
             for name in owner.methods:
-                number = _assigned_in(_function(failure, owner, name), wanted)
+                number = _assigned_in(_function(failure, owner, name), attribute)
                 if number:
-                    says = f"`self.{wanted}` is set in `{owner.name}.{name}`"
+                    says = f"`self.{attribute}` is set in `{owner.name}.{name}`"
                     path = owner.methods[name][0]
                     set_here = Clue(
                         says=f"{says} at {at(path, number)}",

@@ -144,16 +144,16 @@ def probe_report(data: bytes) -> ProbeReport:
     Raises:
         MalformedRecordError: if it is something else.
     """
-    kept = as_record(decoded(data), "probes")
-    places, told = records(kept, "probes"), records(kept, "told")
+    data_record = as_record(decoded(data), "probes")
+    places, lines = records(data_record, "probes"), records(data_record, "told")
     counts = {
         _pid(pid): [whole(each) for each in row(numbers, len(places))]
-        for pid, numbers in record(kept, "counts").items()
+        for pid, numbers in record(data_record, "counts").items()
     }
     return ProbeReport(
-        places=tuple(_place(position, each, told, counts) for position, each in enumerate(places)),
-        hits=tuple(_hit(each, places) for each in told if "values" in each or "stack" in each),
-        calls=tuple(_calls(told)),
+        places=tuple(_place(position, each, lines, counts) for position, each in enumerate(places)),
+        hits=tuple(_hit(each, places) for each in lines if "values" in each or "stack" in each),
+        calls=tuple(_calls(lines)),
     )
 
 
@@ -166,7 +166,7 @@ def _pid(name: str) -> int:
 def _place(
     position: int, place: JsonObject, told: Sequence[JsonObject], counts: dict[int, list[int]]
 ) -> PlaceReport:
-    loaded = [
+    loads = [
         text(each, "loaded")
         for each in told
         if "loaded" in each and position in items_of(each.get("probes"))
@@ -176,7 +176,7 @@ def _place(
         kind=text(place, "kind"),
         path=text(place, "path"),
         by_process={pid: each[position] for pid, each in counts.items() if each[position]},
-        loaded=tuple(dict.fromkeys(loaded)),
+        loaded=tuple(dict.fromkeys(loads)),
         is_unwoven=any(
             "unwoven" in each and position in items_of(each.get("probes")) for each in told
         ),
@@ -227,7 +227,7 @@ def _calls(told: Sequence[JsonObject]) -> Iterator[Call]:
 
 
 def _pairs(value: object) -> tuple[tuple[str, object], ...]:
-    return tuple((str(name), held) for name, held in rows(value, 2))
+    return tuple((str(name), content) for name, content in rows(value, 2))
 
 
 # ---- in words ----
@@ -276,11 +276,11 @@ def hit_lines(hit: Hit) -> list[str]:
 
 def call_lines(calls: Sequence[Call]) -> Iterator[str]:
     """Yield the calls as a tree, each process on its own."""
-    known = {(each.pid, each.number) for each in calls}
+    keys = {(each.pid, each.number) for each in calls}
     below: dict[tuple[int, int], list[Call]] = {}
     for each in calls:
         # A forked process continues below a call of its parent, which isn't its own.
-        is_own = (each.pid, each.caller) in known and each.caller < each.number
+        is_own = (each.pid, each.caller) in keys and each.caller < each.number
         caller = each.caller if is_own else 0
         below.setdefault((each.pid, caller), []).append(each)
     for pid in dict.fromkeys(each.pid for each in calls):
@@ -288,23 +288,23 @@ def call_lines(calls: Sequence[Call]) -> Iterator[str]:
         rank = "" if first.rank is None else f", rank {first.rank}"
         yield f"process {pid}{rank}"
         # Not by recursion: what was followed may have gone deeper than this may.
-        left = [(each, 1) for each in reversed(below[(pid, 0)])]
-        while left:
-            call, depth = left.pop()
+        stack = [(each, 1) for each in reversed(below[(pid, 0)])]
+        while stack:
+            call, depth = stack.pop()
             yield f"{'  ' * depth}{_call_line(call)}"
             inner = below.pop((pid, call.number), [])  # once, should two calls have one number
-            left += [(each, depth + 1) for each in reversed(inner)]
+            stack += [(each, depth + 1) for each in reversed(inner)]
 
 
 def _call_line(call: Call) -> str:
-    arguments = ", ".join(f"{name}={value_line(held, 40)}" for name, held in call.arguments)
+    arguments = ", ".join(f"{name}={value_line(value, 40)}" for name, value in call.arguments)
     if call.seconds is None:
-        ended = "has not ended"
+        end = "has not ended"
     elif call.error:
-        ended = f"raises {value_line(call.value, _WIDTH)}"
+        end = f"raises {value_line(call.value, _WIDTH)}"
     else:
-        ended = f"→ {value_line(call.value, _WIDTH)}"
+        end = f"→ {value_line(call.value, _WIDTH)}"
     took = ""
     if call.seconds is not None and call.seconds >= _LEAST_SHOWN_SECONDS:
         took = f"  ({shown_seconds(call.seconds)})"
-    return f"{call.function}({arguments})  {ended}{took}  {Path(call.path).name}:{call.line}"
+    return f"{call.function}({arguments})  {end}{took}  {Path(call.path).name}:{call.line}"

@@ -72,31 +72,31 @@ def raised_clues(
     source_of: Callable[[str], str],
 ) -> list[Clue]:
     """Return the errors before the failure that it doesn't mention, the last first."""
-    raised = list(_raised(told))
+    errors = list(_raised(told))
     place = None if failure is None else failure.place
     kind = "" if failure is None else failure.signature.exception.rpartition(".")[2]
     final = next(
         (
             number
-            for number, each in enumerate(raised)
+            for number, each in enumerate(errors)
             if place is not None
             # pytest names a file from where it was started.
             and each.at.number == place.line
             and each.at.path == os.path.normpath(Path(at.folder, place.path))
             and kind in {"", each.type}
         ),
-        len(raised),
+        len(errors),
     )
     is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
-    final_line = raised[final].at if final < len(raised) else None
-    found: list[Clue] = []
-    for each in reversed(raised[:final]):
+    final_line = errors[final].at if final < len(errors) else None
+    clues: list[Clue] = []
+    for each in reversed(errors[:final]):
         if each.type in _SKIPS:
             continue
         clue = _clue(each, at, source_of, is_test=is_test, final=final_line)
-        if clue is not None and len(found) < _MOST:
-            found.append(clue)
-    return found
+        if clue is not None and len(clues) < _MOST:
+            clues.append(clue)
+    return clues
 
 
 def is_given_up(told: JsonObject) -> bool:
@@ -105,7 +105,7 @@ def is_given_up(told: JsonObject) -> bool:
 
 
 def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
-    found: dict[tuple[int, int], _Raised] = {}
+    errors: dict[tuple[int, int], _Raised] = {}
     for each in told:
         if each.get("kind") not in {"raised", "passed"}:
             continue
@@ -113,13 +113,13 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
         if here is None:
             continue
         if each["kind"] == "raised":
-            found[key] = _Raised(
+            errors[key] = _Raised(
                 pid=key[0], type=text(each, "type"), message=text(each, "message"),
                 at=here, last=here, thread=text(each, "thread"),
             )  # fmt: skip
-        elif key in found:
-            found[key].last = here
-    return iter(found.values())
+        elif key in errors:
+            errors[key].last = here
+    return iter(errors.values())
 
 
 def _clue(
@@ -130,11 +130,11 @@ def _clue(
     is_test: bool,
     final: Line | None,
 ) -> Clue | None:
-    caught = _handler(source_of(raised.last.path), raised.last, raised.type)
+    handler = _handler(source_of(raised.last.path), raised.last, raised.type)
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
     where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
     thread = f", in thread `{raised.thread}`" if raised.thread else ""
-    if caught is None:
+    if handler is None:
         last = raised.last.function.rpartition(".")[2]
         if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
             return None  # it went all the way up, and was reported
@@ -143,11 +143,11 @@ def _clue(
         manager = _manager(source_of(raised.last.path), raised.last.number)
         may = f"; the `with` at {at(raised.last.path, manager)} may have" if manager else ""
         what = f"no `except` in your code has caught it{may}"
-    elif caught is _EXPECTED:
+    elif handler is _EXPECTED:
         return None
-    elif caught.raises or caught.is_broad or _SHORTAGE.search(raised.message):
-        deed = "turned into another error" if caught.raises else "caught and dropped"
-        what = f"{deed} at {at(raised.last.path, caught.line)}"
+    elif handler.raises or handler.is_broad or _SHORTAGE.search(raised.message):
+        deed = "turned into another error" if handler.raises else "caught and dropped"
+        what = f"{deed} at {at(raised.last.path, handler.line)}"
     else:
         return None  # it was expected there
     return Clue(
@@ -155,7 +155,7 @@ def _clue(
         why=WHY,
         path=raised.at.path,
         line=raised.at.number,
-        sureness=Sureness.SEEN if _became(caught, raised, final) else Sureness.POSSIBLE,
+        sureness=Sureness.SEEN if _became(handler, raised, final) else Sureness.POSSIBLE,
     )
 
 
@@ -177,7 +177,7 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         tree = module_of(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    found: _Handler | None = None
+    handler: _Handler | None = None
     for node in ast.walk(tree):  # what is further in comes later
         if not isinstance(node, ast.Try | ast.TryStar | ast.With | ast.AsyncWith):
             continue
@@ -185,23 +185,23 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
         if not first <= last.number <= end:
             continue
         if isinstance(node, ast.With | ast.AsyncWith):
-            found = _taken(node, kind) or found
+            handler = _taken(node, kind) or handler
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
-            found = _EXPECTED  # the errors in the group aren't reported
+            handler = _EXPECTED  # the errors in the group aren't reported
         else:
-            found = _matching(node.handlers, kind) or _left(node.finalbody) or found
-    return found
+            handler = _matching(node.handlers, kind) or _left(node.finalbody) or handler
+    return handler
 
 
 def _manager(source: str, number: int) -> int:
     """Return the line of the innermost `with` around a line; 0: there is none."""
-    found = 0
+    line = 0
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(module_of(source)):
             if isinstance(node, ast.With | ast.AsyncWith):
                 end = node.body[-1].end_lineno or node.body[-1].lineno
-                found = node.lineno if node.body[0].lineno <= number <= end else found
-    return found
+                line = node.lineno if node.body[0].lineno <= number <= end else line
+    return line
 
 
 def _left(final: Sequence[ast.stmt]) -> _Handler | None:
@@ -215,8 +215,8 @@ def _left(final: Sequence[ast.stmt]) -> _Handler | None:
 
 
 def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | None:
-    known = [(each, _catches(_names(each.type), kind)) for each in handlers]
-    for each, is_caught in known:
+    answers = [(each, _catches(_names(each.type), kind)) for each in handlers]
+    for each, is_caught in answers:
         if is_caught or (is_caught is None and len(handlers) == 1):
             return _Handler(
                 line=each.lineno,
@@ -225,7 +225,7 @@ def _matching(handlers: Sequence[ast.ExceptHandler], kind: str) -> _Handler | No
                 raises=any(isinstance(node, ast.Raise) and node.exc for node in ast.walk(each)),
             )
     # It may have been any of them, or none.
-    return _EXPECTED if any(is_caught is None for _, is_caught in known) else None
+    return _EXPECTED if any(is_caught is None for _, is_caught in answers) else None
 
 
 def _taken(node: ast.With | ast.AsyncWith, kind: str) -> _Handler | None:

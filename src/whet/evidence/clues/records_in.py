@@ -57,7 +57,7 @@ def _items(text: str) -> list[DataRecord]:
         if len(spans) > len(longest):
             longest = spans
         at = text.find("[", spans[-1][1] if spans else at + 1)
-    found: list[DataRecord] = []
+    items: list[DataRecord] = []
     for number, (begin, end) in enumerate(longest):
         cut_begin, cut_end = begin, end
         if number + 1 < len(longest):
@@ -65,9 +65,9 @@ def _items(text: str) -> list[DataRecord]:
         elif number:
             cut_begin = longest[number - 1][1]
         line = text.count("\n", 0, begin) + 1
-        said = " ".join(text[begin:end].split())
-        found.append(DataRecord(cut_begin, cut_end, line, said))
-    return found
+        excerpt = " ".join(text[begin:end].split())
+        items.append(DataRecord(cut_begin, cut_end, line, excerpt))
+    return items
 
 
 def _spans(text: str, at: int, decoder: json.JSONDecoder) -> list[tuple[int, int]]:

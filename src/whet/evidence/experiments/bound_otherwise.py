@@ -51,27 +51,29 @@ def _late_functions(loop: ast.For) -> Iterator[Change]:
         own = {one.arg for one in ast.walk(each.args) if isinstance(one, ast.arg)}
         inside = [one for part in each.body for one in ast.walk(part) if isinstance(one, ast.Name)]
         own |= {one.id for one in inside if isinstance(one.ctx, ast.Store)}
-        bound = sorted(({one.id for one in inside} & names) - own)
-        if not bound:
+        names_late = sorted(({one.id for one in inside} & names) - own)
+        if not names_late:
             continue
 
-        def edit(found: ast.AST, bound: tuple[str, ...] = tuple(bound)) -> ast.AST:
+        def edit(found: ast.AST, bound: tuple[str, ...] = tuple(names_late)) -> ast.AST:
             assert isinstance(found, _FUNCTIONS)
             found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
             found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
             return found
 
-        told = " and ".join(f"`{name}`" for name in bound)
+        words = " and ".join(f"`{name}`" for name in names_late)
         yield Change(
-            node=each, what=f"`{each.name}`, made here, looks {told} up when it is called, after the loop has moved on",
-            instead=f"{told} as it is when the function is made", edit=edit_at(each, edit),
+            node=each, what=f"`{each.name}`, made here, looks {words} up when it is called, after the loop has moved on",
+            instead=f"{words} as it is when the function is made", edit=edit_at(each, edit),
         )  # fmt: skip
 
 
 def _taken_out(node: _Function) -> Iterator[Change]:
     """Yield the arguments that a function takes something out of, where its caller continues with them."""
-    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-    told: set[str] = set()
+    parameters = {
+        each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+    }
+    seen_names: set[str] = set()
     for each in ast.walk(node):
         name = ""
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
@@ -79,9 +81,9 @@ def _taken_out(node: _Function) -> Iterator[Change]:
             name = root_of(each.func.value) if is_it else ""
         elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Del):
             name = root_of(each.value)
-        if not name or name not in given or name in told:
+        if not name or name not in parameters or name in seen_names:
             continue
-        told.add(name)
+        seen_names.add(name)
 
         def edit(found: ast.AST, name: str = name) -> ast.AST:
             assert isinstance(found, _FUNCTIONS)
@@ -98,7 +100,7 @@ def _taken_out(node: _Function) -> Iterator[Change]:
 
 def _names_bound_again(node: _Function) -> Iterator[Change]:
     """Yield the loops that bind the name of something that is used after them."""
-    given = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+    parameters = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     for loop in ast.walk(node):
         if not isinstance(loop, ast.For):
@@ -108,7 +110,7 @@ def _names_bound_again(node: _Function) -> Iterator[Change]:
             if not isinstance(target, ast.Name):
                 continue
             name = target.id
-            before = name in given or any(
+            before = name in parameters or any(
                 each.id == name and isinstance(each.ctx, ast.Store) and each.lineno < loop.lineno
                 for each in names
             )
@@ -141,23 +143,23 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
         case ast.Compare(left=key, ops=[ast.NotIn()], comparators=[holder]):
             pass
         case ast.Compare(
-            left=ast.Attribute() as kept, ops=[ast.Is()], comparators=[ast.Constant(None)]
+            left=ast.Attribute() as attribute, ops=[ast.Is()], comparators=[ast.Constant(None)]
         ):
-            yield from _kept_in(node, kept)
+            yield from _kept_in(node, attribute)
             return
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as kept):
-            yield from _kept_in(node, kept)
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as attribute):
+            yield from _kept_in(node, attribute)
             return
         case _:
             return
-    said = ast.unparse(holder)
+    source = ast.unparse(holder)
     puts = [each for part in node.body for each in changed_in_place(part)]
-    if any(ast.unparse(each) == said for each in puts):
+    if any(ast.unparse(each) == source for each in puts):
         change = replacing(
-            node.test, f"what `{said}` has under `{ast.unparse(key)}` is returned again", "True"
+            node.test, f"what `{source}` has under `{ast.unparse(key)}` is returned again", "True"
         )
         change = replace(change, instead="a new one each time", hides=True)
-        yield replace(change, needs=Needed(SCALARS, said, (node.lineno,)))
+        yield replace(change, needs=Needed(SCALARS, source, (node.lineno,)))
         # A new mutable object loses all changes that were made to the old one.
         yield replace(change, is_telling=False)
 
@@ -165,12 +167,12 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
 def _interleaved(node: ast.AsyncFunctionDef) -> Iterator[Change]:
     """Yield the coroutine that changes what all share after an `await`: others run in between."""
     waits = sorted(each.lineno for each in ast.walk(node) if isinstance(each, ast.Await))
-    changed = [
+    assignments = [
         each.lineno
         for each in ast.walk(node)
         if isinstance(each, ast.Attribute | ast.Subscript) and isinstance(each.ctx, ast.Store)
     ]
-    if not waits or not changed or max(changed) < waits[0]:
+    if not waits or not assignments or max(assignments) < waits[0]:
         return
 
     def edit(found: ast.AST) -> ast.AST:
@@ -196,28 +198,34 @@ def _interleaved(node: ast.AsyncFunctionDef) -> Iterator[Change]:
 
 def _kept_in(node: ast.If, kept: ast.Attribute) -> Iterator[Change]:
     """Yield the number or text that is computed once, whatever changes afterwards."""
-    said = ast.unparse(kept)
+    source = ast.unparse(kept)
     for each in node.body:
-        if isinstance(each, ast.Assign) and said in map(ast.unparse, each.targets):
-            change = replacing(node.test, f"`{said}` is computed once and kept", "True")
+        if isinstance(each, ast.Assign) and source in map(ast.unparse, each.targets):
+            change = replacing(node.test, f"`{source}` is computed once and kept", "True")
             yield replace(
-                change, instead="it computed each time", needs=Needed(SCALAR, said, (node.lineno,))
+                change,
+                instead="it computed each time",
+                needs=Needed(SCALAR, source, (node.lineno,)),
             )
 
 
 def _layers(node: ast.expr) -> Iterator[Change]:
     """Yield changes that let another layer of settings win: the last one, or the one that is asked first."""
-    made, wins = "", ""
+    merge, wins = "", ""
     match node:
         case ast.Call(
             func=ast.Attribute(value=first, attr="get"),
             args=[key, ast.Call(func=ast.Attribute(value=second, attr="get"), args=[again, *_])],
         ) if ast.unparse(key) == ast.unparse(again):
-            asked, other = ast.unparse(first), ast.unparse(second)
-            made, wins = f"{other}.get({ast.unparse(key)}, {asked}.get({ast.unparse(key)}))", asked
+            first_source, other = ast.unparse(first), ast.unparse(second)
+            merge, wins = (
+                f"{other}.get({ast.unparse(key)}, {first_source}.get({ast.unparse(key)}))",
+                first_source,
+            )
         case _:
             return
     # That it passes so may only take away a bad value of the layer that is meant to win.
     yield replace(
-        replacing(node, f"in `{ast.unparse(node)}` what `{wins}` says wins", made), is_telling=False
+        replacing(node, f"in `{ast.unparse(node)}` what `{wins}` says wins", merge),
+        is_telling=False,
     )

@@ -125,20 +125,20 @@ class _Editor(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         if not self.is_done:
-            made = self._edit(node)
-            if made is not None:
+            edit = self._edit(node)
+            if edit is not None:
                 self.is_done = True
-                return made
-        found: ast.AST = self.generic_visit(node)
-        return found
+                return edit
+        inner: ast.AST = self.generic_visit(node)
+        return inner
 
 
 def _text_with(tree: ast.Module, change: Change) -> str:
     editor = _Editor(change.edit)
     with suppress(ValueError, RecursionError):  # some texts can't be in an f-string
-        made = editor.visit(copy.deepcopy(tree))
-        if editor.is_done and isinstance(made, ast.AST):
-            return ast.unparse(made)
+        result = editor.visit(copy.deepcopy(tree))
+        if editor.is_done and isinstance(result, ast.AST):
+            return ast.unparse(result)
     return ""
 
 

@@ -15,16 +15,18 @@ _EXACT = frozenset({"Decimal", "Fraction"})
 
 def given_otherwise(node: ast.Call) -> Iterator[Change]:
     """Yield the changes that a call offers."""
-    said = ast.unparse(node)
+    source = ast.unparse(node)
     match node:
-        case ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[key, made]) if isinstance(
-            made, (ast.Call, *_MUTABLE)
+        case ast.Call(func=ast.Attribute(value=holder, attr="get"), args=[key, default]) if (
+            isinstance(default, (ast.Call, *_MUTABLE))
         ):
-            what = f"`{said}` makes a new one for a missing key, and doesn't store it"
-            kept = f"{ast.unparse(holder)}.setdefault({ast.unparse(key)}, {ast.unparse(made)})"
-            yield replacing(node, what, kept)
+            what = f"`{source}` makes a new one for a missing key, and doesn't store it"
+            setdefault = (
+                f"{ast.unparse(holder)}.setdefault({ast.unparse(key)}, {ast.unparse(default)})"
+            )
+            yield replacing(node, what, setdefault)
         case ast.Call(func=ast.Attribute(attr="recv"), args=[count], keywords=[]):
-            what = f"`{said}` returns what has arrived so far, which may be less than that"
+            what = f"`{source}` returns what has arrived so far, which may be less than that"
             whole = (
                 f"{ast.unparse(node.func)}({ast.unparse(count)}, __import__('socket').MSG_WAITALL)"
             )
@@ -32,13 +34,15 @@ def given_otherwise(node: ast.Call) -> Iterator[Change]:
         case ast.Call(func=func, args=[value], keywords=[]) if name_of(
             func
         ) in _EXACT and not isinstance(value, ast.Constant):
-            what = f"`{said}` copies the float's binary value"
+            what = f"`{source}` copies the float's binary value"
             yield replacing(node, what, f"{ast.unparse(func)}(str({ast.unparse(value)}))")
         case ast.Call(func=func, args=[rows, *others]) if name_of(func) == "groupby":
             keys = [*others, *(each.value for each in node.keywords if each.arg == "key")]
             by = f", key={ast.unparse(keys[0])}" if keys else ""
-            named = _with_first(node, f"sorted({ast.unparse(rows)}{by})")
-            yield replacing(node, f"`{said}` groups only items that are next to each other", named)
+            ordering = _with_first(node, f"sorted({ast.unparse(rows)}{by})")
+            yield replacing(
+                node, f"`{source}` groups only items that are next to each other", ordering
+            )
         case _:
             return
 

@@ -61,23 +61,27 @@ def _short_keys(function: _Function) -> Iterator[Change]:
 
 
 def _with_more(function: _Function, key: ast.expr, holder: str) -> Iterator[Change]:
-    made = [
+    containers = [
         each
         for each in ast.walk(function)
         if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == ast.unparse(key)
     ]
-    if len(made) > 1:
+    if len(containers) > 1:
         return
-    node: ast.expr = made[0].value if made else key
-    told = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    node: ast.expr = containers[0].value if containers else key
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    left_out = [each.arg for each in arguments if each.arg not in {*told, "self", "cls", holder}]
+    left_out = [each.arg for each in arguments if each.arg not in {*names, "self", "cls", holder}]
     for name in left_out:
-        said = ast.unparse(node)
-        edit = _Lengthening(holder, said, name).visit if not made else _instead(f"({said}, {name})")
+        source = ast.unparse(node)
+        edit = (
+            _Lengthening(holder, source, name).visit
+            if not containers
+            else _instead(f"({source}, {name})")
+        )
         yield Change(
-            node=node, what=f"the key `{said}` of `{holder}` leaves out `{name}`",
-            instead=f"`{name}` in the key", edit=edit_at(made[0].value if made else function, edit),
+            node=node, what=f"the key `{source}` of `{holder}` leaves out `{name}`",
+            instead=f"`{name}` in the key", edit=edit_at(containers[0].value if containers else function, edit),
         )  # fmt: skip
 
 
@@ -90,15 +94,15 @@ def _shared_counts(outer: _Function) -> Iterator[Change]:
     for inner in outer.body:
         if not isinstance(inner, _Function):
             continue
-        loaded = {each.id for each in ast.walk(inner) if isinstance(each, ast.Name)}
+        names = {each.id for each in ast.walk(inner) if isinstance(each, ast.Name)}
         for each in ast.walk(inner):
             if not isinstance(each, ast.Subscript) or not isinstance(each.value, ast.Name):
                 continue
             if not isinstance(each.ctx, ast.Store) or each.value.id in own:
                 continue
             key, holder = ast.unparse(each.slice), each.value.id
-            told = {one.id for one in ast.walk(each.slice) if isinstance(one, ast.Name)}
-            for name in sorted((arguments & loaded) - told):
+            keys = {one.id for one in ast.walk(each.slice) if isinstance(one, ast.Name)}
+            for name in sorted((arguments & names) - keys):
                 what = f"all functions that `{outer.name}` makes share `{holder}[{key}]`"
                 yield Change(
                     node=each, what=what, instead=f"`{name}` in the key", is_telling=False,
@@ -110,8 +114,8 @@ def _given_back(method: _Function) -> Iterator[Change]:
     """Yield the method that changes its own object and gives that back: who holds it shares it."""
     own = method.args.args[0].arg if method.args.args else ""
     last = method.body[-1]
-    changed = [each for each in changed_in_place(method) if ast.unparse(each).startswith(f"{own}.")]
-    if not changed or not isinstance(last, ast.Return) or last.value is None:
+    changes = [each for each in changed_in_place(method) if ast.unparse(each).startswith(f"{own}.")]
+    if not changes or not isinstance(last, ast.Return) or last.value is None:
         return
     if ast.unparse(last.value) != own:
         return
@@ -122,7 +126,7 @@ def _given_back(method: _Function) -> Iterator[Change]:
         return found
 
     yield Change(
-        node=changed[0],
+        node=changes[0],
         what=f"`{method.name}` changes its own object and returns it, so that all who hold it share the change",
         instead="a changed copy returned", edit=edit_at(method, edit), is_telling=False,
     )  # fmt: skip
@@ -166,12 +170,12 @@ def _updated(node: ast.Expr) -> Iterator[Change]:
     """Yield `one.update(other)`, which puts a dict of `other` instead of one in `one`."""
     match node.value:
         case ast.Call(func=ast.Attribute(value=one, attr="update"), args=[other], keywords=[]):
-            own, given = ast.unparse(one), ast.unparse(other)
+            own, argument = ast.unparse(one), ast.unparse(other)
         case _:
             return
-    made = _MERGED.format(one=own, other=given, plain="other")
+    merge = _MERGED.format(one=own, other=argument, plain="other")
     what = f"`{ast.unparse(node)}` replaces what `{own}` has under a key, a nested dict too"
-    yield replace(replacing(node.value, what, f"{own}.update({made})"), instead=_SAID)
+    yield replace(replacing(node.value, what, f"{own}.update({merge})"), instead=_SAID)
 
 
 def _joined(node: ast.Dict | ast.BinOp) -> Iterator[Change]:
@@ -183,9 +187,9 @@ def _joined(node: ast.Dict | ast.BinOp) -> Iterator[Change]:
             plain = "one | other"
         case _:
             return
-    made = _MERGED.format(one=ast.unparse(one), other=ast.unparse(other), plain=plain)
+    merge = _MERGED.format(one=ast.unparse(one), other=ast.unparse(other), plain=plain)
     what = (
         f"in `{ast.unparse(node)}` a nested dict of `{ast.unparse(other)}` takes the place of one of"
         f" `{ast.unparse(one)}`"
     )
-    yield replace(replacing(node, what, made), instead=_SAID)
+    yield replace(replacing(node, what, merge), instead=_SAID)

@@ -74,9 +74,9 @@ def repairs_of(source: str) -> Iterator[Repair]:
     changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
     changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
     for each in sorted(changes, key=lambda change: line_of(change.node)):
-        found = repair_of(tree, each)
-        if found is not None:
-            yield found
+        repair = repair_of(tree, each)
+        if repair is not None:
+            yield repair
 
 
 def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
@@ -120,12 +120,12 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
         is_call = isinstance(default, ast.Call)
         if default is None or not (is_call or _is_mutable(default)):
             continue
-        name, made = argument.arg, ast.unparse(default)
-        what = f"all calls of `{node.name}` share the default of `{name}`, `{made}`"
+        name, source = argument.arg, ast.unparse(default)
+        what = f"all calls of `{node.name}` share the default of `{name}`, `{source}`"
         if is_call and not _is_mutable(default):
-            what = f"the default of `{name}`, `{made}`, is computed once, when `{node.name}` is defined"
+            what = f"the default of `{name}`, `{source}`, is computed once, when `{node.name}` is defined"
 
-        def edit(found: ast.AST, name: str = name, made: str = made) -> ast.AST:
+        def edit(found: ast.AST, name: str = name, made: str = source) -> ast.AST:
             assert isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef)
             _undefault(found.args, name)
             found.body[:0] = ast.parse(f"{name} = ({made}) if {name} is ... else {name}").body
@@ -181,9 +181,9 @@ def _class_values(node: ast.ClassDef) -> Iterator[Change]:
             yield from _field_defaults(node, target.id, value)
         if not _is_mutable(value):
             continue
-        name, made = target.id, ast.unparse(value)
+        name, source = target.id, ast.unparse(value)
 
-        def edit(found: ast.AST, name: str = name, made: str = made) -> ast.AST:
+        def edit(found: ast.AST, name: str = name, made: str = source) -> ast.AST:
             assert isinstance(found, ast.ClassDef)
             setting = ast.parse(f"self.{name} = {made}").body
             for method in found.body:
@@ -204,17 +204,19 @@ def _class_values(node: ast.ClassDef) -> Iterator[Change]:
             return found
 
         yield Change(
-            node=each, what=f"all instances of `{node.name}` share `{name}`, `{made}`",
+            node=each, what=f"all instances of `{node.name}` share `{name}`, `{source}`",
             instead="one for each instance", edit=edit_at(node, edit),
         )  # fmt: skip
 
 
 def _field_defaults(node: ast.ClassDef, name: str, value: ast.expr) -> Iterator[Change]:
     if isinstance(value, ast.Call) and name_of(value.func) != "field":
-        said = ast.unparse(value)
-        what = f"the default of `{name}`, `{said}`, is computed once, when `{node.name}` is defined"
-        made = f"__import__('dataclasses').field(default_factory=lambda: {said})"
-        yield replacing(value, what, made, f"field(default_factory=lambda: {said})")
+        source = ast.unparse(value)
+        what = (
+            f"the default of `{name}`, `{source}`, is computed once, when `{node.name}` is defined"
+        )
+        field = f"__import__('dataclasses').field(default_factory=lambda: {source})"
+        yield replacing(value, what, field, f"field(default_factory=lambda: {source})")
 
 
 def _repeated(node: ast.BinOp) -> Iterator[Change]:
@@ -224,10 +226,10 @@ def _repeated(node: ast.BinOp) -> Iterator[Change]:
     row, times = node.left.elts[0], ast.unparse(node.right)
     is_row = _is_mutable(row) or (isinstance(row, ast.BinOp) and isinstance(row.left, ast.List))
     if is_row:
-        made = f"[{ast.unparse(row)} for _ in range({times})]"
+        comprehension = f"[{ast.unparse(row)} for _ in range({times})]"
         yield Change(
             node=node, what=f"`{ast.unparse(node)}` repeats the same object",
-            instead=f"`{made}`", edit=edit_at(node, lambda _: expression(made)),
+            instead=f"`{comprehension}`", edit=edit_at(node, lambda _: expression(comprehension)),
         )  # fmt: skip
 
 
@@ -237,9 +239,9 @@ def _from_keys(node: ast.Call) -> Iterator[Change]:
         case ast.Call(func=ast.Attribute(attr="fromkeys"), args=[keys, value]) if _is_mutable(
             value
         ):
-            made = f"{{key: {ast.unparse(value)} for key in {ast.unparse(keys)}}}"
-            said = ast.unparse(node)
-            yield replacing(node, f"`{said}` gives every key the same object", made)
+            comprehension = f"{{key: {ast.unparse(value)} for key in {ast.unparse(keys)}}}"
+            source = ast.unparse(node)
+            yield replacing(node, f"`{source}` gives every key the same object", comprehension)
         case _:
             return
 
@@ -248,9 +250,9 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
     value = node.value
     if value is None:
         return
-    said = ast.unparse(value)
+    source = ast.unparse(value)
     name = name_of(value.func) if isinstance(value, ast.Call) else ""
-    changed = _changed_names(tree)
+    names = _changed_names(tree)
     roots = {root_of(each) for each in (node.targets if isinstance(node, ast.Assign) else [])}
     if isinstance(value, ast.Call) and name in IN_PLACE and receiver_of(value):
         receiver = receiver_of(value)
@@ -258,31 +260,29 @@ def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
         def edit(found: ast.AST) -> list[ast.stmt]:
             assert isinstance(found, ast.Assign | ast.Return)
             found.value = expression(receiver)
-            return [*ast.parse(said).body, found]
+            return [*ast.parse(source).body, found]
 
         yield Change(
-            node=node, what=f"`{said}` changes `{receiver}` and returns `None`",
+            node=node, what=f"`{source}` changes `{receiver}` and returns `None`",
             instead=f"`{receiver}` itself in its place", edit=edit_at(node, edit),
         )  # fmt: skip
     elif isinstance(node, ast.Assign) and (name in _ONCE or isinstance(value, ast.GeneratorExp)):
-        bounded = f"list(__import__('itertools').islice({said}, {_MOST_ITEMS}))"
-        made = f"(lambda items: items if len(items) < {_MOST_ITEMS} else 1 / 0)({bounded})"
-        yield replacing(value, f"`{said}` can be iterated only once", made, f"list({said})")
+        bounded = f"list(__import__('itertools').islice({source}, {_MOST_ITEMS}))"
+        guard = f"(lambda items: items if len(items) < {_MOST_ITEMS} else 1 / 0)({bounded})"
+        yield replacing(value, f"`{source}` can be iterated only once", guard, f"list({source})")
     elif (isinstance(value, ast.Name | ast.Attribute | ast.Subscript) or name in _SHALLOW) and (
-        root_of(value) in changed or roots & changed
+        root_of(value) in names or roots & names
     ):
         what = "is a shallow copy: what it holds is shared" if name else "is shared, not copied"
-        copied = replacing(value, f"`{said}` {what}", f"__import__('copy').deepcopy({said})")
-        yield replace(copied, is_telling=bool(name))
-    elif (
-        isinstance(node, ast.Assign) and isinstance(value, ast.Call | ast.IfExp) and roots & changed
-    ):
-        copied = replacing(
+        copying = replacing(value, f"`{source}` {what}", f"__import__('copy').deepcopy({source})")
+        yield replace(copying, is_telling=bool(name))
+    elif isinstance(node, ast.Assign) and isinstance(value, ast.Call | ast.IfExp) and roots & names:
+        copying = replacing(
             value,
-            f"what `{said}` gives is shared, not copied",
-            f"__import__('copy').deepcopy({said})",
+            f"what `{source}` gives is shared, not copied",
+            f"__import__('copy').deepcopy({source})",
         )
-        yield replace(copied, is_telling=False)
+        yield replace(copying, is_telling=False)
 
 
 def _copied_in(node: ast.AST) -> Iterator[Change]:
@@ -290,22 +290,22 @@ def _copied_in(node: ast.AST) -> Iterator[Change]:
     elements = [node.value] if isinstance(node, ast.DictComp) else [getattr(node, "elt", None)]
     for each in elements:
         if isinstance(each, ast.Call) and name_of(each.func) in _SHALLOW:
-            said = ast.unparse(each)
-            made = f"__import__('copy').deepcopy({said})"
-            yield replacing(each, f"`{said}` is a shallow copy: what it holds is shared", made)
+            source = ast.unparse(each)
+            copying = f"__import__('copy').deepcopy({source})"
+            yield replacing(each, f"`{source}` is a shallow copy: what it holds is shared", copying)
 
 
 def _loops(node: ast.For) -> Iterator[Change]:
     yield from _late(node, set(_stored(node.target)))
-    said = ast.unparse(node.iter)
+    source = ast.unparse(node.iter)
     changes = {root_of(each) for each in changed_in_place(node)}
     is_shared = isinstance(node.iter, ast.Attribute | ast.Subscript) and _calls(node.body)
     is_changed = isinstance(node.iter, ast.Name | ast.Attribute | ast.Call) and (
         root_of(node.iter) in changes
     )
     if is_changed or is_shared:
-        what = f"`{said}` is changed while the loop iterates over it"
-        yield replacing(node.iter, what, f"list({said})")
+        what = f"`{source}` is changed while the loop iterates over it"
+        yield replacing(node.iter, what, f"list({source})")
 
 
 def _calls(body: list[ast.stmt]) -> bool:
@@ -315,19 +315,19 @@ def _calls(body: list[ast.stmt]) -> bool:
 def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
     """Yield the functions made in a loop that look its variable up when they are called."""
     late = [
-        (each, bound)
+        (each, late_names)
         for each in ast.walk(node)
-        if isinstance(each, ast.Lambda) and (bound := _looked_up_late(each, names))
+        if isinstance(each, ast.Lambda) and (late_names := _looked_up_late(each, names))
     ]
-    for each, bound in late:
-        told = " and ".join(f"`{name}`" for name in bound)
+    for each, late_names in late:
+        words = " and ".join(f"`{name}`" for name in late_names)
         yield Change(
-            node=each, what=f"the function made here looks {told} up when it is called, after the loop has moved on",
-            instead=f"{told} as it is when the function is made",
+            node=each, what=f"the function made here looks {words} up when it is called, after the loop has moved on",
+            instead=f"{words} as it is when the function is made",
             edit=edit_at(each, partial(_bound_early, names=names)),
         )  # fmt: skip
     if len(late) > 1:
-        told = " and ".join(
+        words = " and ".join(
             f"`{name}`" for name in sorted({name for _, own in late for name in own})
         )
 
@@ -339,23 +339,23 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
         lines = " and ".join(sorted({f"line {each.lineno}" for each, _ in late}))
         yield Change(
             node=late[0][0],
-            what=f"the functions made here ({lines}) look {told} up when they are called, after "
+            what=f"the functions made here ({lines}) look {words} up when they are called, after "
             "the loop has moved on",
-            instead=f"{told} as it is when each function is made", edit=edit_at(node, edit),
+            instead=f"{words} as it is when each function is made", edit=edit_at(node, edit),
         )  # fmt: skip
 
 
 def _looked_up_late(made: ast.Lambda, names: set[str]) -> list[str]:
-    used = sorted({x.id for x in ast.walk(made.body) if isinstance(x, ast.Name)} & names)
+    loads = sorted({x.id for x in ast.walk(made.body) if isinstance(x, ast.Name)} & names)
     own = {x.arg for x in ast.walk(made.args) if isinstance(x, ast.arg)}
-    return [name for name in used if name not in own]
+    return [name for name in loads if name not in own]
 
 
 def _bound_early(found: ast.AST, names: set[str]) -> ast.AST:
     if isinstance(found, ast.Lambda):
-        bound = _looked_up_late(found, names)
-        found.args.kwonlyargs += [ast.arg(arg=name) for name in bound]
-        found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in bound]
+        late_names = _looked_up_late(found, names)
+        found.args.kwonlyargs += [ast.arg(arg=name) for name in late_names]
+        found.args.kw_defaults += [ast.Name(id=name, ctx=ast.Load()) for name in late_names]
     return found
 
 
@@ -366,16 +366,16 @@ def _statements(node: ast.Expr) -> Iterator[Change]:
     call = node.value
     if not isinstance(call, ast.Call):
         return
-    name, receiver, said = name_of(call.func), receiver_of(call), ast.unparse(call)
+    name, receiver, source = name_of(call.func), receiver_of(call), ast.unparse(call)
     if name in _NEW_TEXT and isinstance(call.func, ast.Attribute) and receiver.isidentifier():
-        kept = ast.parse(f"{receiver} = {said}").body
+        assignment = ast.parse(f"{receiver} = {source}").body
         yield Change(
-            node=node, what=f"nothing uses what `{said}` returns, and `{receiver}` stays as it was",
-            instead=f"`{receiver} = {said}`", edit=edit_at(node, lambda _: kept),
+            node=node, what=f"nothing uses what `{source}` returns, and `{receiver}` stays as it was",
+            instead=f"`{receiver} = {source}`", edit=edit_at(node, lambda _: assignment),
         )  # fmt: skip
     elif name in _PROCESS:
         yield Change(
-            node=node, what=f"`{said}` changes something for the whole process",
+            node=node, what=f"`{source}` changes something for the whole process",
             instead="that call left out", edit=edit_at(node, lambda _: ast.parse("pass").body),
         )  # fmt: skip
 
@@ -384,10 +384,10 @@ def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
     name = node.attr if isinstance(node, ast.Attribute) else node.value
     if isinstance(name, str) and name in _WIDER:
         wider = _WIDER[name]
-        made = (
+        source = (
             f"{ast.unparse(node.value)}.{wider}" if isinstance(node, ast.Attribute) else repr(wider)
         )
-        yield replacing(node, f"`{name}` holds small or coarse numbers only", made)
+        yield replacing(node, f"`{name}` holds small or coarse numbers only", source)
 
 
 def _is_mutable(node: ast.expr) -> bool:
@@ -402,10 +402,10 @@ def _stored(target: ast.AST) -> Iterator[str]:
 
 def _changed_names(tree: ast.AST) -> set[str]:
     """Return what is changed in place: also what is gone through to change each of its parts."""
-    found = {root_of(each) for each in changed_in_place(tree)} - {""}
+    roots = {root_of(each) for each in changed_in_place(tree)} - {""}
     loops = [each for each in ast.walk(tree) if isinstance(each, ast.For | ast.comprehension)]
     while more := {
-        root_of(each.iter) for each in loops if found.intersection(_stored(each.target))
-    } - {"", *found}:
-        found |= more
-    return found
+        root_of(each.iter) for each in loops if roots.intersection(_stored(each.target))
+    } - {"", *roots}:
+        roots |= more
+    return roots

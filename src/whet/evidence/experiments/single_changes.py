@@ -125,16 +125,16 @@ class Vocabulary:
     def of(cls, tree: ast.AST, kind_of: KindOf, beside: Sequence[ast.AST] = ()) -> "Vocabulary":
         """Return the words of a module, with what the others beside it define and write."""
         every = [each for one in (tree, *beside) for each in ast.walk(one)]
-        found = cls(kind_of, methods=methods_in(every), texts=texts_in(every))
+        vocabulary = cls(kind_of, methods=methods_in(every), texts=texts_in(every))
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute):
-                known = found.attributes.setdefault(ast.unparse(node.value), [])
-                if node.attr not in known:
-                    known.append(node.attr)
+                attributes = vocabulary.attributes.setdefault(ast.unparse(node.value), [])
+                if node.attr not in attributes:
+                    attributes.append(node.attr)
             key = _looked_up(node)
-            if key and key not in found.keys:
-                found.keys.append(key)
-        return found
+            if key and key not in vocabulary.keys:
+                vocabulary.keys.append(key)
+        return vocabulary
 
 
 def changes_of(
@@ -199,9 +199,9 @@ def _is_searched(node: ast.expr, around: Sequence[ast.AST]) -> bool:
 def _none_only(node: ast.expr) -> Iterator[_Instead]:
     """Yield a test for `None` alone: a zero or an empty text is a value."""
     is_not = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
-    tested = node.operand if isinstance(node, ast.UnaryOp) else node
-    if isinstance(tested, _NAMED):
-        yield f"{ast.unparse(tested)} {'is' if is_not else 'is not'} None", LIKELY
+    operand = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(operand, _NAMED):
+        yield f"{ast.unparse(operand)} {'is' if is_not else 'is not'} None", LIKELY
 
 
 def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iterator[_Instead]:
@@ -260,16 +260,16 @@ def _compared(node: ast.Compare) -> Iterator[_Instead]:
     for other, rank in _COMPARISONS.get(type(operator), ()):
         yield ast.Compare(node.left, [other()], [right]), rank
     if isinstance(operator, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
-        left, said = ast.unparse(node.left), ast.unparse(right)
+        left, right_source = ast.unparse(node.left), ast.unparse(right)
         sign = ast.unparse(ast.Compare(ast.Name("a"), [operator], [ast.Name("b")]))[2:-2]
         if isinstance(operator, ast.Eq | ast.NotEq):
-            yield f"str({left}) {sign} str({said})", LESS_LIKELY
+            yield f"str({left}) {sign} str({right_source})", LESS_LIKELY
             yield (
-                f"str({left}).strip().casefold() {sign} str({said}).strip().casefold()",
+                f"str({left}).strip().casefold() {sign} str({right_source}).strip().casefold()",
                 LESS_LIKELY,
             )
         else:
-            yield f"{left}.casefold() {sign} {said}", UNLIKELY
+            yield f"{left}.casefold() {sign} {right_source}", UNLIKELY
 
 
 def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
@@ -280,11 +280,11 @@ def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
         first, *others = node.values
         rest = others[0] if len(others) == 1 else ast.BoolOp(ast.Or(), others)
         if not isinstance(first, ast.Compare | ast.BoolOp):  # a zero or an empty text is a value
-            said = ast.unparse(first)
-            yield f"{said} if {said} is not None else {ast.unparse(rest)}", LIKELY
+            source = ast.unparse(first)
+            yield f"{source} if {source} is not None else {ast.unparse(rest)}", LIKELY
     for position in range(len(node.values)):
-        left = node.values[:position] + node.values[position + 1 :]
-        yield left[0] if len(left) == 1 else ast.BoolOp(node.op, left), UNLIKELY
+        remaining = node.values[:position] + node.values[position + 1 :]
+        yield remaining[0] if len(remaining) == 1 else ast.BoolOp(node.op, remaining), UNLIKELY
     last = node.values[-1]
     if isinstance(node.op, ast.And | ast.Or) and isinstance(last, ast.BoolOp):
         return
@@ -491,15 +491,15 @@ def _sliced(node: ast.Subscript, index: ast.expr) -> ast.expr:
 def _filtered(node: Comprehension) -> Iterator[_Instead]:
     for position, each in enumerate(node.generators):
         for number in range(len(each.ifs)):
-            made = copy.deepcopy(node)
-            del made.generators[position].ifs[number]
-            yield made, UNLIKELY
+            copied_node = copy.deepcopy(node)
+            del copied_node.generators[position].ifs[number]
+            yield copied_node, UNLIKELY
 
 
 def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator[tuple[str, int]]:
     """Yield what a text or a number may lack: blanks taken off, one case, its type."""
     parent = around[-1] if around else None
-    said = ast.unparse(node)
+    source = ast.unparse(node)
     is_index = isinstance(parent, ast.Subscript) and parent.slice is node
     is_value = isinstance(parent, ast.Return | ast.Assign | ast.Dict | ast.ListComp | ast.DictComp)
     is_given = isinstance(parent, ast.Call | ast.keyword) and getattr(parent, "func", 0) is not node
@@ -509,12 +509,17 @@ def _converted(node: ast.expr, around: Sequence[ast.AST], kind: str) -> Iterator
     if is_index or is_value or is_given or (is_multiplied and kind in {"", "str"}):
         if kind == "str" or (not kind and isinstance(node, ast.Subscript | ast.Call)):
             rank = UNLIKELY if kind else RARE
-            for made in (f"{said}.strip()", f"{said}.lower()", f"int({said})", f"float({said})"):
-                yield made, rank
+            for conversion in (
+                f"{source}.strip()",
+                f"{source}.lower()",
+                f"int({source})",
+                f"float({source})",
+            ):
+                yield conversion, rank
         if kind in {"int", "float"}:
-            yield f"str({said})", UNLIKELY
+            yield f"str({source})", UNLIKELY
         if kind == "float" and is_value:
-            yield f"round({said}, 2)", UNLIKELY
+            yield f"round({source}, 2)", UNLIKELY
 
 
 def _is_left_alone(node: ast.Call, around: Sequence[ast.AST]) -> bool:
@@ -572,13 +577,13 @@ def _nearest(name: str, others: Sequence[str]) -> list[str]:
 def _names_around(around: Sequence[ast.AST]) -> list[str]:
     """Return the variables of the innermost function."""
     inner = next((each for each in reversed(around) if isinstance(each, FUNCTIONS)), None)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for node in ast.walk(inner) if inner is not None else ():
         if isinstance(node, ast.arg):
-            found[node.arg] = None
+            names[node.arg] = None
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = None
-    return [name for name in found if name not in {"self", "cls"}]
+            names[node.id] = None
+    return [name for name in names if name not in {"self", "cls"}]
 
 
 def called_name(node: ast.Call) -> str:

@@ -98,18 +98,18 @@ def _loops(node: ast.For | ast.While) -> Iterator[_Statements]:
     *body, last = node.body
     is_simple = isinstance(last, ast.Return | ast.Expr | ast.Assign | ast.AugAssign)
     if body and is_simple and not node.orelse:
-        made = copy.copy(node)
-        made.body = body
-        yield [made, last], LIKELY if isinstance(last, ast.Return) else UNLIKELY
+        loop = copy.copy(node)
+        loop.body = body
+        yield [loop, last], LIKELY if isinstance(last, ast.Return) else UNLIKELY
     for position, each in enumerate(node.body):
         inner = each.orelse if isinstance(each, ast.If) else []
         if len(inner) == 1 and isinstance(inner[0], ast.Return):
-            made = copy.copy(node)
-            changed = copy.copy(each)
-            assert isinstance(changed, ast.If)
-            changed.orelse = []
-            made.body = [*node.body[:position], changed, *node.body[position + 1 :]]
-            yield [made, inner[0]], LIKELY
+            loop = copy.copy(node)
+            part = copy.copy(each)
+            assert isinstance(part, ast.If)
+            part.orelse = []
+            loop.body = [*node.body[:position], part, *node.body[position + 1 :]]
+            yield [loop, inner[0]], LIKELY
 
 
 def _functions(
@@ -122,24 +122,24 @@ def _functions(
         for each in ast.walk(statement)
         if getattr(each, "value", None) is not None
     )
-    named = last.targets[0] if isinstance(last, ast.Assign) else None
-    given = last.value if isinstance(last, ast.Expr) else named
-    is_print = isinstance(given, ast.Call) and called_name(given) in {"print", *STATEFUL}
-    if not gives and isinstance(given, ast.Call | ast.Name) and not is_print:
-        made = copy.copy(node)
-        value = copy.deepcopy(given)
+    target = last.targets[0] if isinstance(last, ast.Assign) else None
+    result = last.value if isinstance(last, ast.Expr) else target
+    is_print = isinstance(result, ast.Call) and called_name(result) in {"print", *STATEFUL}
+    if not gives and isinstance(result, ast.Call | ast.Name) and not is_print:
+        function = copy.copy(node)
+        value = copy.deepcopy(result)
         if isinstance(value, ast.Name):
             value.ctx = ast.Load()
         keeps = [] if isinstance(last, ast.Expr) else [last]
-        made.body = [*node.body[:-1], *keeps, ast.Return(value)]
-        yield [made], LIKELY
+        function.body = [*node.body[:-1], *keeps, ast.Return(value)]
+        yield [function], LIKELY
     yield from _like_base(node, around)
     owner = around[-1] if around else None
     is_derived = isinstance(owner, ast.ClassDef) and owner.bases
     if node.name == "__init__" and is_derived and "super()" not in ast.unparse(node):
-        made = copy.copy(node)
-        made.body = [*ast.parse("super().__init__()").body, *node.body]
-        yield [made], LIKELY
+        function = copy.copy(node)
+        function.body = [*ast.parse("super().__init__()").body, *node.body]
+        yield [function], LIKELY
 
 
 def _like_base(
@@ -152,10 +152,10 @@ def _like_base(
             continue
         names = [each.arg for each in other.args.args]
         if names != own and sorted(names) == sorted(own):
-            made = copy.copy(node)
-            made.args = copy.copy(node.args)
-            made.args.args = sorted(node.args.args, key=lambda each: names.index(each.arg))
-            yield [made], LIKELY
+            function = copy.copy(node)
+            function.args = copy.copy(node.args)
+            function.args.args = sorted(node.args.args, key=lambda each: names.index(each.arg))
+            yield [function], LIKELY
             return
 
 
@@ -180,20 +180,20 @@ def _only_reporting(node: ast.If, around: Sequence[ast.AST]) -> Iterator[_Statem
     ]
     if len(calls) < len(node.body) or node.orelse or not (is_function or _is_in_loop(around)):
         return
-    made = copy.copy(node)
-    made.body = [*node.body, ast.Continue() if _is_in_loop(around) else ast.Return()]
-    yield [made], LESS_LIKELY
+    function = copy.copy(node)
+    function.body = [*node.body, ast.Continue() if _is_in_loop(around) else ast.Return()]
+    yield [function], LESS_LIKELY
 
 
 def _last_batch(node: ast.For | ast.While) -> Iterator[_Statements]:
     """Yield the loop with what it does with a full batch done once more, for the last one."""
     for each in ast.walk(node):
         match each:
-            case ast.If(body=[ast.Expr(value=done), ast.Assign(targets=[ast.Name(id=name)])]):
+            case ast.If(body=[ast.Expr(value=call), ast.Assign(targets=[ast.Name(id=name)])]):
                 pass
             case ast.If(
                 body=[
-                    ast.Expr(value=done),
+                    ast.Expr(value=call),
                     ast.Expr(
                         value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="clear"))
                     ),
@@ -202,8 +202,8 @@ def _last_batch(node: ast.For | ast.While) -> Iterator[_Statements]:
                 pass
             case _:
                 continue
-        if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(done)):
-            yield [node, ast.Expr(done)], LIKELY
+        if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(call)):
+            yield [node, ast.Expr(call)], LIKELY
 
 
 def _is_in_loop(around: Sequence[ast.AST]) -> bool:

@@ -79,12 +79,12 @@ def _ordered(node: ast.Call) -> Iterator[Change]:
     if name_of(node.func) not in _ORDERS or not (node.args or name_of(node.func) == "sort"):
         return
     get = next((ast.unparse(each.value) for each in node.keywords if each.arg == "key"), "")
-    made = expression(_NUMBERED.replace("{get}", get or "(lambda own: own)"))
+    numbering = expression(_NUMBERED.replace("{get}", get or "(lambda own: own)"))
 
     def edit(found: ast.AST) -> ast.AST:
         assert isinstance(found, ast.Call)
         found.keywords = [each for each in found.keywords if each.arg != "key"]
-        found.keywords.append(ast.keyword(arg="key", value=made))
+        found.keywords.append(ast.keyword(arg="key", value=numbering))
         return found
 
     yield Change(
@@ -96,9 +96,9 @@ def _ordered(node: ast.Call) -> Iterator[Change]:
 def _true(node: ast.Call) -> Iterator[Change]:
     """Yield `bool` of a text: only an empty one is false."""
     what = "`bool` takes any text but an empty one as true"
-    given = [each.value for each in node.keywords if each.arg == "type"]
-    for each in (node.func, *given):
-        if isinstance(each, ast.Name) and each.id == "bool" and (node.args or given):
+    types = [each.value for each in node.keywords if each.arg == "type"]
+    for each in (node.func, *types):
+        if isinstance(each, ast.Name) and each.id == "bool" and (node.args or types):
             yield replace(replacing(each, what, _AS_TRUTH), instead=_SAID_TRUTH)
 
 
@@ -113,10 +113,10 @@ def _asked(node: ast.AST) -> Iterator[Change]:
         tests = node.values[:-1]
     for each in tests:
         if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(_ASKED):
-            said = ast.unparse(each)
-            what = f"`{said}` is text, and any text that isn't empty is true"
-            made = f"{_AS_TRUTH}({said})"
-            yield replace(replacing(each, what, made), instead=_SAID_TRUTH)
+            source = ast.unparse(each)
+            what = f"`{source}` is text, and any text that isn't empty is true"
+            truth = f"{_AS_TRUTH}({source})"
+            yield replace(replacing(each, what, truth), instead=_SAID_TRUTH)
 
 
 def _rounded(node: ast.AST) -> Iterator[Change]:
@@ -132,31 +132,31 @@ def _rounded(node: ast.AST) -> Iterator[Change]:
         return
     one, other = ast.unparse(left), ast.unparse(right)
     near = _NEAR.replace("{one}", one).replace("{other}", other)
-    made = near if isinstance(how, ast.Eq) else f"not {near}"
+    comparison = near if isinstance(how, ast.Eq) else f"not {near}"
     yield replace(
-        replacing(node, f"`{ast.unparse(node)}` compares rounded numbers exactly", made),
+        replacing(node, f"`{ast.unparse(node)}` compares rounded numbers exactly", comparison),
         instead="a difference of a billionth allowed",
     )
 
 
 def _encoded(tree: ast.Module) -> Iterator[Change]:
     """Yield the texts that are read in another encoding than others of the module are written in."""
-    found = [
+    encodings = [
         each.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         for each in node.keywords
         if each.arg == "encoding" and isinstance(each.value, ast.Constant)
     ]
-    names = list(dict.fromkeys(each.value for each in found if isinstance(each.value, str)))
-    for each in found:
+    names = list(dict.fromkeys(each.value for each in encodings if isinstance(each.value, str)))
+    for each in encodings:
         for other in [name for name in names if name != each.value][:2]:
             what = f"`encoding={ast.unparse(each)}` is not the `{other}` of another line"
             yield replacing(each, what, repr(other), f"encoding={other!r}")
         if str(each.value).replace("-", "").casefold() == "utf8":
-            said = f"encoding={ast.unparse(each)}"
-            made = replacing(each, f"`{said}` keeps a byte order mark as text", "'utf-8-sig'")
-            yield replace(made, needs=Needed(MARKED, "", ()))
+            source = f"encoding={ast.unparse(each)}"
+            change = replacing(each, f"`{source}` keeps a byte order mark as text", "'utf-8-sig'")
+            yield replace(change, needs=Needed(MARKED, "", ()))
 
 
 def _held_back(node: ast.Call) -> Iterator[Change]:
@@ -164,15 +164,20 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
     is_method = isinstance(node.func, ast.Attribute)
     if name_of(node.func) != "open" or (is_method and receiver_of(node) in {"gzip", "bz2", "io"}):
         return
-    path, given = ("", node.args) if not is_method else (receiver_of(node), node.args)
-    if not is_method and given:
-        path, given = ast.unparse(given[0]), given[1:]
+    path, arguments = ("", node.args) if not is_method else (receiver_of(node), node.args)
+    if not is_method and arguments:
+        path, arguments = ast.unparse(arguments[0]), arguments[1:]
     mode = next((each.value for each in node.keywords if each.arg == "mode"), None)
-    mode = mode or (given[0] if given else None)
-    said = mode.value if isinstance(mode, ast.Constant) else None
-    if not path or not isinstance(said, str) or not set(said) <= _KINDS or not set(said) & _WRITES:
+    mode = mode or (arguments[0] if arguments else None)
+    mode_text = mode.value if isinstance(mode, ast.Constant) else None
+    if (
+        not path
+        or not isinstance(mode_text, str)
+        or not set(mode_text) <= _KINDS
+        or not set(mode_text) & _WRITES
+    ):
         return
-    raw = f"__import__('io').FileIO({path}, {said.replace('t', '')!r})"
+    raw = f"__import__('io').FileIO({path}, {mode_text.replace('t', '')!r})"
     others = [
         f", {each.arg}={ast.unparse(each.value)}"
         for each in node.keywords
@@ -182,7 +187,7 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
     yield replace(
         replacing(
             node, f"what is written to `{ast.unparse(node)}` waits in a buffer until the file is "
-            "flushed or closed, but something looks for it earlier", raw if "b" in said else text,
+            "flushed or closed, but something looks for it earlier", raw if "b" in mode_text else text,
         ),
         instead="no buffer",
     )  # fmt: skip
@@ -190,21 +195,21 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
 
 def _kept_live(node: ast.AST) -> Iterator[Change]:
     """Yield the objects that are kept more than once, as the same object, while they change."""
-    kept: ast.expr | None = None
+    view: ast.expr | None = None
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         call = node.value
         is_put = isinstance(call.func, ast.Attribute) and call.func.attr in _PUTS
-        kept = call.args[-1] if is_put and call.args else None
+        view = call.args[-1] if is_put and call.args else None
     elif isinstance(node, ast.Yield):
-        kept = node.value
-    for each in _held_by(kept):
-        said = ast.unparse(each)
+        view = node.value
+    for each in _held_by(view):
+        source = ast.unparse(each)
         yield replace(
             replacing(
-                each, f"`{said}` itself is stored, not a copy: several entries are the same"
-                " object, which keeps changing", f"__import__('copy').deepcopy({said})",
+                each, f"`{source}` itself is stored, not a copy: several entries are the same"
+                " object, which keeps changing", f"__import__('copy').deepcopy({source})",
             ),
-            needs=Needed(TWICE, said, (each.lineno,)),
+            needs=Needed(TWICE, source, (each.lineno,)),
         )  # fmt: skip
 
 
@@ -223,18 +228,20 @@ def _held_by(kept: ast.expr | None) -> Iterator[ast.expr]:
 def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     """Yield what a function goes through more than once, though it may only be gone through once."""
     arguments = node.args
-    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    used: dict[str, list[int]] = {}
+    parameters = {
+        each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    }
+    uses: dict[str, list[int]] = {}
     for name, line in sorted(_gone_through(node), key=lambda each: each[1]):
-        used.setdefault(name, []).append(line)
-    for name, lines in used.items():
-        if name not in given or not (lines[1:] or _is_in_loop(node, name)):
+        uses.setdefault(name, []).append(line)
+    for name, lines in uses.items():
+        if name not in parameters or not (lines[1:] or _is_in_loop(node, name)):
             continue
 
         def edit(found: ast.AST, name: str = name) -> ast.AST:
             assert isinstance(found, _FUNCTIONS)
-            made = _AS_LIST.replace("{own}", name)
-            found.body[:0] = ast.parse(f"{name} = {made}").body
+            source = _AS_LIST.replace("{own}", name)
+            found.body[:0] = ast.parse(f"{name} = {source}").body
             return found
 
         first = next(
@@ -252,15 +259,17 @@ def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
 def _spelt(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     """Yield what a function goes through, and one caller gives as a text alone: that is its characters."""
     arguments = node.args
-    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    parameters = {
+        each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    }
     for name, line in dict(sorted(_gone_through(node), reverse=True)).items():
-        if name not in given:
+        if name not in parameters:
             continue
 
         def edit(found: ast.AST, name: str = name) -> ast.AST:
             assert isinstance(found, _FUNCTIONS)
-            made = f"{name} = [{name}] if isinstance({name}, str) else {name}"
-            found.body[:0] = ast.parse(made).body
+            source = f"{name} = [{name}] if isinstance({name}, str) else {name}"
+            found.body[:0] = ast.parse(source).body
             return found
 
         first = next(
@@ -275,29 +284,29 @@ def _spelt(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
 
 def _used_up_locally(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     """Yield what a call has given, and a function goes through more than once."""
-    used = [name for name, _ in _gone_through(node)]
+    uses = [name for name, _ in _gone_through(node)]
     for each in ast.walk(node):
         match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as given):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                 pass
             case _:
                 continue
-        if used.count(name) > 1 or (name in used and _is_in_loop(node, name)):
-            made = _AS_LIST.replace("{own}", ast.unparse(given))
-            change = replacing(given, f"`{name}` can be iterated only once", made)
+        if uses.count(name) > 1 or (name in uses and _is_in_loop(node, name)):
+            source = _AS_LIST.replace("{own}", ast.unparse(call))
+            change = replacing(call, f"`{name}` can be iterated only once", source)
             lines = tuple(line for one, line in _gone_through(node) if one == name)
-            shown = f"`list({ast.unparse(given)})`"
-            yield replace(change, instead=shown, needs=Needed(ITERATOR, name, lines))
+            words = f"`list({ast.unparse(call)})`"
+            yield replace(change, instead=words, needs=Needed(ITERATOR, name, lines))
 
 
 def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
     for each in ast.walk(node):
-        found: list[ast.expr] = []
+        iterables: list[ast.expr] = []
         if isinstance(each, ast.For | ast.comprehension):
-            found = [each.iter]
+            iterables = [each.iter]
         elif isinstance(each, ast.Call) and name_of(each.func) in _THROUGH:
-            found = each.args
-        for one in found:
+            iterables = each.args
+        for one in iterables:
             if isinstance(one, ast.Name):
                 yield one.id, one.lineno
 
@@ -305,5 +314,6 @@ def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
 def _is_in_loop(node: ast.AST, name: str) -> bool:
     loops = [each for each in ast.walk(node) if isinstance(each, ast.For | ast.While)]
     return any(
-        name in {found for part in each.body for found, _ in _gone_through(part)} for each in loops
+        name in {iterated for part in each.body for iterated, _ in _gone_through(part)}
+        for each in loops
     )

@@ -115,12 +115,12 @@ def variations_of(
         return
     others = [each for each in map(parsed, beside) if each is not None]
     text, words = _Text.of(source), Vocabulary.of(tree, kind_of, others)
-    wanted = set(lines)
-    found: dict[int, list[Variation]] = {}
-    seen = {source}
+    numbers = set(lines)
+    variations: dict[int, list[Variation]] = {}
+    texts = {source}
     for node, around in _nodes(tree, ()):
         line = getattr(node, "lineno", 0)
-        if line not in wanted or line in fixed or _is_fixed(node, around):
+        if line not in numbers or line in fixed or _is_fixed(node, around):
             continue
         changes: Iterator[SingleChange] = iter(())
         if isinstance(node, ast.expr):
@@ -131,12 +131,12 @@ def variations_of(
             last = change.until
             if last is not None and (last.lineno in fixed or _is_fixed(last, around)):
                 continue
-            made = _changed(text, change)
-            if made is not None and made.text not in seen:
-                seen.add(made.text)
-                found.setdefault(line, []).append(made)
+            variation = _changed(text, change)
+            if variation is not None and variation.text not in texts:
+                texts.add(variation.text)
+                variations.setdefault(line, []).append(variation)
     for line in dict.fromkeys(lines):
-        yield from found.get(line, ())
+        yield from variations.get(line, ())
 
 
 def deciding_lines(source: str, active: AbstractSet[int]) -> set[int]:
@@ -146,19 +146,19 @@ def deciding_lines(source: str, active: AbstractSet[int]) -> set[int]:
     or leave a loop of it: with one of them changed a check may just not be made.
     """
     tree = parsed(source) or ast.Module([], [])
-    found: set[int] = set()
+    numbers: set[int] = set()
     for node, around in _nodes(tree, ()):
         if not isinstance(node, ast.stmt):
             continue
         inside = {each.lineno for each in ast.walk(node) if isinstance(each, ast.stmt)}
         if isinstance(node, _COMPOUND) and inside & active:
-            found |= set(range(node.lineno, _head_end(node) + 1))
+            numbers |= set(range(node.lineno, _head_end(node) + 1))
         if not isinstance(node, ast.If) or not any(isinstance(e, _LEAVING) for e in ast.walk(node)):
             continue
         own = next((each for each in reversed(around) if isinstance(each, _FUNCTIONS)), tree)
         if any(isinstance(each, ast.stmt) and each.lineno in active for each in ast.walk(own)):
-            found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return found
+            numbers |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return numbers
 
 
 def _head_end(node: ast.stmt) -> int:
@@ -200,15 +200,17 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
         if _dump(old) != ast.dump(node):
             return None  # a place in a text, or a line that continues
         new = change.instead
-        put = new if node.col_offset and text.content[begin - 1 : begin] == b"(" else f"({new})"
+        replacement = (
+            new if node.col_offset and text.content[begin - 1 : begin] == b"(" else f"({new})"
+        )
     else:
         new = change.instead
-        put = new.replace("\n", "\n" + " " * node.col_offset)
-    made = text.content[:begin] + put.encode() + text.content[end:]
-    if len(made) >= MOST_BYTES:
+        replacement = new.replace("\n", "\n" + " " * node.col_offset)
+    content = text.content[:begin] + replacement.encode() + text.content[end:]
+    if len(content) >= MOST_BYTES:
         return None
-    changed = made.decode("utf-8", "replace")
-    if parsed(changed) is None:
+    decoded_text = content.decode("utf-8", "replace")
+    if parsed(decoded_text) is None:
         return None
     shown_old, shown_new = old, new
     if isinstance(node, ast.stmt):
@@ -216,8 +218,8 @@ def _changed(text: _Text, change: SingleChange) -> Variation | None:
         shown_old, shown_new = _first_difference("\n".join(map(ast.unparse, both)), new)
     shown_old, shown_new = _around_the_difference(_one_line(shown_old), _one_line(shown_new))
     return Variation(
-        line=node.lineno, old=shown_old, new=shown_new, text=changed, rank=change.rank,
-        more_lines=put.count("\n") - old.count("\n"),
+        line=node.lineno, old=shown_old, new=shown_new, text=decoded_text, rank=change.rank,
+        more_lines=replacement.count("\n") - old.count("\n"),
     )  # fmt: skip
 
 

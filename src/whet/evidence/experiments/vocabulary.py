@@ -13,18 +13,18 @@ _CALLABLE = frozenset({"method", "builtin_function_or_method"})
 
 def methods_in(nodes: Iterable[ast.AST]) -> set[str]:
     """Return the methods that need no argument, and are nothing else anywhere."""
-    found, others = set[str](), set[str]()
+    methods, others = set[str](), set[str]()
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             for each in node.body:
                 if isinstance(each, ast.FunctionDef):
                     is_plain = not each.decorator_list and _needed(each.args) == 1
-                    (found if is_plain else others).add(each.name)
+                    (methods if is_plain else others).add(each.name)
                 elif isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
                     others.add(each.target.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             others.add(node.attr)
-    return found - others
+    return methods - others
 
 
 def _needed(given: ast.arguments) -> int:

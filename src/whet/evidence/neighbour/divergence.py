@@ -62,16 +62,16 @@ def divergences(
         (all_ran - set(failing.lines), set(failing.lines), False),
     )
     stack = list(_stack_of(error))
-    found: dict[tuple[Function, int], Divergence] = {}
+    by_line: dict[tuple[Function, int], Divergence] = {}
     for lines, others, is_extra in sides:
         for line in sorted(lines):
             if line[0] not in functions & failing.functions:
                 continue
-            made = _made(line, others, failing, sources, is_extra=is_extra)
-            if made is not None and not _leads_there(made, stack):
-                found.setdefault((made.function, made.at), made)
-    called = (_with_calls(each, failing, functions) for each in found.values())
-    return sorted(called, key=lambda each: each.step.begin)
+            divergence = _made(line, others, failing, sources, is_extra=is_extra)
+            if divergence is not None and not _leads_there(divergence, stack):
+                by_line.setdefault((divergence.function, divergence.at), divergence)
+    with_calls = (_with_calls(each, failing, functions) for each in by_line.values())
+    return sorted(with_calls, key=lambda each: each.step.begin)
 
 
 def _made(
@@ -85,8 +85,12 @@ def _made(
             own = failing.lines.get(line if is_extra else (function, at))
             if own is not None:
                 step = _before(own, at)
-                found = Divergence(function, number, is_extra, fork, at, step)
-                return found if is_extra or _went(fork, step) is not (not found.was) else None
+                divergence = Divergence(function, number, is_extra, fork, at, step)
+                return (
+                    divergence
+                    if is_extra or _went(fork, step) is not (not divergence.was)
+                    else None
+                )
         return None
     return None
 
@@ -151,12 +155,12 @@ def _leads_there(found: Divergence, stack: Sequence[Line]) -> bool:
 def _with_calls(found: Divergence, failing: Stretch, known: frozenset[Function]) -> Divergence:
     """Return it with the functions that were called on the failing run's own way alone."""
     names: dict[str, None] = {}
-    taken = found.fork.body if found.was else _orelse(found.fork)
+    branch = found.fork.body if found.was else _orelse(found.fork)
     for (function, _), step in failing.lines.items():
         parent = step.frame.parent
         if function in known or parent is None or function_of(parent.code) != found.function:
             continue
-        if is_in(taken, step.frame.line):
+        if is_in(branch, step.frame.line):
             names.setdefault(step.frame.code.name)
     return replace(found, calls=tuple(names))
 

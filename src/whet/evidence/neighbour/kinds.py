@@ -58,13 +58,13 @@ def odd_values(
     for key, kind, _ in _made(*passing):
         usual.setdefault(key, {}).setdefault(kind)
     there = (function_of(error.call.code), error.line)
-    found: dict[_Key, Odd] = {}
+    by_key: dict[_Key, Odd] = {}
     for key, kind, moment in _made(*failing):
         function, line, name = key
-        known = usual.get(key)
-        if known and kind not in known and (function, line) != there:
-            found.setdefault(key, Odd(function, line, name, kind, tuple(known), moment))
-    return sorted(found.values(), key=lambda each: each.moment)
+        kinds = usual.get(key)
+        if kinds and kind not in kinds and (function, line) != there:
+            by_key.setdefault(key, Odd(function, line, name, kind, tuple(kinds), moment))
+    return sorted(by_key.values(), key=lambda each: each.moment)
 
 
 def _made(recording: Recording, calls: Iterable[Call]) -> Iterator[tuple[_Key, str, int]]:

@@ -40,8 +40,8 @@ def stretch_of(calls: Iterable[Call]) -> Stretch:
         function = function_of(call.code)
         functions.add(function)
         for step in call.steps:
-            known = lines.get((function, step.line))
-            if known is None or step.begin < known.begin:
+            stretch = lines.get((function, step.line))
+            if stretch is None or step.begin < stretch.begin:
                 lines[function, step.line] = step
     return Stretch(lines, frozenset(functions))
 

@@ -52,10 +52,10 @@ class Telling:
     def of_odd(self, found: Odd, passing: str) -> Clue:
         """Return a clue about a value of another kind."""
         path = found.function[0]
-        said = "what it returns" if found.name == RESULT else f"`{found.name}`"
+        subject = "what it returns" if found.name == RESULT else f"`{found.name}`"
         others = " or ".join(found.others[:_MOST_VALUES])
         says = (
-            f"in the failing run alone {self.place(path, found.line)} makes {said} {found.kind},"
+            f"in the failing run alone {self.place(path, found.line)} makes {subject} {found.kind},"
             f" elsewhere {others}; {passing}"
         )
         return Clue(says=says, why=_WHY, path=path, line=found.line)
@@ -69,9 +69,9 @@ class Telling:
         there = self.at(path, found.at)
         match fork:
             case ast.If(test=test) | ast.While(test=test):
-                said = cut(self.sources[path].said(test))
+                condition = cut(self.sources[path].said(test))
                 came = "true" if found.was else "false"
-                return f"as `{said}` at {there} was {came} in it{self._values(test, found)}"
+                return f"as `{condition}` at {there} was {came} in it{self._values(test, found)}"
             case ast.ExceptHandler():
                 return f"as {there} caught an error"
             case _:
@@ -87,5 +87,7 @@ class Telling:
                 value = self.recording.held(call, node.id, moment)
                 if value is not None and value.kind == SCALAR:
                     names[node.id] = value.words
-        told = [f"`{name}` was {cut(words)}" for name, words in list(names.items())[:_MOST_VALUES]]
-        return f" ({', '.join(told)})" if told else ""
+        sentences = [
+            f"`{name}` was {cut(words)}" for name, words in list(names.items())[:_MOST_VALUES]
+        ]
+        return f" ({', '.join(sentences)})" if sentences else ""

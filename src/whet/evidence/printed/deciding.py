@@ -45,13 +45,13 @@ def called_exception(decided: Traceback, tracebacks: Sequence[Traceback]) -> str
 
 def outside(tracebacks: Sequence[Traceback], lines: Sequence[str]) -> list[str]:
     """Return the lines that stand neither in a traceback nor right above one."""
-    said: list[str] = []
+    words: list[str] = []
     end = 0
     for traceback in tracebacks:
         # The line above a traceback introduces it.
-        said += lines[end : max(end, traceback.first_line - 1)]
+        words += lines[end : max(end, traceback.first_line - 1)]
         end = traceback.end_line
-    return [*said, *lines[end:]]
+    return [*words, *lines[end:]]
 
 
 def _root_cause(last: Traceback, tracebacks: Sequence[Traceback]) -> Traceback:
@@ -68,5 +68,5 @@ def _root_cause(last: Traceback, tracebacks: Sequence[Traceback]) -> Traceback:
 def _says_more(traceback: Traceback, tracebacks: Sequence[Traceback], lines: Sequence[str]) -> bool:
     """Whether the program wrote anything of weight below ``traceback``."""
     upto = [item for item in tracebacks if item.first_line <= traceback.first_line]
-    said = outside(tracebacks, lines)[len(outside(upto, lines[: traceback.end_line])) :]
-    return any(line.strip() and not is_noise(line) for line in said)
+    words = outside(tracebacks, lines)[len(outside(upto, lines[: traceback.end_line])) :]
+    return any(line.strip() and not is_noise(line) for line in words)

@@ -86,8 +86,8 @@ def read_fatal_error(lines: Sequence[str]) -> FatalError | None:
 
 def signal_in_words(line: str) -> str:
     """Return the name of the signal by which, as a shell says in ``line``, a program died."""
-    found = _SHELL_WORDS.fullmatch(line)
-    return "" if found is None else _FAULT_SIGNALS[found["words"]]
+    match = _SHELL_WORDS.fullmatch(line)
+    return "" if match is None else _FAULT_SIGNALS[match["words"]]
 
 
 def signal_name(number: int) -> str:
@@ -107,10 +107,10 @@ def signal_number(exit_code: int | None) -> int | None:
 
 
 def _of_python(lines: Sequence[str], index: int) -> FatalError | None:
-    found = _FATAL.match(lines[index])
-    if found is None:
+    match = _FATAL.match(lines[index])
+    if match is None:
         return None
-    message = found["message"].strip()
+    message = match["message"].strip()
     name = _FAULT_SIGNALS.get(message, "")
     return FatalError(
         line=lines[index].strip(),
@@ -147,32 +147,32 @@ def _current_stack(lines: Sequence[str]) -> tuple[Frame, ...]:
 
 def _of_native_code(lines: Sequence[str], index: int) -> FatalError | None:
     line = lines[index]
-    if "Assertion" in line and (found := _ASSERTION.fullmatch(line)) is not None:
-        file = found["file"].rsplit("/", 1)[-1]
+    if "Assertion" in line and (match := _ASSERTION.fullmatch(line)) is not None:
+        file = match["file"].rsplit("/", 1)[-1]
         return FatalError(
             line=line,
             signal="SIGABRT",
-            message=f"Assertion {found['claim']} failed",
-            function=f"{file}:{_c_function(found['function'])}",
+            message=f"Assertion {match['claim']} failed",
+            function=f"{file}:{_c_function(match['function'])}",
         )
-    if "terminat" in line and (found := _TERMINATE.match(line)) is not None:
-        said = _WHAT.match(lines[index + 1]) if index + 1 < len(lines) else None
-        what = said["what"] if said is not None else (found["told"] or "")
-        exception = found["type"] or found["other"]
+    if "terminat" in line and (match := _TERMINATE.match(line)) is not None:
+        explanation = _WHAT.match(lines[index + 1]) if index + 1 < len(lines) else None
+        what = explanation["what"] if explanation is not None else (match["told"] or "")
+        exception = match["type"] or match["other"]
         return FatalError(
             line=f"{exception}: {what}" if what else exception,
             signal="SIGABRT",
             exception=exception,
             message=what,
         )
-    if line.startswith("SUMMARY: ") and (found := _SANITIZER.match(line)) is not None:
-        file = found["file"].rsplit("/", 1)[-1]
+    if line.startswith("SUMMARY: ") and (match := _SANITIZER.match(line)) is not None:
+        file = match["file"].rsplit("/", 1)[-1]
         return FatalError(
-            line=line, message=found["what"], function=f"{file}:{found['function']}",
-            exception=found["tool"],
+            line=line, message=match["what"], function=f"{file}:{match['function']}",
+            exception=match["tool"],
         )  # fmt: skip
-    if (found := _ALLOCATOR.fullmatch(line)) is not None:
-        return FatalError(line=line, signal="SIGABRT", message=found["message"])
+    if (match := _ALLOCATOR.fullmatch(line)) is not None:
+        return FatalError(line=line, signal="SIGABRT", message=match["message"])
     return None
 
 

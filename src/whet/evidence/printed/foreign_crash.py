@@ -69,10 +69,10 @@ def read_foreign_crash(lines: Sequence[str]) -> ForeignCrash | None:
 def _node(lines: Sequence[str], index: int) -> ForeignCrash | None:
     """Read upwards from the first line of the stack to the error's own line."""
     for above in range(index - 1, max(-1, index - 30), -1):
-        found = _ERROR_LINE.fullmatch(lines[above])
-        if found is None:
+        match = _ERROR_LINE.fullmatch(lines[above])
+        if match is None:
             continue
-        message = [found["message"] or "", *lines[above + 1 : index]]
+        message = [match["message"] or "", *lines[above + 1 : index]]
         function = ""
         for line in lines[index : index + 50]:
             frame = _NODE_FRAME.match(line)
@@ -83,13 +83,13 @@ def _node(lines: Sequence[str], index: int) -> ForeignCrash | None:
             ):
                 function = f"{_basename(frame['file'])}:{frame['function'] or '<anonymous>'}"
                 break
-        return ForeignCrash(exception=found["type"], message="\n".join(message), function=function)
+        return ForeignCrash(exception=match["type"], message="\n".join(message), function=function)
     return None
 
 
 def _java(lines: Sequence[str], index: int) -> ForeignCrash | None:
-    found = _JAVA_START.fullmatch(lines[index])
-    if found is None:
+    match = _JAVA_START.fullmatch(lines[index])
+    if match is None:
         return None
     functions: list[str] = []
     causes: list[str] = []
@@ -104,16 +104,16 @@ def _java(lines: Sequence[str], index: int) -> ForeignCrash | None:
             break
     own = [name for name in functions if not name.startswith(("java.", "javax.", "jdk.", "sun."))]
     return ForeignCrash(
-        exception=found["type"],
-        message=found["message"] or "",
+        exception=match["type"],
+        message=match["message"] or "",
         function=(own or functions or [""])[0],
         causes=tuple(causes),
     )
 
 
 def _go(lines: Sequence[str], index: int) -> ForeignCrash | None:
-    found = _GO_START.fullmatch(lines[index])
-    if found is None:
+    match = _GO_START.fullmatch(lines[index])
+    if match is None:
         return None
     for below in range(index + 1, min(len(lines), index + 60)):
         if not lines[below].startswith("goroutine "):
@@ -124,23 +124,23 @@ def _go(lines: Sequence[str], index: int) -> ForeignCrash | None:
                 break
             if function is not None and not function["function"].startswith(("runtime.", "panic")):
                 return ForeignCrash(
-                    exception=found["what"],
-                    message=found["message"],
+                    exception=match["what"],
+                    message=match["message"],
                     function=function["function"],
                 )
-        return ForeignCrash(exception=found["what"], message=found["message"])
+        return ForeignCrash(exception=match["what"], message=match["message"])
     return None
 
 
 def _rust(lines: Sequence[str], index: int) -> ForeignCrash | None:
-    found = _RUST_START.match(lines[index])
-    if found is None:
+    match = _RUST_START.match(lines[index])
+    if match is None:
         return None
     below = lines[index + 1] if index + 1 < len(lines) else ""
     return ForeignCrash(
         exception="panic",
-        message=below if found["old"] is None else found["old"],
-        function=_basename(found["old_file"] or found["file"]),
+        message=below if match["old"] is None else match["old"],
+        function=_basename(match["old_file"] or match["file"]),
     )
 
 

@@ -27,8 +27,8 @@ _USAGE_EXIT_CODES = frozenset({1, 2, 4, 64, 129})  # pytest 4, EX_USAGE 64, git 
 
 def last_words(lines: Sequence[str]) -> list[str]:
     """Return up to three of the last lines; only those about an error, if there are any."""
-    said = _said(lines)
-    return [line for line in said if _TELLS_OF_ERROR.search(line)] or said
+    words = _said(lines)
+    return [line for line in words if _TELLS_OF_ERROR.search(line)] or words
 
 
 def telling_words(lines: Sequence[str]) -> list[str]:
@@ -37,13 +37,13 @@ def telling_words(lines: Sequence[str]) -> list[str]:
 
 
 def _said(lines: Sequence[str]) -> list[str]:
-    said = [
+    words = [
         line.strip()
         for line in lines[-_READ_LINES:]
         if not _RULE.fullmatch(line) and not _EXCERPT.fullmatch(line) and not _PROGRESS.match(line)
     ]
     # What make or srun add says nothing, unless it is all there is.
-    return ([line for line in said if not is_noise(line)] or said)[-_WORDS:]
+    return ([line for line in words if not is_noise(line)] or words)[-_WORDS:]
 
 
 def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:

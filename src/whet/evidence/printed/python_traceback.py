@@ -118,14 +118,14 @@ def find_tracebacks(lines: Sequence[str], *, is_cut: bool = False) -> list[Trace
         is_cut: the first lines are missing, and with them perhaps the start of a traceback.
     """
     reader = _Reader(lines)
-    found: list[Traceback] = []
+    tracebacks: list[Traceback] = []
     if is_cut and reader.skip_to_first_frame():
-        found += reader.read_chain(reader.read_plain())
+        tracebacks += reader.read_chain(reader.read_plain())
     while reader.at < len(lines):
         traceback = reader.read_any()
         if traceback is not None:
-            found += reader.read_chain(traceback)
-    return found
+            tracebacks += reader.read_chain(traceback)
+    return tracebacks
 
 
 def is_noise(line: str) -> bool:
@@ -196,10 +196,10 @@ class _Reader:
         first = self._line(0)
         indent = max(0, len(first) - len(first.lstrip(" ")) - 2)
         stack, sources, marks, syntax_file = self._read_stack(indent)
-        found = None
+        traceback = None
         if self.at < len(self.lines):
-            found = _EXCEPTION.fullmatch(self.lines[self.at][indent:].rstrip())
-        if found is None:
+            traceback = _EXCEPTION.fullmatch(self.lines[self.at][indent:].rstrip())
+        if traceback is None:
             # It breaks off, or the output of another process came between.
             if not stack:
                 return None
@@ -207,8 +207,8 @@ class _Reader:
                 exception="", stack=tuple(stack), sources=tuple(sources), marks=tuple(marks)
             )
         self.at += 1
-        exception = found["type"].removeprefix("__main__.")
-        message = self._read_message(found["message"] or "", indent)
+        exception = traceback["type"].removeprefix("__main__.")
+        message = self._read_message(traceback["message"] or "", indent)
         return Traceback(
             exception=exception,
             message=message,
@@ -242,11 +242,11 @@ class _Reader:
         syntax_file: Frame | None = None
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            found = _FRAME.fullmatch(line.rstrip())
-            repeated = None if found else _REPEATED.fullmatch(line.rstrip())
-            if found is not None:
-                frame = _frame(found["path"], found["line"], found["function"])
-                if found["function"] is None:
+            match = _FRAME.fullmatch(line.rstrip())
+            repeated = None if match else _REPEATED.fullmatch(line.rstrip())
+            if match is not None:
+                frame = _frame(match["path"], match["line"], match["function"])
+                if match["function"] is None:
                     syntax_file = frame
                 else:
                     stack.append((frame, 1))
@@ -349,11 +349,11 @@ def _group(lines: Sequence[str], indent: int, depth: int) -> Traceback | None:
     head: Traceback | None = None
     while reader.at < len(own):
         # An exception that was never raised has no header and no frames.
-        found = reader.read_any() if _HEADER_TEXT in own[reader.at] else reader.read_plain()
-        if found is None:
+        traceback = reader.read_any() if _HEADER_TEXT in own[reader.at] else reader.read_plain()
+        if traceback is None:
             reader.at += 1
         else:
-            head = reader.read_chain(found)[-1]
+            head = reader.read_chain(traceback)[-1]
     if head is None or depth == 0:
         return head
     inner = [_group(part, indent + 2, depth - 1) for part in parts]

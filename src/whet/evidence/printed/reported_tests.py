@@ -39,19 +39,19 @@ def failed_tests(outcome: Outcome, names: Collection[str]) -> dict[str, str]:
 
     A name may hold all that stands between name and message: it is looked up, not parsed.
     """
-    known = set(names)
-    failed: dict[str, str] = {}
+    tests = set(names)
+    failures: dict[str, str] = {}
     for line in lines_of(outcome.stdout):
         if not line.startswith(_FAILED):
             continue
-        told = line.partition(" ")[2]
-        words = told.split(_SEPARATOR)
+        rest = line.partition(" ")[2]
+        words = rest.split(_SEPARATOR)
         for count in range(len(words), 0, -1):
             name = _SEPARATOR.join(words[:count])
-            if name in known:
-                failed.setdefault(name, _SEPARATOR.join(words[count:]))
+            if name in tests:
+                failures.setdefault(name, _SEPARATOR.join(words[count:]))
                 break
-    return failed
+    return failures
 
 
 def told_to_pass(outcome: Outcome, test: str) -> bool:
@@ -61,8 +61,8 @@ def told_to_pass(outcome: Outcome, test: str) -> bool:
 
 def exception_told(message: str) -> str:
     """Return the class of an exception in a summary; empty if there is none, as of an assert."""
-    found = _TYPE.match(message)
-    return "" if found is None else found.group()
+    match = _TYPE.match(message)
+    return "" if match is None else match.group()
 
 
 @value_class
@@ -88,8 +88,8 @@ class TestFails:
         """Say what ``outcome`` proves."""
         if says_nothing(outcome) or outcome.timed_out or outcome.signal is not None:
             return Verdict.SKIP
-        failed = failed_tests(outcome, (self.test,))
-        if self.test in failed:
-            is_same = exception_told(failed[self.test]) == self.exception
+        failures = failed_tests(outcome, (self.test,))
+        if self.test in failures:
+            is_same = exception_told(failures[self.test]) == self.exception
             return Verdict.BAD if is_same else Verdict.SKIP
         return Verdict.GOOD if outcome.exit_code in {0, _TESTS_FAILED} else Verdict.SKIP

@@ -58,21 +58,21 @@ def read_pytest_report(lines: Sequence[str]) -> TestReport | None:
     end = lines[-_LAST_LINES:]
     if not any(_PYTEST_END.fullmatch(line.rstrip()) for line in end):
         return None
-    told: dict[str, str] = {}
+    messages: dict[str, str] = {}
     for line in lines:
-        found = (
+        tracebacks = (
             _SUMMARY.fullmatch(line.rstrip()) if line.startswith(("FAILED ", "ERROR ")) else None
         )
-        if found is not None:
-            told[found["test"]] = found["told"] or ""
+        if tracebacks is not None:
+            messages[tracebacks["test"]] = tracebacks["told"] or ""
     sections = _sections(lines)
-    if not told:
-        told = {_PREFIX_OF_TITLE.sub("", title): "" for title in sections}
-    if not told:
+    if not messages:
+        messages = {_PREFIX_OF_TITLE.sub("", title): "" for title in sections}
+    if not messages:
         return None
-    tests = tuple(sorted(told))
-    failure = _failure_in(_section_of(tests[0], sections)) or _from_lines(lines, told[tests[0]])
-    headline = told[tests[0]] or f"{failure.exception}: {failure.message}".strip(": ")
+    tests = tuple(sorted(messages))
+    failure = _failure_in(_section_of(tests[0], sections)) or _from_lines(lines, messages[tests[0]])
+    headline = messages[tests[0]] or f"{failure.exception}: {failure.message}".strip(": ")
     return TestReport(
         tests=tests,
         failure=failure,
@@ -97,10 +97,10 @@ def read_unittest_report(lines: Sequence[str]) -> TestReport | None:
     failures: dict[str, tuple[str, Traceback]] = {}
     for start, end in pairwise([*starts, len(lines)]):
         title = _UNITTEST_TITLE.fullmatch(lines[start + 1]) if start + 1 < end else None
-        found = find_tracebacks(lines[start + 2 : end])
-        if title is not None and found:
+        tracebacks = find_tracebacks(lines[start + 2 : end])
+        if title is not None and tracebacks:
             test = _unittest_name(title["name"], title["where"])
-            failures.setdefault(test, (lines[start + 1], found[0]))
+            failures.setdefault(test, (lines[start + 1], tracebacks[0]))
     if not failures:
         return None
     tests = tuple(sorted(failures))
@@ -142,7 +142,7 @@ def _failure_in(section: Sequence[str]) -> Traceback | None:
     if plain:
         return plain[-1]
     stack: list[tuple[Frame, int]] = []
-    function, raised, errors, was_error = "", "", list[str](), False
+    function, exception_name, errors, was_error = "", "", list[str](), False
     for line in section:
         error = _ERROR_LINE.fullmatch(line)
         if error is not None:
@@ -153,14 +153,14 @@ def _failure_in(section: Sequence[str]) -> Traceback | None:
         if definition is not None:
             function = definition["name"]
         elif place is not None:
-            named = place["function"] or function
-            stack.append((_frame(place["path"], place["line"], named), 1))
-            raised = place["type"] or ""
+            name = place["function"] or function
+            stack.append((_frame(place["path"], place["line"], name), 1))
+            exception_name = place["type"] or ""
         elif line.startswith(("During handling of", "The above exception was")):
             stack = []
     if not errors:
         return None
-    exception, message = _type_and_message(errors[0], raised)
+    exception, message = _type_and_message(errors[0], exception_name)
     return Traceback(exception=exception, message=message, stack=tuple(stack))
 
 
@@ -185,11 +185,11 @@ def _from_lines(lines: Sequence[str], told: str) -> Traceback:
     typed = _TYPED.fullmatch(told)
     exception = typed["type"] if typed is not None else ""
     for line in lines:
-        found = _PLACE_AND_MESSAGE.fullmatch(line)
-        if found is not None and exception in {"", found["type"]}:
-            frame = _frame(found["path"], found["line"], "")
+        match = _PLACE_AND_MESSAGE.fullmatch(line)
+        if match is not None and exception in {"", match["type"]}:
+            frame = _frame(match["path"], match["line"], "")
             return Traceback(
-                exception=found["type"], message=found["message"] or "", stack=((frame, 1),)
+                exception=match["type"], message=match["message"] or "", stack=((frame, 1),)
             )
     # The summary cuts its messages at the width of the terminal.
     return Traceback(exception=exception or ("AssertionError" if told else ""))

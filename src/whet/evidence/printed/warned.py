@@ -25,14 +25,14 @@ def warning_clues(outcome: Outcome, at: Placing) -> list[Clue]:
 
 def _clues(outcome: Outcome, at: Placing) -> Iterator[Clue]:
     for stream in (outcome.stderr, outcome.stdout):
-        for found in _WARNING.finditer(readable_tail(stream)):
-            path, line = at.absolute(found["path"]), int(found["line"])
-            if found["kind"] in _NO_BUG or not is_user_code(path):
+        for match in _WARNING.finditer(readable_tail(stream)):
+            path, line = at.absolute(match["path"]), int(match["line"])
+            if match["kind"] in _NO_BUG or not is_user_code(path):
                 continue
             # What was called and never awaited has not been done, whatever else is wrong.
-            is_lost = found["says"].endswith(_NEVER_AWAITED)
+            is_lost = match["says"].endswith(_NEVER_AWAITED)
             yield Clue(
-                says=f"the program warned at {at(path, line)}: {found['kind']}: {found['says']}",
+                says=f"the program warned at {at(path, line)}: {match['kind']}: {match['says']}",
                 why="Python or a package saw something there that is seldom meant",
                 path=path,
                 line=line,

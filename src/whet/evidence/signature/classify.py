@@ -40,13 +40,13 @@ def classify(trial: Trial, outcome: Outcome, roots: Sequence[str] = ()) -> Failu
         return diagnosis.failure()
     from whet.evidence.signature.limit_met import naming_limit
 
-    met = {each.name for each in outcome.limits_met}
+    limits = {each.name for each in outcome.limits_met}
     failure = diagnosis.failure()
-    if "fail" in met:
+    if "fail" in limits:
         from whet.evidence.signature.room_met import naming_fault
 
         failure = naming_fault(failure, outcome, diagnosis.spoken)
-    failure = naming_limit(failure, trial.limits, met, diagnosis.spoken)
+    failure = naming_limit(failure, trial.limits, limits, diagnosis.spoken)
     if trial.limits.room is None or failure.limit:
         return failure
     from whet.evidence.signature.room_met import naming_room

@@ -52,9 +52,9 @@ class Diagnosis:
     def failure(self) -> Failure:
         """Return the failure; there is one, because the program did not exit with 0."""
         outcome = self._outcome
-        met = killed_by_memory(outcome)
-        if met is not None:
-            return failure_of_memory(met, self._last_frames())
+        limit = killed_by_memory(outcome)
+        if limit is not None:
+            return failure_of_memory(limit, self._last_frames())
         if outcome.timed_out:
             return self._of_limit(FailureKind.TIMEOUT, "")
         if outcome.overran_output:
@@ -124,8 +124,8 @@ class Diagnosis:
         where = place.user_function or place.library_function
         seconds = f"{self._outcome.wall_seconds:.3g} s"
         hung = self._outcome.hung_seconds
-        ended = f"no end after {seconds}" if hung is None else f"no output for {hung:.3g} s"
-        what = message or ended
+        ending = f"no end after {seconds}" if hung is None else f"no output for {hung:.3g} s"
+        what = message or ending
         sentence = f"{what}, in {where}" if where else what
         deadlock = self._deadlock
         return Failure(
@@ -143,13 +143,13 @@ class Diagnosis:
     @property
     def _deadlock(self) -> str:
         """Which threads wait for each other; empty: none are known to."""
-        seen = [each for each in self._outcome.evidence if each.kind == STACKS]
-        if not seen:
+        evidence = [each for each in self._outcome.evidence if each.kind == STACKS]
+        if not evidence:
             return ""
         from whet.evidence.stacks.deadlock import deadlock_sentence
         from whet.evidence.stacks.stack_groups import stacks_in
 
-        return deadlock_sentence([process for each in seen for process in stacks_in(each)])
+        return deadlock_sentence([process for each in evidence for process in stacks_in(each)])
 
     def _of_signal(self, name: str) -> Failure:
         if name == "SIGINT":
@@ -225,8 +225,8 @@ class Diagnosis:
     def _of_python(self) -> Failure | None:
         if self._deciding is None:
             return None
-        traceback, called = self._deciding
-        return failure_of_exception(traceback, self._ownership, called)
+        traceback, caller = self._deciding
+        return failure_of_exception(traceback, self._ownership, caller)
 
     def _of_fatal_error(self) -> Failure | None:
         fatal = self._fatal_error

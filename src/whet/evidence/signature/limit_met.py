@@ -42,7 +42,7 @@ _SIZES = frozenset({"file-size", "stack", "memory", "address-space"})
 
 def killed_by_memory(outcome: Outcome) -> LimitMet | None:
     """Return the memory limit that the trial was killed for."""
-    killed = (met for met in outcome.limits_met if met.name == "memory" and met.was_killed)
+    killed = (limit for limit in outcome.limits_met if limit.name == "memory" and limit.was_killed)
     return next(killed, None)
 
 
@@ -72,19 +72,19 @@ def told_by_whet(lines: Sequence[str]) -> Failure | None:
     That whet may be of another version or on another machine: all that comes from it is its line.
     """
     last = next((line for line in reversed(lines) if line.strip()), "")
-    found = _TOLD.search(last)
-    if found is None:
+    match = _TOLD.search(last)
+    if match is None:
         return None
     failure = failure_of_memory(LimitMet(name="memory", limit=0, reached=0), ())
-    return replace(failure, summary=found[1])
+    return replace(failure, summary=match[1])
 
 
 def before_whet(lines: Sequence[str]) -> list[str]:
     """Return the output before the summary line of a whet inside the trial, if there was one."""
-    kept = list(lines)
-    while kept and (not kept[-1].strip() or _WHET.search(kept[-1])):
-        kept.pop()
-    return kept if any(map(_WHET.search, lines[len(kept) :])) else list(lines)
+    rest = list(lines)
+    while rest and (not rest[-1].strip() or _WHET.search(rest[-1])):
+        rest.pop()
+    return rest if any(map(_WHET.search, lines[len(rest) :])) else list(lines)
 
 
 def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: str) -> Failure:
@@ -100,15 +100,15 @@ def naming_limit(failure: Failure, limits: Limits, met: Collection[str], text: s
         amount = amount_of(limits)
         if amount is None or failure.limit or not _explains(name, failure, met, text):
             continue
-        shown = shown_size(amount) if name in _SIZES else f"{amount:g}"
-        return with_limit(failure, name, f"met the limit `--{name} {shown}`")
+        amount_words = shown_size(amount) if name in _SIZES else f"{amount:g}"
+        return with_limit(failure, name, f"met the limit `--{name} {amount_words}`")
     return failure
 
 
 def with_limit(failure: Failure, name: str, words: str) -> Failure:
     """Return the failure with the limit that explains it, and what to say of that."""
-    told = f"{failure.summary}; {words}"
-    return replace(failure, summary=told, limit=name, plain=failure.summary)
+    summary = f"{failure.summary}; {words}"
+    return replace(failure, summary=summary, limit=name, plain=failure.summary)
 
 
 def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
@@ -118,18 +118,18 @@ def unnamed_limits(outcome: Outcome) -> tuple[str, ...]:
     continues when a program in it was killed. Memory that was all used is none: the kernel gives what
     files hold of it back.
     """
-    named = "" if outcome.failure is None else outcome.failure.limit
+    name = "" if outcome.failure is None else outcome.failure.limit
     well = "" if outcome.failure else ", but the command still succeeded"
     refused = tuple(
-        f"met the limit `--processes {met.limit:g}`: a process or thread was refused{well}"
-        for met in outcome.limits_met
-        if met.name == "processes" != named
+        f"met the limit `--processes {limit.limit:g}`: a process or thread was refused{well}"
+        for limit in outcome.limits_met
+        if limit.name == "processes" != name
     )
     return refused + tuple(
-        f"met the limit `--memory {shown_size(met.limit)}`: {met.process} (pid {met.pid}) was "
+        f"met the limit `--memory {shown_size(limit.limit)}`: {limit.process} (pid {limit.pid}) was "
         "killed"
-        for met in outcome.limits_met
-        if met.name == "memory" and met.process and not met.was_killed
+        for limit in outcome.limits_met
+        if limit.name == "memory" and limit.process and not limit.was_killed
     )
 
 

@@ -106,44 +106,44 @@ def _sentences_of(message: str) -> str:
     text = message.strip()
     if text[:1] not in {"{", "["} or text[-1:] not in {"}", "]"}:
         return message
-    found = {sentence["text"] for sentence in _SENTENCE.finditer(text[:_AFTER_QUOTES])}
-    return "\n".join(sorted(found)) if found else message
+    sentences = {sentence["text"] for sentence in _SENTENCE.finditer(text[:_AFTER_QUOTES])}
+    return "\n".join(sorted(sentences)) if sentences else message
 
 
 def _one_round(message: str, source: str) -> str:
     head, rest = message[:_HEAD], message[_HEAD:]
-    text, kept = _protect(canonical_wording(head), source)
+    text, spans = _protect(canonical_wording(head), source)
     text = _without_quoted(text + rest)[:_AFTER_QUOTES]
     text = _without_places(text)
     text = _without_numbers(text)
     text = _without_containers(text)
     text = _without_repeats(text)
     lines = dict.fromkeys(_DUPLICATE_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    return _restore(" ".join(line for line in lines if line), kept)[:MESSAGE_CHARACTERS].rstrip()
+    return _restore(" ".join(line for line in lines if line), spans)[:MESSAGE_CHARACTERS].rstrip()
 
 
 def _without_excerpts(lines: list[str]) -> list[str]:
     """Drop the excerpts of the payload that parsers show, with the markers below them."""
-    kept: list[str] = []
+    rest: list[str] = []
     for line in lines:
         if line.strip() and _MARKERS.fullmatch(line):
-            if len(kept) > 1:
-                kept.pop()
+            if len(rest) > 1:
+                rest.pop()
         else:
-            kept.append(line)
-    return kept
+            rest.append(line)
+    return rest
 
 
 def _protect(text: str, source: str) -> tuple[str, list[str]]:
     """Put a private character in place of each name that tells the bug, one for each name."""
     parts: list[str] = []
-    kept: dict[str, str] = {}
+    spans: dict[str, str] = {}
     end = 0
     for start, stop in kept_spans(text, source):
         name = text[start:stop]
-        parts += [text[end:start], kept.setdefault(name, chr(_FIRST_PRIVATE + len(kept)))]
+        parts += [text[end:start], spans.setdefault(name, chr(_FIRST_PRIVATE + len(spans)))]
         end = stop
-    return "".join([*parts, text[end:]]), list(kept)
+    return "".join([*parts, text[end:]]), list(spans)
 
 
 def _restore(text: str, kept: list[str]) -> str:
@@ -153,9 +153,9 @@ def _restore(text: str, kept: list[str]) -> str:
 def _without_quoted(text: str) -> str:
     parts: list[str] = []
     position = 0
-    while (found := _OPENING_QUOTE.search(text, position)) is not None:
-        stop = _closing_quote(text, found.end() - 1)
-        parts += [text[position : found.start()], "<bytes>" if found["bytes"] else "<str>"]
+    while (match := _OPENING_QUOTE.search(text, position)) is not None:
+        stop = _closing_quote(text, match.end() - 1)
+        parts += [text[position : match.start()], "<bytes>" if match["bytes"] else "<str>"]
         position = stop
     return "".join([*parts, text[position:]])
 
@@ -177,12 +177,12 @@ def _closing_quote(text: str, opener: int) -> int:
         stop = text.find(_CLOSERS_OF_CONTAINERS[text[opener + 1]] + quote, opener + 1)
         if stop >= 0 and "\n" not in text[opener:stop]:
             return stop + 2
-    for found in _CLOSERS[quote].finditer(text, opener + 1):
-        symbol = found.group()
+    for match in _CLOSERS[quote].finditer(text, opener + 1):
+        symbol = match.group()
         if symbol == "\n":
-            return found.start()
+            return match.start()
         if len(symbol) == 1:
-            return found.end()
+            return match.end()
     return len(text)
 
 
@@ -201,9 +201,9 @@ def _without_numbers(text: str) -> str:
     text = _HEX_NUMBER.sub("<n>", text)
     parts: list[str] = []
     end = 0
-    for found in _TECHNICAL.finditer(text):
-        parts += [_NUMBER.sub("<n>", text[end : found.start()]), found.group()]
-        end = found.end()
+    for match in _TECHNICAL.finditer(text):
+        parts += [_NUMBER.sub("<n>", text[end : match.start()]), match.group()]
+        end = match.end()
     text = "".join([*parts, _NUMBER.sub("<n>", text[end:])])
     return _LEADING_POINT.sub("<n>", text)
 
@@ -214,11 +214,11 @@ def _without_containers(text: str) -> str:
     parts: list[str] = []
     holds_only_data = True
     end = 0
-    for found in _BRACKET.finditer(text):
-        bracket = found.group()
-        piece = text[end : found.start()]
+    for match in _BRACKET.finditer(text):
+        bracket = match.group()
+        piece = text[end : match.start()]
         parts.append(piece)
-        end = found.end()
+        end = match.end()
         if bracket not in _OPENERS:
             outer.append((bracket, parts, holds_only_data))
             parts, holds_only_data = [], True
@@ -229,7 +229,7 @@ def _without_containers(text: str) -> str:
             continue
         opener, before, before_is_data = outer.pop()
         content = "".join(parts)
-        shown, is_data = (
+        placeholder, is_data = (
             _container(opener, content, _last_of(before))
             if holds_only_data
             else (
@@ -237,7 +237,7 @@ def _without_containers(text: str) -> str:
                 False,
             )
         )
-        before.append(shown)
+        before.append(placeholder)
         parts, holds_only_data = before, before_is_data and is_data
     unclosed = [piece for opener, before, _ in outer for piece in (*before, opener)]
     return "".join([*unclosed, *parts, text[end:]])

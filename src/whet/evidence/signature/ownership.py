@@ -173,12 +173,12 @@ class Ownership:
 
         So does a file in the copy of a folder.
         """
-        found = _SLOT.search(path)
-        number = -1 if found is None else int(found["number"])
-        if found is None or number >= len(self.payloads):
+        match = _SLOT.search(path)
+        number = -1 if match is None else int(match["number"])
+        if match is None or number >= len(self.payloads):
             return ""
         place = self.payloads[number].folder or self.payloads[number].beside
-        return join(place, path[found.end() :]) if place else ""
+        return join(place, path[match.end() :]) if place else ""
 
     def _payload_file(self, payload: PayloadBinding) -> str:
         """Name a payload's copy as the original is named, where the command says that."""

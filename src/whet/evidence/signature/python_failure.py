@@ -45,27 +45,27 @@ def failure_of_exception(traceback: Traceback, ownership: Ownership, called: str
         ownership: whose files the frames are in.
         called: exception type of a Python program that this one called, if that was printed.
     """
-    raised = _raised(traceback)
-    kind = kind_of(raised.exception, raised.message)
-    frames = own(raised.stack, ownership)
-    is_recursion = raised.exception.endswith("RecursionError")
+    error = _raised(traceback)
+    kind = kind_of(error.exception, error.message)
+    frames = own(error.stack, ownership)
+    is_recursion = error.exception.endswith("RecursionError")
     place = place_of(frames, is_recursion=is_recursion)
-    if raised.syntax_file is not None:
-        frames, place = _with_syntax_file(raised.syntax_file, frames, place, ownership)
-    if raised.leaves:
-        place = _place_of_group(raised.leaves, place, ownership)
-    causes = _causes(raised)
+    if error.syntax_file is not None:
+        frames, place = _with_syntax_file(error.syntax_file, frames, place, ownership)
+    if error.leaves:
+        place = _place_of_group(error.leaves, place, ownership)
+    causes = _causes(error)
     return Failure(
         signature=FailureSignature(
             kind=kind,
-            exception=canonical_type(raised.exception),
-            message=_message(raised, kind, ownership),
+            exception=canonical_type(error.exception),
+            message=_message(error, kind, ownership),
             user_function=place.user_function,
             library_function=place.library_function,
             causes=(*causes, called) if called else causes,
         ),
-        summary=said(raised.exception, _shown_message(raised.message, kind)),
-        site=_site(raised, kind, ownership),
+        summary=said(error.exception, _shown_message(error.message, kind)),
+        site=_site(error, kind, ownership),
         frames=shown([frame.frame for frame in frames]),
     )
 
@@ -149,9 +149,9 @@ def _as_raised(raised: _Raised) -> str:
     """
     message = raised.message.strip()
     if raised.sources and _RAISED_WITH_TEXT.search(raised.sources[-1]):
-        quoted = _ONE_QUOTED.fullmatch(message)
-        if quoted is not None:
-            return quoted["text"].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
+        match = _ONE_QUOTED.fullmatch(message)
+        if match is not None:
+            return match["text"].replace("\\n", "\n").replace("\\'", "'").replace('\\"', '"')
     return message
 
 
@@ -164,21 +164,21 @@ def _source(raised: _Raised, ownership: Ownership) -> str:
     """
     if len(raised.sources) != len(raised.stack):
         return ""  # a report of pytest shows its source in another way
-    shown = [
+    lines = [
         (source, ownership.locate(frame.path).owner)
         for (frame, _), source in zip(raised.stack, raised.sources, strict=True)
         if not frame.path.startswith("<")
     ]
-    users = [source for source, owner in shown if owner is Owner.USER]
-    return "\n".join([*(source for source, _ in shown[-1:]), *users[-1:]])
+    users = [source for source, owner in lines if owner is Owner.USER]
+    return "\n".join([*(source for source, _ in lines[-1:]), *users[-1:]])
 
 
 def _site(raised: _Raised, kind: FailureKind, ownership: Ownership) -> Site | None:
     """Return the exact place, unless that is up to chance or there are several."""
     if raised.leaves or raised.syntax_file is not None or not has_site(kind, raised.exception):
         return None
-    told = (raised.exception, raised.message)
-    return site_of(raised.stack, raised.marks, raised.sources, ownership, told)
+    exception = (raised.exception, raised.message)
+    return site_of(raised.stack, raised.marks, raised.sources, ownership, exception)
 
 
 def _leaf_messages(leaves: Iterable[Traceback]) -> set[str]:

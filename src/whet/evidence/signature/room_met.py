@@ -41,12 +41,12 @@ def naming_room(failure: Failure, room: Room, outcome: Outcome, text: str) -> Fa
         text: the end of what the program wrote.
     """
     # Where the program's own files lie says nothing about what it wrote.
-    said = _FRAME.sub("", f"{failure.summary}\n{text}")
-    option, words = _met(failure, room, outcome, said)
+    summary = _FRAME.sub("", f"{failure.summary}\n{text}")
+    option, words = _met(failure, room, outcome, summary)
     if not option:
         return failure
     if failure.kind is FailureKind.EXIT and _is_disk(option):
-        failure = _no_space(failure, said)
+        failure = _no_space(failure, summary)
     return with_limit(failure, option, words)
 
 
@@ -55,10 +55,10 @@ def naming_fault(failure: Failure, outcome: Outcome, text: str) -> Failure:
 
     It goes before the limits: what they refuse looks the same, and nothing says that they did.
     """
-    said = _FRAME.sub("", f"{failure.summary}\n{text}")
-    for met in outcome.limits_met:
-        fault = Fault.parse(met.process) if met.name == "fail" else None
-        if fault is not None and os.strerror(getattr(errno, fault.error, 0)) in said:
+    words = _FRAME.sub("", f"{failure.summary}\n{text}")
+    for limit in outcome.limits_met:
+        fault = Fault.parse(limit.process) if limit.name == "fail" else None
+        if fault is not None and os.strerror(getattr(errno, fault.error, 0)) in words:
             return with_limit(failure, "fail", f"limit `--fail {fault.words}`")
     return failure
 
@@ -80,7 +80,7 @@ def _no_space(failure: Failure, said: str) -> Failure:
 
 def _met(failure: Failure, room: Room, outcome: Outcome, said: str) -> tuple[str, str]:
     """Return the option that explains a failure, without its dashes, and what to say of it."""
-    is_full = any(_is_disk(met.name) for met in outcome.limits_met)
+    is_full = any(_is_disk(limit.name) for limit in outcome.limits_met)
     if room.disks and (_is_no_space(failure, said) or (is_full and _CUT_SHORT.search(said))):
         return _disk_met(room, outcome.limits_met, said)
     for fault in room.faults:
@@ -120,21 +120,21 @@ def _is_no_space(failure: Failure, said: str) -> bool:
 
 def _disk_met(room: Room, limits_met: tuple[LimitMet, ...], said: str) -> tuple[str, str]:
     paths = tuple(disk.path for disk in room.disks)
-    named = _named(said, paths)
-    full = {met.name: met for met in limits_met}
+    path = _named(said, paths)
+    full = {limit.name: limit for limit in limits_met}
     disk = next(
-        (disk for disk in room.disks if named and _is_in(named, disk.path)),
+        (disk for disk in room.disks if path and _is_in(path, disk.path)),
         next((disk for disk in room.disks if disk.option in full), room.disks[0]),
     )
     # A disk may have free bytes and no free inodes.
     option = "inodes" if "inodes" in full and disk.inodes is not None else disk.option
-    met = full.get(option)
-    words = f"{named or disk.path} (limit `--{option} {_amount(disk, option)}`"
-    if met is not None:
-        used = f"{met.reached:g} of {met.limit:g} files"
+    limit = full.get(option)
+    words = f"{path or disk.path} (limit `--{option} {_amount(disk, option)}`"
+    if limit is not None:
+        usage = f"{limit.reached:g} of {limit.limit:g} files"
         if option != "inodes":
-            used = f"{shown_share(met.reached, met.limit)} used"
-        words += f", {used}"
+            usage = f"{shown_share(limit.reached, limit.limit)} used"
+        words += f", {usage}"
     return option, f"{words})"
 
 
@@ -145,14 +145,14 @@ def _amount(disk: Disk, option: str) -> str:
 
 def path_named(summary: str) -> str:
     """Return the last absolute path in a report of a failure; empty: there is none."""
-    found = [one or two or three for one, two, three in _PATH.findall(summary)]
-    return found[-1] if found else ""
+    matches = [one or two or three for one, two, three in _PATH.findall(summary)]
+    return matches[-1] if matches else ""
 
 
 def _named(said: str, folders: tuple[str, ...]) -> str:
     """Return the last path below one of the folders that the program names; empty: none."""
-    found = [one or two or three for one, two, three in _PATH.findall(said)]
-    inside = [path for path in found if any(_is_in(path, folder) for folder in folders)]
+    matches = [one or two or three for one, two, three in _PATH.findall(said)]
+    inside = [path for path in matches if any(_is_in(path, folder) for folder in folders)]
     return inside[-1] if inside else ""
 
 

@@ -78,8 +78,8 @@ def _place(frame: Frame, mark: str, ownership: Ownership) -> str:
 def _operation(source: str, mark: str) -> str:
     """Return the part of a line that is marked; the whole line if nothing is."""
     line = source.partition("\n")[0]
-    found = _MARK.match(mark)
-    return line if found is None else line[int(found[1]) : int(found[2])]
+    match = _MARK.match(mark)
+    return line if match is None else line[int(match[1]) : int(match[2])]
 
 
 def _sign(message: str) -> int | None:

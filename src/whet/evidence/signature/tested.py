@@ -19,14 +19,14 @@ def failure_of_tests(report: TestReport, ownership: Ownership) -> Failure:
     kind = kind_of(report.failure.exception, report.failure.message)
     if not (report.is_collection and kind is FailureKind.BROKEN_IMPORT):
         kind = FailureKind.TEST_FAILURE
-    named = ", ".join(map(ownership.test_name, report.tests[:_NAMED_TESTS]))
+    names = ", ".join(map(ownership.test_name, report.tests[:_NAMED_TESTS]))
     if len(report.tests) > _NAMED_TESTS:
-        named += f" and {len(report.tests) - _NAMED_TESTS} more"
+        names += f" and {len(report.tests) - _NAMED_TESTS} more"
     first = report.tests[0]
     users = [frame for frame in frames if frame.owner is Owner.USER]
     if len(users) > 1 and users[-1].place != users[0].place:
         # The code under test, where the test called it.
-        named += f" in {place.user_function}"
+        names += f" in {place.user_function}"
     # What follows the first line explains an assertion, with the data at hand.
     message = report.failure.message.strip().split("\n", 1)[0]
     return Failure(
@@ -34,7 +34,7 @@ def failure_of_tests(report: TestReport, ownership: Ownership) -> Failure:
             kind=kind,
             exception=canonical_type(report.failure.exception),
             message=normalise(message),
-            user_function=named,
+            user_function=names,
             library_function=place.library_function,
         ),
         summary=said("", report.headline.replace(first, ownership.test_name(first))),

@@ -18,15 +18,15 @@ def steady_frames(
     sampled = [own([(frame, 1) for frame in stack], ownership) for stack in stacks if stack]
     if not sampled:
         return ()
-    shared = sampled[-1]
+    common = sampled[-1]
     for frames in sampled:
         length = 0
-        for mine, theirs in zip(shared, frames, strict=False):
+        for mine, theirs in zip(common, frames, strict=False):
             if mine.place != theirs.place:
                 break
             length += 1
-        shared = shared[:length]
-    return tuple(shared)
+        common = common[:length]
+    return tuple(common)
 
 
 def place_of_hang(frames: Sequence[OwnedFrame]) -> Place:

@@ -182,15 +182,15 @@ def kept_spans(message: str, source: str = "") -> list[tuple[int, int]]:
     spans = [
         span
         for pattern in _KEPT
-        for found in pattern.finditer(message)
-        for span in found.regs[1:]
+        for match in pattern.finditer(message)
+        for span in match.regs[1:]
         if span[0] >= 0
     ]
     if source:
         spans += [
-            found.span()
-            for found in _QUOTED.finditer(message)
-            if f"'{found['text']}'" in source or f'"{found["text"]}"' in source
+            match.span()
+            for match in _QUOTED.finditer(message)
+            if f"'{match['text']}'" in source or f'"{match["text"]}"' in source
         ]
     spans.sort()
     apart: list[tuple[int, int]] = []

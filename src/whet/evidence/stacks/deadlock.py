@@ -16,13 +16,13 @@ def deadlock_sentence(processes: Sequence[ProcessStack]) -> str:
     for process in processes:
         circle = _circle(process.waits)
         if circle:
-            told = [
+            sentences = [
                 _member(each, before, circle)
                 for before, each in zip([circle[-1], *circle], circle, strict=False)
             ]
-            more = len(told) - _MOST_THREADS
+            more = len(sentences) - _MOST_THREADS
             rest = [f"and {more} more"] if more > 0 else []
-            return f"deadlock: {'; '.join([*told[:_MOST_THREADS], *rest])}"
+            return f"deadlock: {'; '.join([*sentences[:_MOST_THREADS], *rest])}"
     return ""
 
 
@@ -30,13 +30,13 @@ def _circle(waits: Sequence[ThreadWait]) -> list[ThreadWait]:
     """Return threads of which each waits for what the next one has, and the last for the first."""
     by_thread = {each.thread: each for each in waits}
     for first in sorted(waits, key=lambda each: (each.path, each.line)):
-        met: dict[int, ThreadWait] = {}
+        waits_by_thread: dict[int, ThreadWait] = {}
         now: ThreadWait | None = first
-        while now is not None and now.thread not in met:
-            met[now.thread] = now
+        while now is not None and now.thread not in waits_by_thread:
+            waits_by_thread[now.thread] = now
             now = by_thread.get(now.holder)
         if now is first:
-            return list(met.values())
+            return list(waits_by_thread.values())
     return []
 
 

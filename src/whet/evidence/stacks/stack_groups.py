@@ -59,15 +59,15 @@ def groups_of(processes: Sequence[ProcessStack]) -> tuple[StackGroup, ...]:
 
     Every thread with a stack is in exactly one group.
     """
-    found: dict[tuple[bool, tuple[Frame, ...]], list[Member]] = {}
+    by_frames: dict[tuple[bool, tuple[Frame, ...]], list[Member]] = {}
     for process in processes:
         for position, thread in enumerate(process.threads):
             if thread.frames:
                 key = (position == 0, thread.frames)
-                found.setdefault(key, []).append(Member(process=process, thread=thread))
+                by_frames.setdefault(key, []).append(Member(process=process, thread=thread))
     groups = [
         StackGroup(frames=frames, members=tuple(members), is_main=is_main)
-        for (is_main, frames), members in found.items()
+        for (is_main, frames), members in by_frames.items()
     ]
     return tuple(sorted(groups, key=lambda group: (not group.is_main, -len(group.members))))
 
@@ -87,34 +87,34 @@ class TaskGroup:
 
 def task_groups(processes: Sequence[ProcessStack]) -> tuple[TaskGroup, ...]:
     """Return the tasks by equal stacks, the largest group first; each is in exactly one."""
-    found: dict[tuple[str, tuple[Frame, ...]], list[tuple[ProcessStack, TaskStack]]] = {}
+    by_frames: dict[tuple[str, tuple[Frame, ...]], list[tuple[ProcessStack, TaskStack]]] = {}
     for process in processes:
         for task in process.tasks:
-            found.setdefault((task.died, task.frames), []).append((process, task))
-    groups = [TaskGroup(frames=key[1], members=tuple(each)) for key, each in found.items()]
+            by_frames.setdefault((task.died, task.frames), []).append((process, task))
+    groups = [TaskGroup(frames=key[1], members=tuple(each)) for key, each in by_frames.items()]
     return tuple(sorted(groups, key=lambda group: -len(group.members)))
 
 
 def task_sentence(group: TaskGroup) -> str:
     """Say which tasks stand where, such as ``3 tasks (a, b, c) await Queue.get() at app.py:12``."""
     names = list(dict.fromkeys(task.name for _, task in group.members))
-    shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    names_shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
     plural = len(group.members) > 1
-    who = f"{len(group.members)} tasks ({shown})" if plural else f"task {shown}"
+    who = f"{len(group.members)} tasks ({names_shown})" if plural else f"task {names_shown}"
     died = group.members[0][1].died
     if died:
         told_at = [each for each in group.frames if each.in_user_code] or list(group.frames)
         line = f" at {PurePath(told_at[-1].path).name}:{told_at[-1].line}" if told_at else ""
         return f"{who} {'have' if plural else 'has'} died of {died}{line}, unnoticed"
-    told = list(dict.fromkeys(task.awaits for _, task in group.members if task.awaits))
+    targets = list(dict.fromkeys(task.awaits for _, task in group.members if task.awaits))
     if not group.frames:
-        return f"{who}: not started yet" if told == ["is ready"] else who
+        return f"{who}: not started yet" if targets == ["is ready"] else who
     own = [frame for frame in group.frames if frame.in_user_code]
     place, last = (own or group.frames)[-1], group.frames[-1]
     at = f"{place.function}() at {PurePath(place.path).name}:{place.line}"
-    if told in (["runs"], ["is ready"]):
-        return f"{who} {told[0]} in {at}"
-    for_what = f", for {'; '.join(told[:_MOST_NAMES])}" if told else ""
+    if targets in (["runs"], ["is ready"]):
+        return f"{who} {targets[0]} in {at}"
+    for_what = f", for {'; '.join(targets[:_MOST_NAMES])}" if targets else ""
     what = "" if place is last else f" {last.function}()"
     return f"{who} {'await' if plural else 'awaits'}{what} in {at}{for_what}"
 
@@ -136,10 +136,10 @@ def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
     for group in sorted(groups, key=lambda group: (starts_others(group), not group.is_main)):
         place = group.place
         if place is not None and place.in_user_code and not place.path.startswith("<"):
-            told = sentence(group).replace(
+            words = sentence(group).replace(
                 f"{PurePath(place.path).name}:{place.line}", at(place.path, place.line), 1
             )
-            clues.append(Clue(says=told, why=_WHY_STACKS, path=place.path, line=place.line))
+            clues.append(Clue(says=words, why=_WHY_STACKS, path=place.path, line=place.line))
     return clues
 
 
@@ -148,20 +148,20 @@ def motion(process: ProcessStack) -> str:
     share = process.cpu_share
     if share is None:
         return ""
-    moved = any(thread.has_moved for thread in process.threads)
+    has_moved = any(thread.has_moved for thread in process.threads)
     if share >= _BUSY_SHARE:
-        words = "moves" if moved else "stays there: it spins, or computes"
+        words = "moves" if has_moved else "stays there: it spins, or computes"
         return f"{words} ({share:.0%} CPU)"
-    if moved:
+    if has_moved:
         return f"moves ({share:.0%} CPU)"
     return f"waits ({share:.0%} CPU)" if share > _WAITING_SHARE else "waits"
 
 
 def numbers(values: Sequence[int]) -> str:
     """Return numbers as a list with ranges, cut where it is long: ``0-2, 4``."""
-    ordered = sorted(set(values))
+    ascending = sorted(set(values))
     spans: list[list[int]] = []
-    for value in ordered:
+    for value in ascending:
         if spans and value == spans[-1][1] + 1:
             spans[-1][1] = value
         else:
@@ -178,14 +178,14 @@ def _who(group: StackGroup) -> str:
     if not group.is_main:
         names = sorted({member.thread.name for member in group.members if member.thread.name})
         word = "thread" if count == 1 else f"{count} threads"
-        told = f" {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"
-        told = told if names else ""
+        suffix = f" {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"
+        suffix = suffix if names else ""
         of = (
             f"process {next(iter(processes))}"
             if len(processes) == 1
             else f"{len(processes)} processes"
         )
-        return f"{word}{told} of {of}"
+        return f"{word}{suffix} of {of}"
     if len(ranks) == len(processes):
         return f"rank {ranks[0]}" if count == 1 else f"{count} ranks ({numbers(ranks)})"
     if all(each.name for each in processes.values()):
@@ -197,8 +197,8 @@ def _who(group: StackGroup) -> str:
 def process_names(processes: Sequence[ProcessStack]) -> str:
     """Return who they are, by what the program calls them: it never sees their numbers."""
     names = [f"`{each.name}`" if each.name else f"process {each.pid}" for each in processes]
-    shown = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
-    return f"process {shown}" if len(names) == 1 else f"{len(names)} processes ({shown})"
+    listing = ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    return f"process {listing}" if len(names) == 1 else f"{len(names)} processes ({listing})"
 
 
 def _deed(group: StackGroup, *, plural: bool) -> str:

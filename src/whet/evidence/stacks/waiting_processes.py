@@ -58,24 +58,24 @@ def _undrained(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]
     stuck = [each for each in processes if _stands_in(each, "queues.py", "_finalize_join")]
     for waiting in processes:
         children = [each for each in processes if each.parent == waiting.pid and each.threads]
-        held = [each for each in stuck if each.parent == waiting.pid]
+        stuck_children = [each for each in stuck if each.parent == waiting.pid]
         place = _own_place(waiting)
-        if not held or place is None or not _waits_for_end(waiting):
+        if not stuck_children or place is None or not _waits_for_end(waiting):
             continue
         does = (
             "has done its work and cannot end"
-            if len(held) == 1
+            if len(stuck_children) == 1
             else "have done their work and cannot end"
         )
-        it = "it" if len(held) == 1 else "they"
+        it = "it" if len(stuck_children) == 1 else "they"
         yield Clue(
-            says=f"{process_names(held)} {does}: what {it} put into a `multiprocessing.Queue` is "
+            says=f"{process_names(stuck_children)} {does}: what {it} put into a `multiprocessing.Queue` is "
             "not"
             f" read, and {at(place.path, place.line)} waits for the end first",
             why=_WHY,
             path=place.path,
             line=place.line,
-            sureness=Sureness.SEEN if len(held) == len(children) else Sureness.POSSIBLE,
+            sureness=Sureness.SEEN if len(stuck_children) == len(children) else Sureness.POSSIBLE,
             next_step=f"read the queue before {at(place.path, place.line)}: a process ends only "
             "when "
             "it has flushed everything it put into a queue",
@@ -87,14 +87,14 @@ def _gone(
 ) -> Iterator[Clue]:
     """Yield the processes that were gone while another one waits for what they would have sent."""
     alive = {each.pid for each in processes}
-    gone = [each for each in ended if each.pid not in alive and -each.code not in _ASKED]
-    for waiting in processes if gone else ():
+    dead = [each for each in ended if each.pid not in alive and -each.code not in _ASKED]
+    for waiting in processes if dead else ():
         place = _own_place(waiting)
         if place is None or not _stands_in(waiting, "", "") or _waits_for_end(waiting):
             continue
-        first = gone[0]
+        first = dead[0]
         who = f"process `{first.name}`" if first.name else f"process {first.pid}"
-        more = f", and {len(gone) - 1} more like it" if len(gone) > 1 else ""
+        more = f", and {len(dead) - 1} more like it" if len(dead) > 1 else ""
         yield Clue(
             says=f"{who} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for "
             "its work",

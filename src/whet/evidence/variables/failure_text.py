@@ -26,8 +26,8 @@ def failure_lines(failure: KeptFailure, *, is_whole: bool = False, frames: int =
         is_whole: all frames, including those of libraries.
         frames: number of innermost frames of the user's own code.
     """
-    told = _Telling(failure, is_whole=is_whole, frames=frames)
-    return [f"in {failure.title}", *told.error(failure.error, "")]
+    telling = _Telling(failure, is_whole=is_whole, frames=frames)
+    return [f"in {failure.title}", *telling.error(failure.error, "")]
 
 
 def error_words(error: KeptError) -> str:
@@ -70,10 +70,10 @@ class _Telling:
                 yield from self._frame(frame, indent)
             return
         own = [each for each in error.frames if each.frame.in_user_code] or error.frames[-1:]
-        wanted = {id(each) for each in own[-self._frames :]}
+        identities = {id(each) for each in own[-self._frames :]}
         if len(own) > self._frames:
             yield f"{indent}… {len(own) - self._frames} more frames of yours above: --locals"
-        for kind, group in groupby(error.frames, lambda each: _kind(each, wanted)):
+        for kind, group in groupby(error.frames, lambda each: _kind(each, identities)):
             frames = list(group)
             if kind == "shown":
                 for frame in frames:

@@ -147,9 +147,9 @@ def kept_failures(data: bytes) -> tuple[KeptFailure, ...]:
     Raises:
         MalformedRecordError: if it is something else.
     """
-    kept = as_record(decoded(data), "failures")
-    sources = text_map(kept, "sources")
-    return tuple(_failures(records(kept, "failures"), sources))
+    contents = as_record(decoded(data), "failures")
+    sources = text_map(contents, "sources")
+    return tuple(_failures(records(contents, "failures"), sources))
 
 
 def _failures(items: Sequence[JsonObject], sources: dict[str, str]) -> Iterator[KeptFailure]:
@@ -171,7 +171,7 @@ def _failures(items: Sequence[JsonObject], sources: dict[str, str]) -> Iterator[
 
 
 def _line_of_classes(line: object) -> tuple[KeptClass, ...]:
-    found = [as_record(each, "class") for each in items_of(line)]
+    classes = [as_record(each, "class") for each in items_of(line)]
     return tuple(
         KeptClass(
             name=text(each, "class"),
@@ -180,7 +180,7 @@ def _line_of_classes(line: object) -> tuple[KeptClass, ...]:
                 for name, path, number in rows(each.get("methods"), 3)
             },
         )
-        for each in found
+        for each in classes
     )
 
 

@@ -25,10 +25,10 @@ def traceback_of(error: KeptError) -> TracebackType | None:
     """
     spaces: dict[str, dict[str, object]] = {}
     trace: TracebackType | None = None
-    for kept in reversed(error.frames):
+    for entry in reversed(error.frames):
         try:
-            frame = _frame(kept, spaces.setdefault(kept.module, {"__name__": kept.module}))
-            trace = TracebackType(trace, frame, frame.f_lasti, kept.frame.line)
+            frame = _frame(entry, spaces.setdefault(entry.module, {"__name__": entry.module}))
+            trace = TracebackType(trace, frame, frame.f_lasti, entry.frame.line)
         except (ValueError, OverflowError) as refused:  # as of a line number of 100 digits
             raise MalformedRecordError(f"a frame stands nowhere: {refused}") from refused
     return trace
@@ -36,7 +36,7 @@ def traceback_of(error: KeptError) -> TracebackType | None:
 
 def user_depth(error: KeptError) -> int:
     """Return the position of the innermost frame of the user's code."""
-    own = [at for at, kept in enumerate(error.frames) if kept.frame.in_user_code]
+    own = [at for at, entry in enumerate(error.frames) if entry.frame.in_user_code]
     return own[-1] if own else len(error.frames) - 1
 
 

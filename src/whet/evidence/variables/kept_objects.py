@@ -49,8 +49,8 @@ def rebuilt(node: object) -> object:
     data = record_of(node)
     if data is None:
         return node
-    made = _rebuilt(str(data.get("k")), data)
-    return Kept(value_line(node, _WIDTH), _attributes(data)) if made is None else made
+    value = _rebuilt(str(data.get("k")), data)
+    return Kept(value_line(node, _WIDTH), _attributes(data)) if value is None else value
 
 
 def _rebuilt(kind: str, data: JsonObject) -> object | None:
@@ -100,10 +100,10 @@ def _array(data: JsonObject) -> object | None:
     try:
         import numpy as np
 
-        made: object = np.array(_numbers(data["values"]), dtype=str(data.get("dtype")))
+        array: object = np.array(_numbers(data["values"]), dtype=str(data.get("dtype")))
     except (ImportError, ValueError, TypeError):
         return None
-    return made
+    return array
 
 
 def _numbers(values: object) -> object:
@@ -114,13 +114,13 @@ def _numbers(values: object) -> object:
 
 def _attributes(data: JsonObject) -> dict[str, object]:
     """Return what can be asked of an object that isn't whole."""
-    found = {str(name): rebuilt(value) for name, value in rows(data.get("at"), 2)}
+    attributes = {str(name): rebuilt(value) for name, value in rows(data.get("at"), 2)}
     if str(data.get("k")) in {"array", "table"}:
-        found["shape"] = tuple(items_of(data.get("shape")))
-        found |= {name: rebuilt(data[name]) for name in _OF_ARRAYS if name in data}
+        attributes["shape"] = tuple(items_of(data.get("shape")))
+        attributes |= {name: rebuilt(data[name]) for name in _OF_ARRAYS if name in data}
     names = [str(name) for name in items_of(data.get("names"))]
-    found |= dict(zip(names, map(rebuilt, items_of(data.get("of"))), strict=False))
-    return found
+    attributes |= dict(zip(names, map(rebuilt, items_of(data.get("of"))), strict=False))
+    return attributes
 
 
 _OF_ARRAYS = ("dtype", "device", "min", "mean", "max", "nan", "inf")
