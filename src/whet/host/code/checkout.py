@@ -58,20 +58,22 @@ def users_filters(place: Repository) -> tuple[dict[str, str], bool]:
     theirs: dict[str, str] = {}
     for scope, name, value in _filters(place):
         (theirs if scope in OWN_SCOPES else users)[name] = value
-    changed = {name: value for name, value in theirs.items() if users.get(name, "") != value}
-    instead = {name: users.get(name, "false" if _says_required(name) else "") for name in changed}
-    matter = (name for name in changed if name.endswith((".smudge", ".process")))
-    return with_settings(instead), all(changed[name] in {"", "cat"} for name in matter)
+    differences = {name: value for name, value in theirs.items() if users.get(name, "") != value}
+    instead = {
+        name: users.get(name, "false" if _says_required(name) else "") for name in differences
+    }
+    matter = (name for name in differences if name.endswith((".smudge", ".process")))
+    return with_settings(instead), all(differences[name] in {"", "cat"} for name in matter)
 
 
 def _filters(place: Repository) -> list[tuple[str, str, str]]:
     """Return scope, name and value of each setting of a filter, the one that wins last."""
     parts = place.ask("config", "-z", "--show-scope", "--get-regexp", r"^filter\.").text.split("\0")
-    found: list[tuple[str, str, str]] = []
+    filters: list[tuple[str, str, str]] = []
     for scope, setting in zip(parts[::2], parts[1::2], strict=False):
         name, _, value = setting.partition("\n")
-        found.append((scope, name, value))
-    return found
+        filters.append((scope, name, value))
+    return filters
 
 
 def _says_required(name: str) -> bool:

@@ -73,19 +73,19 @@ def file_changes(before: CodeState, after: CodeState) -> tuple[FileChange, ...]:
     fields = iter(listing.split("\0")[:-1])
     changes: list[FileChange] = []
     for entry in fields:
-        added, removed, path = entry.split("\t", 2)
+        additions, removals, path = entry.split("\t", 2)
         was = "" if path else next(fields)
         changes.append(
             FileChange(
                 path=path or next(fields),
                 was=was,
-                added=None if added == "-" else int(added),
-                removed=None if removed == "-" else int(removed),
+                added=None if additions == "-" else int(additions),
+                removed=None if removals == "-" else int(removals),
             )
         )
     aside = {*_large(before), *_large(after)}
-    kept = [change for change in changes if change.path not in aside]
-    return tuple(sorted(kept, key=lambda c: (-(c.added or 0) - (c.removed or 0), c.path)))
+    inside = [change for change in changes if change.path not in aside]
+    return tuple(sorted(inside, key=lambda c: (-(c.added or 0) - (c.removed or 0), c.path)))
 
 
 def diff_text(before: CodeState, after: CodeState) -> str:
@@ -114,8 +114,8 @@ def _repository(code: CodeState) -> Repository:
 
 def _tree_of(code: CodeState) -> str:
     # `code.tree` is a digest, and no tree of git's, where large files count.
-    kept = code.snapshot or code.commit
-    return f"{kept}^{{tree}}" if kept else code.tree
+    revision = code.snapshot or code.commit
+    return f"{revision}^{{tree}}" if revision else code.tree
 
 
 def _holds_a_repository(code: CodeState) -> bool:
@@ -131,18 +131,18 @@ def _large(code: CodeState) -> dict[str, SetAside]:
 
 def _large_changes(before: CodeState, after: CodeState) -> list[str]:
     old, new = _large(before), _large(after)
-    gone = [f"{path} gone" for path in sorted(old.keys() - new.keys())]
-    added = [f"{path} new ({new[path].size_bytes} bytes)" for path in sorted(new.keys() - old)]
+    deletions = [f"{path} gone" for path in sorted(old.keys() - new.keys())]
+    additions = [f"{path} new ({new[path].size_bytes} bytes)" for path in sorted(new.keys() - old)]
     both = sorted(old.keys() & new.keys())
-    return [f"{path} changed" for path in both if old[path] != new[path]] + added + gone
+    return [f"{path} changed" for path in both if old[path] != new[path]] + additions + deletions
 
 
 def _in_one_line(changes: list[str]) -> list[str]:
     if not changes:
         return []
-    shown = changes[:_SHOWN_FILES]
-    rest = len(changes) - len(shown)
-    return [", ".join([*shown, *([f"{rest} more"] if rest else [])])]
+    sentences = changes[:_SHOWN_FILES]
+    rest = len(changes) - len(sentences)
+    return [", ".join([*sentences, *([f"{rest} more"] if rest else [])])]
 
 
 def _short(commit: str) -> str:

@@ -32,15 +32,15 @@ def restore(repository: Repository, code: CodeState, folder: Path) -> tuple[str,
     Raises:
         CodeNotKept: if the repository no longer has it.
     """
-    kept = code.snapshot or code.commit
-    names = repository.ask("rev-parse", "--quiet", "--verify", f"{kept}^{{tree}}")
-    if kept and names.exit_code != 0:
+    revision = code.snapshot or code.commit
+    names = repository.ask("rev-parse", "--quiet", "--verify", f"{revision}^{{tree}}")
+    if revision and names.exit_code != 0:
         raise CodeNotKept(
-            f"`{code.repository}` no longer has the commit `{kept[:10]}`",
+            f"`{code.repository}` no longer has the commit `{revision[:10]}`",
             hint="run the trial on today's code: leave out `--code then`",
         )
     _empty(folder)
-    if not kept:
+    if not revision:
         return ()
     user = WorkingTree.holding(str(repository.top))
     shadow = ShadowIndex(str(raw_folder(folder)), replace(user, top=str(folder)))

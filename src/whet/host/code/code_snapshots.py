@@ -92,26 +92,26 @@ def take_snapshot(
 def _taken_at(folder: Path, state: str, root: Path, limit_bytes: int) -> Snapshot:
     top = folder_with_git(str(folder))
     if top is not None:
-        taken = _take(top, state, limit_bytes, is_nested=False)
-        return Snapshot(code=taken.code, notes=taken.notes)
+        capture = _take(top, state, limit_bytes, is_nested=False)
+        return Snapshot(code=capture.code, notes=capture.notes)
     top = str(root if Path(os.path.abspath(folder)).is_relative_to(root) else folder)
     plain = look_through(top)
     notes, code = plain.notes, None
     if plain.is_kept:
-        taken = _take(top, state, limit_bytes, is_nested=False, left_out=plain.left_out)
-        notes, code = (*notes, *taken.notes), taken.code
+        capture = _take(top, state, limit_bytes, is_nested=False, left_out=plain.left_out)
+        notes, code = (*notes, *capture.notes), capture.code
     return Snapshot(code=code, notes=_news(notes, _place(top, state)))
 
 
 def _news(notes: tuple[str, ...], place: str) -> tuple[str, ...]:
     """Return the notes unless the last trial had the same: no file of the user's can silence them."""
-    said, text = Path(place, "said"), "\n".join(notes).encode("utf-8", "surrogateescape")
+    notes_file, text = Path(place, "said"), "\n".join(notes).encode("utf-8", "surrogateescape")
     with suppress(OSError):
-        if said.read_bytes() == text:
+        if notes_file.read_bytes() == text:
             return ()
-    if notes or said.exists():
+    if notes or notes_file.exists():
         os.makedirs(place, exist_ok=True)
-        write_atomically(said, text)
+        write_atomically(notes_file, text)
     return notes
 
 
@@ -205,20 +205,20 @@ class _Session:
             known=self.before.aside,
             known_rules=self.before.rules,
         )
-        chosen = choice.choose(is_doubtful=is_doubtful)
-        self.notes.extend(chosen.notes)
-        dirt = self._nested(chosen)
-        written = self._written(chosen)
+        selection = choice.choose(is_doubtful=is_doubtful)
+        self.notes.extend(selection.notes)
+        dirt = self._nested(selection)
+        tree = self._written(selection)
         now = replace(
             self.before,
             shadow=os.path.basename(self.shadow.folder),
             watched=watched,
-            rules=tuple(chosen.rules),
+            rules=tuple(selection.rules),
             head=head,
             trailer=self.shadow.trailer(),
-            written=written,
-            aside=chosen.aside,
-            nested=tuple(sorted(chosen.nested)),
+            written=tree,
+            aside=selection.aside,
+            nested=tuple(sorted(selection.nested)),
         )
         now = replace(now, snapshot="" if self.is_nested else self._kept(now))
         if not self.is_nested:
@@ -261,22 +261,22 @@ class _Session:
 
     def _head(self) -> Commit:
         name = self.tree.head()
-        known = self.before.head
-        if self.is_fresh or name != known.name:
+        earlier = self.before.head
+        if self.is_fresh or name != earlier.name:
             self.shadow.set_head(name)
-        if name == known.name:
-            return known
+        if name == earlier.name:
+            return earlier
         if not name:
             return Commit()
         header = self.shadow.get("cat-file", "commit", name).partition("\n\n")[0].split("\n")
-        told: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for line in header:
             word, _, rest = line.partition(" ")
-            told.setdefault(word, rest)
-        seconds = _SECONDS.search(told.get("committer", ""))
-        if "tree" not in told or seconds is None:
+            variables.setdefault(word, rest)
+        seconds = _SECONDS.search(variables.get("committer", ""))
+        if "tree" not in variables or seconds is None:
             raise GitFailedError(f"`{name}` doesn't have a commit's format")
-        return Commit(name=name, tree=told["tree"], seconds=int(seconds[1]))
+        return Commit(name=name, tree=variables["tree"], seconds=int(seconds[1]))
 
     def _watched(self) -> tuple[Stamp, ...]:
         index = os.path.join(self.tree.git_dir, "index")
@@ -305,13 +305,13 @@ class _Session:
                 continue
             folder = os.path.join(self.tree.top, path)
             try:
-                taken = _take(folder, self.state, self.limit_bytes, is_nested=True)
+                capture = _take(folder, self.state, self.limit_bytes, is_nested=True)
             except (GitFailedError, OSError) as error:
                 self.notes.append(f"whet didn't record the repository `{path}`: {error}")
                 continue
-            if not taken.is_clean:
-                dirt[path] = taken.code.tree
-            if is_changed and taken.code.commit:
+            if not capture.is_clean:
+                dirt[path] = capture.code.tree
+            if is_changed and capture.code.commit:
                 self.shadow.add([path])
         return dirt
 
@@ -377,11 +377,11 @@ class _Session:
             return
         if head.name and git.ask("merge-base", "--is-ancestor", last, head.name).exit_code == 0:
             return  # the usual case, and the cheapest question
-        known = ("--not", "--all", *((head.name,) if head.name else ()))
+        reachable = ("--not", "--all", *((head.name,) if head.name else ()))
         with suppress(GitFailedError):
             if not git.get("for-each-ref", "--count=1", "--contains", last):
-                listed = git.get("rev-list", "--objects", last, *known)
-                self.shadow.keep(line.split(" ")[0] for line in listed.splitlines())
+                objects = git.get("rev-list", "--objects", last, *reachable)
+                self.shadow.keep(line.split(" ")[0] for line in objects.splitlines())
 
 
 def digest_of_code(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]) -> str:
@@ -399,6 +399,6 @@ def digest_of_code(written: str, aside: tuple[str, ...], dirt: Mapping[str, str]
 
 
 def _listed(paths: list[str]) -> str:
-    shown = ", ".join(f"`{path}`" for path in paths[:_IN_A_LINE])
+    names = ", ".join(f"`{path}`" for path in paths[:_IN_A_LINE])
     more = len(paths) - _IN_A_LINE
-    return f"{shown} and {more} more" if more > 0 else shown
+    return f"{names} and {more} more" if more > 0 else names

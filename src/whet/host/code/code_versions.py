@@ -27,9 +27,9 @@ def differing_files(before: CodeState, after: CodeState) -> tuple[Versions, Vers
     new: Versions = {}
     for entry, path in zip(fields[:-1:2], fields[1::2], strict=True):
         old_mode, new_mode, old_blob, new_blob, _ = entry.lstrip(":").split(" ")
-        for found, mode, blob in ((old, old_mode, old_blob), (new, new_mode, new_blob)):
+        for versions, mode, blob in ((old, old_mode, old_blob), (new, new_mode, new_blob)):
             if mode in {LINK, EXECUTABLE, FILE}:
-                found[path] = (mode, _content(repository, blob))
+                versions[path] = (mode, _content(repository, blob))
     return old, new
 
 

@@ -25,9 +25,9 @@ def unsaved_beside(file: str) -> str:
     """
     path = Path(file)
     for name in (f".{path.name}.swp", f".{path.name}.swo", f".#{path.name}", f"#{path.name}#"):
-        held = path.with_name(name)
-        if os.path.lexists(held) and _holds_changes(held, path):
-            return str(held)
+        swap_file = path.with_name(name)
+        if os.path.lexists(swap_file) and _holds_changes(swap_file, path):
+            return str(swap_file)
     return ""
 
 
@@ -36,38 +36,38 @@ def unsaved_below(folder: Path) -> list[str]:
 
     It reads only a part of a very large one.
     """
-    found: list[str] = []
+    names: list[str] = []
     for path in _editors_files(folder):
         name = path.name
         own = name[2:] if name.startswith(".#") else name.strip("#")
         if own == name:
             own = name[1:].rpartition(".")[0]
         file = path.with_name(own)
-        if file.is_file() and _holds_changes(path, file) and str(file) not in found:
-            found.append(str(file))
-    return found[:_MOST_TOLD]
+        if file.is_file() and _holds_changes(path, file) and str(file) not in names:
+            names.append(str(file))
+    return names[:_MOST_TOLD]
 
 
 def saved_since(paths: Iterable[str], since: float) -> list[str]:
     """Return which files were saved after a moment, in seconds since the epoch."""
-    found: list[str] = []
+    names: list[str] = []
     for path in dict.fromkeys(paths):
         with suppress(OSError):
             if os.stat(path).st_mtime > since + _CLOCK_SECONDS:
-                found.append(path)
-    return found[:_MOST_TOLD]
+                names.append(path)
+    return names[:_MOST_TOLD]
 
 
 def _editors_files(folder: Path) -> Iterator[Path]:
-    left = _MOST_ENTRIES
+    budget = _MOST_ENTRIES
     for place, below, files in os.walk(folder):
         below[:] = sorted(each for each in below if each not in _LEFT_OUT)
-        left -= len(files) + 1
+        budget -= len(files) + 1
         for name in files:
             is_vim = name.startswith(".") and name.endswith((".swp", ".swo"))
             if is_vim or name.startswith(".#") or (name.startswith("#") and name.endswith("#")):
                 yield Path(place, name)
-        if left < 0:
+        if budget < 0:
             return
 
 
@@ -76,8 +76,8 @@ def _holds_changes(held: Path, file: Path) -> bool:
     try:
         if held.is_symlink():
             return _is_locked(os.readlink(held))
-        with held.open("rb") as opened:
-            head = opened.read(_VIM_MODIFIED_AT + 1)
+        with held.open("rb") as stream:
+            head = stream.read(_VIM_MODIFIED_AT + 1)
         if held.name.startswith("#"):
             return held.stat().st_mtime >= file.stat().st_mtime
     except OSError:

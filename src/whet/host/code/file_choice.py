@@ -65,30 +65,30 @@ class FileChoice:
                 asked again.
         """
         changes = self.shadow.changes()
-        chosen = Chosen(notes=list(changes.unreadable))
+        selection = Chosen(notes=list(changes.unreadable))
         for path in changes.ignore_files:
-            chosen.rules.append(f"{path} {stamp_of(self._full(path))}")
-        chosen.removed.extend(changes.gone)
+            selection.rules.append(f"{path} {stamp_of(self._full(path))}")
+        selection.removed.extend(changes.gone)
         files: dict[str, os.stat_result] = {}
         for path in self._not_own(changes.unknown):
-            self._sort(path, chosen, files)
+            self._sort(path, selection, files)
         in_index = set(self._not_own(changes.written))
         for path in in_index:
-            self._sort(path, chosen, files)
-        if is_doubtful or _concerns_ignoring(changes) or (*chosen.rules,) != self.known_rules:
-            self._follow_the_users_index(chosen, files)
+            self._sort(path, selection, files)
+        if is_doubtful or _concerns_ignoring(changes) or (*selection.rules,) != self.known_rules:
+            self._follow_the_users_index(selection, files)
         aside = self._too_large(files, is_doubtful=is_doubtful)
         for path, status in files.items():
             is_readable = os.access(self._full(path), os.R_OK)
             if is_readable and path not in aside:
-                chosen.added.append(path)
+                selection.added.append(path)
                 continue
             # By the time of its rights, so that it is looked at again when it can be read.
             time_ns = status.st_mtime_ns if is_readable else status.st_ctime_ns
-            chosen.aside[path] = SetAside(path=path, size_bytes=status.st_size, mtime_ns=time_ns)
+            selection.aside[path] = SetAside(path=path, size_bytes=status.st_size, mtime_ns=time_ns)
             if path in in_index:
-                chosen.removed.append(path)
-        return chosen
+                selection.removed.append(path)
+        return selection
 
     def _sort(self, path: str, chosen: Chosen, files: dict[str, os.stat_result]) -> None:
         path = path.rstrip("/")
@@ -112,11 +112,11 @@ class FileChoice:
         listing = user.get("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
         tracked = set(self._not_own(listing.split("\0")[:-1]))
         mine = self.shadow.ignored()
-        ignored = mine - tracked
-        chosen.removed.extend(ignored)
+        strays = mine - tracked
+        chosen.removed.extend(strays)
         # What was written and is ignored since then has been sorted in by now.
-        chosen.added[:] = [path for path in chosen.added if path not in ignored]
-        for path in ignored & files.keys():
+        chosen.added[:] = [path for path in chosen.added if path not in strays]
+        for path in strays & files.keys():
             del files[path]
         for path in tracked - mine:
             if os.path.lexists(self._full(path)):
@@ -170,8 +170,8 @@ class FileChoice:
         user = self.shadow.tree.repository
         tracked = set(user.get("ls-files", "-z", "--cached").split("\0"))
         names = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        said = user.get("check-attr", "-z", "--stdin", "filter", stdin=names).split("\0")
-        filters = zip(said[::3], said[2::3], strict=False)
+        attributes = user.get("check-attr", "-z", "--stdin", "filter", stdin=names).split("\0")
+        filters = zip(attributes[::3], attributes[2::3], strict=False)
         filtered = {path for path, value in filters if value not in {"unspecified", "unset"}}
         return {path for path in paths if path not in tracked or path in filtered}
 

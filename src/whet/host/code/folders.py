@@ -55,9 +55,9 @@ def pack_folder(folder: Path, shown: str = "") -> bytes:
         raise _unreadable(error, shown) from error
     _refuse_large(folder, entries, shown)
     parts: list[bytes] = []
-    filled = {path.rpartition("/")[0] for path, _ in entries}
+    parents = {path.rpartition("/")[0] for path, _ in entries}
     for path, status in entries:
-        usual = stat.S_IMODE(status.st_mode) == _USUAL_FOLDER and path in filled
+        usual = stat.S_IMODE(status.st_mode) == _USUAL_FOLDER and path in parents
         if not (stat.S_ISDIR(status.st_mode) and usual):
             try:
                 parts += _packed(folder, path, status)
@@ -127,21 +127,21 @@ def put_folder_back(folder: Path, data: bytes) -> bool:
     Raises:
         CannotWrite, DiskFull: if it can't be written.
     """
-    changed = False
-    packed: set[str] = set()
+    is_different = False
+    members: set[str] = set()
     try:
         folder.mkdir(exist_ok=True)
         with _opened(data) as archive:
             for member in archive:
-                packed.add(member.name)
+                members.add(member.name)
                 path = _place(folder, member)
                 if not _is_as_packed(archive, member, path):
-                    changed = True
+                    is_different = True
                     _restore(archive, member, path)
-        _remove_byte_code(folder, packed)
+        _remove_byte_code(folder, members)
     except OSError as error:
         raise storage_error(error, folder) from error
-    return changed
+    return is_different
 
 
 def _remove_byte_code(folder: Path, packed: set[str]) -> None:
@@ -157,10 +157,10 @@ def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     waiting = [""]
     while waiting:
         below = waiting.pop()
-        with os.scandir(os.path.join(folder, below)) as found:
+        with os.scandir(os.path.join(folder, below)) as listing:
             # What whet writes down while it works is no part of a payload.
-            named = sorted(found, key=lambda entry: entry.name)
-        entries = [entry for entry in named if entry.name != STATE_FOLDER]
+            children = sorted(listing, key=lambda entry: entry.name)
+        entries = [entry for entry in children if entry.name != STATE_FOLDER]
         for entry in entries:
             path = f"{below}/{entry.name}" if below else entry.name
             yield path, entry.stat(follow_symlinks=False)
@@ -182,10 +182,10 @@ def _refuse_large(folder: Path, entries: list[tuple[str, os.stat_result]], shown
     if total <= MOST_BYTES and len(entries) <= MOST_FILES:
         return
     largest = sorted(sizes, key=lambda name: -sizes[name])[:3]
-    listed = ", ".join(f"`{name}` ({shown_bytes(sizes[name])})" for name in largest)
+    names = ", ".join(f"`{name}` ({shown_bytes(sizes[name])})" for name in largest)
     raise PayloadTooLarge(
         f"`{shown}` holds {shown_bytes(total)} in {len(entries)} files; each trial gets a copy, so whet shrinks at most {shown_bytes(MOST_BYTES)} in {MOST_FILES} files",
-        hint=f"move out what the failure doesn't need; the largest parts are {listed}"
+        hint=f"move out what the failure doesn't need; the largest parts are {names}"
         if largest
         else f"name a folder inside `{folder}`",
     )

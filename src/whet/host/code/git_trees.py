@@ -37,12 +37,12 @@ class GitTrees:
         Raises:
             GitFailedError: if git doesn't have one of them.
         """
-        wanted = "\n".join(commits)
-        if not wanted:
+        question = "\n".join(commits)
+        if not question:
             return {}
         how = ("log", "--no-walk=unsorted", "--stdin", "--format=%H %T")
-        listed = self.repository.get(*how, stdin=wanted.encode())
-        return dict(line.split(" ") for line in listed.splitlines())
+        answer = self.repository.get(*how, stdin=question.encode())
+        return dict(line.split(" ") for line in answer.splitlines())
 
     def load(self, trees: Iterable[str]) -> None:
         """Read these trees, in one call of git, unless they are known.
@@ -50,14 +50,14 @@ class GitTrees:
         Raises:
             GitFailedError: if git doesn't have one of them.
         """
-        wanted = [name for name in dict.fromkeys(trees) if name not in self._trees]
-        if not wanted:
+        names = [name for name in dict.fromkeys(trees) if name not in self._trees]
+        if not names:
             return
-        answer = self.repository.ask("cat-file", "--batch", stdin="\n".join(wanted).encode())
+        answer = self.repository.ask("cat-file", "--batch", stdin="\n".join(names).encode())
         if answer.exit_code != 0:
             raise GitFailedError(f"git cat-file: {answer.complaint}")
         place, data = 0, answer.stdout
-        for name in wanted:
+        for name in names:
             end = data.index(b"\n", place)
             words = data[place:end].split(b" ")
             if words[1] != b"tree":
@@ -77,7 +77,7 @@ def _entries(data: bytes, id_bytes: int) -> dict[str, TreeEntry]:
     Raises:
         GitFailedError: if it is cut.
     """
-    found: dict[str, TreeEntry] = {}
+    entries: dict[str, TreeEntry] = {}
     place = 0
     while place < len(data):
         zero = data.find(b"\0", place)
@@ -86,7 +86,7 @@ def _entries(data: bytes, id_bytes: int) -> dict[str, TreeEntry]:
         mode, _, name = data[place:zero].partition(b" ")
         place = zero + 1 + id_bytes
         content = data[zero + 1 : place].hex()
-        found[name.decode("utf-8", "surrogateescape")] = TreeEntry(
+        entries[name.decode("utf-8", "surrogateescape")] = TreeEntry(
             mode.decode("ascii", "replace"), content
         )
-    return found
+    return entries

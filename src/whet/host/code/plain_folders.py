@@ -66,9 +66,9 @@ def look_through(top: str) -> PlainFolder:
         return PlainFolder(is_kept=False, notes=(note,))
     notes: tuple[str, ...] = ()
     if large:
-        shown = ", ".join(f"`{each}`" for each in large[:_SHOWN])
+        names = ", ".join(f"`{each}`" for each in large[:_SHOWN])
         more = f" and {len(large) - _SHOWN} more" if len(large) > _SHOWN else ""
-        notes = (f"not kept with the code, for its many files: {shown}{more}",)
+        notes = (f"not kept with the code, for its many files: {names}{more}",)
     anywhere = "".join(f"{name}/\n" for name in _HEAVY)
     exact = "".join(f"/{escaped(each)}/\n" for each in (*heavy, *large))
     return PlainFolder(left_out=anywhere + exact, notes=notes)
@@ -76,8 +76,8 @@ def look_through(top: str) -> PlainFolder:
 
 def escaped(path: str) -> str:
     """Return a path as a pattern of ``.gitignore`` that means this path alone."""
-    shown = (f"\\{char}" if char in "\\*?[ " else char for char in path)
-    return "".join(shown).replace("\n", "?")  # a pattern ends with its line
+    characters = (f"\\{char}" if char in "\\*?[ " else char for char in path)
+    return "".join(characters).replace("\n", "?")  # a pattern ends with its line
 
 
 def _why_never(top: str) -> str:

@@ -61,9 +61,9 @@ class Project:
         """
         folder = Path(os.path.abspath(folder))
         root = _nearest_marked(folder) or folder
-        named = environment.get("WHET_DIR", "")
-        if named:
-            state = Path(os.path.abspath(folder / named))
+        setting = environment.get("WHET_DIR", "")
+        if setting:
+            state = Path(os.path.abspath(folder / setting))
             return cls(root=root, state=state, folder=folder, key=user_key(environment))
         state = user_state(environment) / "projects" / _name_of(root)
         return cls(root=root, state=state, folder=folder)
@@ -95,12 +95,12 @@ class Project:
     def _make(self) -> None:
         try:
             self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = set(os.listdir(self.state))
-            if found & {_NOTEBOOK, *_SUBFOLDERS} and self.key and not self._is_sealed():
+            names = set(os.listdir(self.state))
+            if names & {_NOTEBOOK, *_SUBFOLDERS} and self.key and not self._is_sealed():
                 raise not_owned(self.state)
             # A folder in which more lies is one that WHET_DIR names: its files aren't ours to
             # hide. What a whet that was killed here left behind has no more than these files.
-            if found <= {_IGNORE_FILE, _OWNER_FILE}:
+            if names <= {_IGNORE_FILE, _OWNER_FILE}:
                 write_atomically(self.state / _IGNORE_FILE, b"*\n", mode=0o600)
             self.seal()
             if not self.key:
@@ -109,8 +109,8 @@ class Project:
             for name in _SUBFOLDERS:
                 (self.state / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            if (known := refused(error)) is not None:
-                raise known from error
+            if (refusal := refused(error)) is not None:
+                raise refusal from error
             # A file in its place, say: whatever it is, the next step is the same.
             raise CannotWrite(
                 f"whet can't create the folder `{self.state}`: {error.strerror}",
@@ -227,8 +227,10 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
                     hint="move it into your own `settings.toml`, or remove it",
                 )
             if name in _TABLES:
-                found = _tables_in(data, name, source)
-                (theirs if is_theirs and name == "toggles" else tables[name]).update(found)
+                settings_tables = _tables_in(data, name, source)
+                (theirs if is_theirs and name == "toggles" else tables[name]).update(
+                    settings_tables
+                )
                 continue
             if name in _LISTS:
                 lists[name] += _list_in(data, name, source)
@@ -335,9 +337,9 @@ def _sources(
 
 
 def _user_folder(environment: Mapping[str, str]) -> Path | None:
-    named = environment.get("XDG_CONFIG_HOME", "")
-    if os.path.isabs(named):  # a relative one is to be ignored, says the specification
-        return Path(named)
+    folder = environment.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(folder):  # a relative one is to be ignored, says the specification
+        return Path(folder)
     home = environment.get("HOME", "")
     return Path(home, ".config") if home else None
 
@@ -388,17 +390,17 @@ def _checked(name: str, value: object, source: str) -> Number:
     if name == "timeout_seconds":
         if isinstance(value, int | float) and value is not True and 0 < value < math.inf:
             return value
-        wanted, example = "a number of seconds above 0", "60"
+        kind, example = "a number of seconds above 0", "60"
     elif name in _LEAST_OF_WHOLE:
         least = _LEAST_OF_WHOLE[name]
         if isinstance(value, int) and not isinstance(value, bool) and value >= least:
             return value
-        wanted, example = f"a whole number, {least} or more", str(max(least, 2))
+        kind, example = f"a whole number, {least} or more", str(max(least, 2))
     else:
         raise BadSetting(
             f"`{name}` in {source} is not one of whet's settings",
-            hint=f"the settings are {', '.join(f'`{known}`' for known in (*_NUMBERS, *_LISTS, *_TABLES))}",
+            hint=f"the settings are {', '.join(f'`{setting}`' for setting in (*_NUMBERS, *_LISTS, *_TABLES))}",
         )
     raise BadSetting(
-        f"`{name}` in {source} is {value!r}, not {wanted}", hint=f"write `{name} = {example}`"
+        f"`{name}` in {source} is {value!r}, not {kind}", hint=f"write `{name} = {example}`"
     )

@@ -76,7 +76,7 @@ class Relocation:
         there = self.folder(cwd)
         there.mkdir(parents=True, exist_ok=True)  # git keeps no empty folder, and no younger one
         self._carry(trial.command, cwd)
-        moved = {
+        places = {
             name: self.text(value) for name, value in inherited.items() if name not in _NOT_MOVED
         }
         own = {name: self.text(value) for name, value in trial.environment.items()}
@@ -85,7 +85,7 @@ class Relocation:
             command=self.command(trial.command, cwd),
             cwd=str(there),
             environment={
-                **{name: value for name, value in moved.items() if value != inherited[name]},
+                **{name: value for name, value in places.items() if value != inherited[name]},
                 **own,
             },
             reset=tuple(replace(step, command=self.text(step.command)) for step in trial.reset),
@@ -103,7 +103,7 @@ class Relocation:
 
     def carried(self, command: tuple[str, ...], cwd: Path) -> dict[str, tuple[Path, Path]]:
         """Return the words that name untracked files, with each file and where its copy goes."""
-        found: dict[str, tuple[Path, Path]] = {}
+        files: dict[str, tuple[Path, Path]] = {}
         for word in command[1:]:
             path = Path(os.path.realpath(cwd / word.rpartition("=")[2].split("::")[0]))
             inside = self._inside(path)
@@ -114,8 +114,8 @@ class Relocation:
             if self._lies_there(str(inside)):
                 continue
             if self._is_the_users_alone(path) or self._is_renamed_test(inside):
-                found[word] = path, target
-        return found
+                files[word] = path, target
+        return files
 
     def _program(self, argument: str, cwd: Path) -> str:
         # Without a slash it is looked up on PATH, never in the folder.
@@ -124,9 +124,9 @@ class Relocation:
     def _argument(self, argument: str, cwd: Path) -> str:
         if os.path.isabs(argument) and self._inside(Path(argument)) is not None:
             return self._absolute(argument)
-        moved = self.text(argument)
-        if moved != argument:
-            return moved
+        relocation = self.text(argument)
+        if relocation != argument:
+            return relocation
         # `--data=FILE`, and `FILE::test` as pytest names a test.
         option, equals, value = argument.rpartition("=") if "=" in argument else ("", "", argument)
         path, colons, test = value.partition("::")
@@ -157,15 +157,15 @@ class Relocation:
         if os.path.lexists(self.place / inside):
             return False
         # A tracked file that this revision lacks must be missed: it is part of the history.
-        asked = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--", str(inside))
-        return not self.repository.ask(*asked).stdout
+        question = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--", str(inside))
+        return not self.repository.ask(*question).stdout
 
     def _is_renamed_test(self, inside: Path) -> bool:
         """Whether a revision has a file of tests by a name of before: it judges as it is today."""
         if not _TESTS.search(f"/{inside}"):
             return False
-        asked = ("log", "--follow", "--format=", "--name-status", "--diff-filter=R", "-z")
-        words = self.repository.ask(*asked, "--", str(inside)).text.split("\0")
+        question = ("log", "--follow", "--format=", "--name-status", "--diff-filter=R", "-z")
+        words = self.repository.ask(*question, "--", str(inside)).text.split("\0")
         before = [old for mark, old in itertools.pairwise(words) if _RENAMED.fullmatch(mark)]
         self.looked_up.update(before)
         return any(map(self._lies_there, before))
@@ -173,8 +173,8 @@ class Relocation:
     def _lies_there(self, inside: str) -> bool:
         if os.path.lexists(self.place / inside):
             return True
-        asked = ("cat-file", "-e", f"{self.revision}:{inside}")
-        return bool(self.revision) and self.repository.ask(*asked).exit_code == 0
+        question = ("cat-file", "-e", f"{self.revision}:{inside}")
+        return bool(self.revision) and self.repository.ask(*question).exit_code == 0
 
     def _inside(self, path: Path) -> Path | None:
         """Return ``path`` from the top of the user's tree, or None if it isn't in there."""

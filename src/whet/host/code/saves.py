@@ -115,9 +115,9 @@ class Saves:
         """
         while paths := self._changes.get():
             paths = {path for path in paths if not self._outputs.has(path)}
-            found = {path for path in paths if self.matter(path) or is_meant(path)}
-            if found:
-                return found
+            matches = {path for path in paths if self.matter(path) or is_meant(path)}
+            if matches:
+                return matches
         if self._failed is not None:
             raise self._failed
         return set()
@@ -165,24 +165,24 @@ class Saves:
         if way is _Way.LOOK:
             self._look(stop)
             return
-        heard = _Heard()
+        listener = _Heard()
         try:
-            self._listen(stop, way, heard)
+            self._listen(stop, way, listener)
         except FileNotFoundError:  # a folder has gone since it was found
             self._is_over.wait(_ASK_AGAIN_SECONDS)
-            self._begin(heard.at_ns, way if self._root.exists() else _Way.LOOK, stop.is_asked)
+            self._begin(listener.at_ns, way if self._root.exists() else _Way.LOOK, stop.is_asked)
         except (OSError, RuntimeError, UnicodeError) as error:
             why = str(error).partition(". about ")[0]
             if isinstance(error, UnicodeError) or "Unable to decode" in why:
                 # watchfiles takes no such name, of the folder or in it.
                 self.why_slow = f"a name in `{_shown(self._root)}` is not UTF-8"
                 self.what_helps = "rename it"
-                self._begin(heard.at_ns, _Way.LOOK, stop.is_asked)
+                self._begin(listener.at_ns, _Way.LOOK, stop.is_asked)
                 return
             # No rights, or no more watches.
             self.why_slow = why if way.next is _Way.LOOK else ""
             self.what_helps = _MORE_WATCHES
-            self._begin(heard.at_ns, way.next, stop.is_asked)
+            self._begin(listener.at_ns, way.next, stop.is_asked)
 
     def _listen(self, stop: "_Stop", way: _Way, heard: "_Heard") -> None:
         from watchfiles import watch
@@ -222,27 +222,27 @@ class Saves:
 
     def _look(self, stop: "_Stop") -> None:
         watched = _watched()
-        known, seconds = _all_content(self._root, watched), _LOOK_SECONDS
+        before, seconds = _all_content(self._root, watched), _LOOK_SECONDS
         stop.is_set()
         while not self._is_over.wait(seconds):
             began = time.monotonic()
             now = _all_content(self._root, watched)
-            changed = {path for path in known.keys() | now if known.get(path) != now.get(path)}
-            if changed:
-                self._changes.put(changed)
-            known, seconds = now, max(_LOOK_SECONDS, (time.monotonic() - began) / _LOOK_SHARE)
+            changes = {path for path in before.keys() | now if before.get(path) != now.get(path)}
+            if changes:
+                self._changes.put(changes)
+            before, seconds = now, max(_LOOK_SECONDS, (time.monotonic() - began) / _LOOK_SHARE)
 
     def _catch_up(self, since_ns: int) -> set[str]:
         """Look for what was saved before anything was watched; return the links to folders.
 
         On a busy machine a program may have said all that it has to say by then.
         """
-        watched, found, links = _watched(), set[str](), set[str]()
+        watched, files, links = _watched(), set[str](), set[str]()
         for path in _files_below(self._root, watched, links):
             if is_later(path, since_ns):
-                found.add(path)
-        if found:
-            self._changes.put(found)
+                files.add(path)
+        if files:
+            self._changes.put(files)
         self._is_ready.set()
         return links
 
@@ -424,9 +424,9 @@ def is_open_for_writing(path: str) -> bool:
 
 def wait_until_settled(paths: Iterable[str]) -> None:
     """Wait until a later save of one of these files would show in the time it has."""
-    seen: list[os.stat_result] = []
+    states: list[os.stat_result] = []
     for path in paths:
         for look in (os.lstat, os.stat):
             with suppress(OSError):  # gone, or a link that leads nowhere
-                seen.append(look(path))
-    file_times.wait_until_settled(seen)
+                states.append(look(path))
+    file_times.wait_until_settled(states)

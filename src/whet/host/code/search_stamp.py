@@ -70,23 +70,23 @@ def stamp_of_files(
 def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
     """Return the code with a digest in which the files and folders ``left_out`` don't count."""
     repository = Repository.keeping(Path(code.repository))
-    kept = code.snapshot or code.commit
-    if not kept:
+    revision = code.snapshot or code.commit
+    if not revision:
         return code
     try:
-        written = repository.get("rev-parse", f"{kept}^{{tree}}").strip()
-        listed = repository.get("ls-tree", "-r", "-z", "--full-tree", written)
+        tree = repository.get("rev-parse", f"{revision}^{{tree}}").strip()
+        listing = repository.get("ls-tree", "-r", "-z", "--full-tree", tree)
     except GitFailedError:
         return code
     top = os.path.realpath(code.repository)
     own = [os.path.relpath(os.path.realpath(path), top) for path in left_out]
     lines = [
         line
-        for line in listed.split("\0")
+        for line in listing.split("\0")
         if not any(_is_at(line.partition("\t")[2], path) for path in own)
     ]
     beside = [*code.large_files]
-    if digest_of_code(written, code.large_files, {}) != code.tree:
+    if digest_of_code(tree, code.large_files, {}) != code.tree:
         beside.append(code.tree)  # changes inside a nested repository, of which only this is known
     text = "\0".join([*lines, "", *beside])
     return replace(code, tree=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest())
@@ -96,9 +96,9 @@ def is_clean(trial: Trial, left_out: Sequence[Path]) -> bool:
     """Whether the code is that of the last commit, but for the files and folders ``left_out``."""
     if trial.code is None or trial.code.large_files:
         return False
-    committed = replace(trial.code, snapshot=None)
+    commit_alone = replace(trial.code, snapshot=None)
     return trial.code.snapshot is None or (
-        code_without(trial.code, left_out).tree == code_without(committed, left_out).tree
+        code_without(trial.code, left_out).tree == code_without(commit_alone, left_out).tree
     )
 
 

@@ -42,10 +42,10 @@ class SetUp:
 def _untracked(folder: Path) -> dict[str, _Mark]:
     """Return all files that git doesn't track, ignored ones too."""
     # A repository inside is named as a folder.
-    listed = Repository(folder).get("ls-files", "--others", "-z")
-    found: dict[str, _Mark] = {}
-    for name in filter(None, listed.split("\0")):
+    listing = Repository(folder).get("ls-files", "--others", "-z")
+    marks: dict[str, _Mark] = {}
+    for name in filter(None, listing.split("\0")):
         with suppress(FileNotFoundError):
             status = os.lstat(folder / name)
-            found[name] = (status.st_size, status.st_mtime_ns, status.st_ino)
-    return found
+            marks[name] = (status.st_size, status.st_mtime_ns, status.st_ino)
+    return marks

@@ -123,26 +123,26 @@ class ShadowIndex:
             environment={"GIT_OPTIONAL_LOCKS": "1"},  # whet's own index may be refreshed
         )  # fmt: skip
         listing = _succeeded(answer, "status")
-        written: list[str] = []
+        writes: list[str] = []
         unknown: list[str] = []
-        gone: list[str] = []
+        deletions: list[str] = []
         ignore_files: list[str] = []
         for entry in listing.split("\0")[:-1]:
             state, path = entry[1], entry[3:]
             if state == "?":
                 unknown.append(path)
             elif state == "D":
-                gone.append(path)
+                deletions.append(path)
             elif state == "!":
                 if os.path.basename(path) == ".gitignore":
                     ignore_files.append(path)
             elif state != " ":
-                written.append(path)
+                writes.append(path)
         complaints = os.fsdecode(answer.stderr).splitlines()
         return Changes(
-            written=tuple(written),
+            written=tuple(writes),
             unknown=tuple(unknown),
-            gone=tuple(gone),
+            gone=tuple(deletions),
             ignore_files=tuple(ignore_files),
             unreadable=tuple(line for line in complaints if line.startswith("warning: could not")),
         )
@@ -172,8 +172,8 @@ class ShadowIndex:
         how = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
         answer = self.ask(*how, stdin=names)
         _succeeded(answer, how[0])
-        said = os.fsdecode(answer.stderr).split("\n")
-        return [line.removeprefix(_REFUSED) for line in said if line.startswith(_REFUSED)]
+        complaints = os.fsdecode(answer.stderr).split("\n")
+        return [line.removeprefix(_REFUSED) for line in complaints if line.startswith(_REFUSED)]
 
     def add_submodules(self, commits: Mapping[str, str]) -> None:
         """Put submodules that aren't checked out into the index: path to commit."""
@@ -204,10 +204,10 @@ class ShadowIndex:
         if not missing:
             return
         how = ("pack-objects", "--stdout", "-q")
-        packed = self.ask(*how, stdin="".join(f"{each}\n" for each in missing).encode())
-        _succeeded(packed, how[0])
+        pack = self.ask(*how, stdin="".join(f"{each}\n" for each in missing).encode())
+        _succeeded(pack, how[0])
         # Loose ones: what is there already is left, and one folder serves all repositories.
-        self.get("unpack-objects", "-q", stdin=packed.stdout, environment={VARIABLE: ""})
+        self.get("unpack-objects", "-q", stdin=pack.stdout, environment={VARIABLE: ""})
 
     def trailer(self) -> str:
         """Return the end of the index file, its checksum: equal trailers, equal indexes."""
@@ -296,5 +296,5 @@ def _zero_ended(paths: Iterable[str]) -> bytes:
 
 
 def _assignment(name: str, value: str) -> str:
-    quoted = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'{name} = "{quoted}"'
+    literal = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'{name} = "{literal}"'

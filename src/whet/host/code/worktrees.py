@@ -61,8 +61,8 @@ class Worktrees:
     @cached_property
     def git_folder(self) -> str:
         """Git's own folder of the repository, which all its working trees share; a real path."""
-        shared = ("rev-parse", "--path-format=absolute", "--git-common-dir")
-        return os.path.realpath(self.repository.get(*shared))
+        question = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return os.path.realpath(self.repository.get(*question))
 
     def checkout(self, revision: str, state: str = "") -> Path:
         """Return a folder that holds ``revision`` and nothing else, until it is given back.
@@ -256,5 +256,5 @@ class Worktrees:
 
 
 def _is_full(folder: Path) -> bool:
-    left = os.statvfs(folder)
-    return left.f_bavail * left.f_frsize < _LEAST_BYTES or (left.f_files > 0 and not left.f_favail)
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize < _LEAST_BYTES or (room.f_files > 0 and not room.f_favail)

@@ -65,8 +65,8 @@ class Claims:
 
 def _is_there(lock: int, file: Path) -> bool:
     try:
-        found = file.stat()
+        at_path = file.stat()
     except FileNotFoundError:
         return False
-    held = os.fstat(lock)
-    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+    of_lock = os.fstat(lock)
+    return (at_path.st_dev, at_path.st_ino) == (of_lock.st_dev, of_lock.st_ino)

@@ -104,8 +104,8 @@ def whole_seconds_ns(changed_ns: int) -> int:
 def wait_until_settled(seen: "Iterable[os.stat_result]") -> None:
     """Wait until a change from now on gives a file another time, but no longer than `SLACK_NS`."""
     until_ns = time.monotonic_ns() + SLACK_NS
-    for found in seen:
-        while unsettled_ns(found.st_ctime_ns, found.st_dev):
+    for state in seen:
+        while unsettled_ns(state.st_ctime_ns, state.st_dev):
             left_ns = until_ns - time.monotonic_ns()
             if left_ns <= 0:
                 return
@@ -197,12 +197,12 @@ def _mount_of(device: int) -> "tuple[str, Clock]":
 
 def _mounted() -> "dict[int, tuple[str, Clock]]":
     release = os.uname().release
-    found: dict[int, tuple[str, Clock]] = {}
+    mounts: dict[int, tuple[str, Clock]] = {}
     for line in _lines():
         major, _, minor = line.split(b" ", 3)[2].partition(b":")
         kind = line.partition(b" - ")[2].split(b" ")[0].decode()
-        found[os.makedev(int(major), int(minor))] = kind, clock_of(kind, release)
-    return found
+        mounts[os.makedev(int(major), int(minor))] = kind, clock_of(kind, release)
+    return mounts
 
 
 def _lines() -> "list[bytes]":

@@ -161,15 +161,15 @@ def remove_tree(top: Path) -> None:
     except NotADirectoryError:
         os.unlink(top)
         return
-    moved = 0
+    number = 0
     while folders := empty_of_files(top):
         for name in folders:
             folder = top / name
             _allow(folder)
             for inner in empty_of_files(folder):
                 _allow(folder / inner)  # its `..` changes, which needs the right to write it
-                os.rename(folder / inner, top / f".whet-{moved}-{os.urandom(3).hex()}")
-                moved += 1
+                os.rename(folder / inner, top / f".whet-{number}-{os.urandom(3).hex()}")
+                number += 1
             os.rmdir(folder)
     os.rmdir(top)
 

@@ -32,10 +32,10 @@ NO_LINK: "Mark" = (0, "")
 def of_file(path: str) -> "Mark":
     """Return the mark of what a path leads to, links followed."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0)
-    return _of_stat(found)
+    return _of_stat(status)
 
 
 def _stat(path: str) -> os.stat_result | None:
@@ -57,12 +57,12 @@ def _of_stat(found: os.stat_result) -> "Mark":
 def of_link(path: str) -> "Mark":
     """Return the mark of a path itself, a link not followed."""
     try:
-        found = os.lstat(path)
-        if found.st_mode & _KIND_BITS == _LINK:
+        status = os.lstat(path)
+        if status.st_mode & _KIND_BITS == _LINK:
             return (0, os.readlink(path))
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0)
-    return _of_stat(found)
+    return _of_stat(status)
 
 
 def of_kind(path: str) -> "Mark":
@@ -90,24 +90,24 @@ def is_of_nothing(mark: "Mark") -> bool:
 
 def sure(mark: "Mark") -> "Mark":
     """Return a mark that was just taken, if a later change would show."""
-    changed, device = mark[0], mark[-1]
-    if not isinstance(changed, int) or not isinstance(device, int) or changed <= 0:
+    moment, device = mark[0], mark[-1]
+    if not isinstance(moment, int) or not isinstance(device, int) or moment <= 0:
         return mark
-    return UNSURE if unsettled_ns(changed, device) else mark
+    return UNSURE if unsettled_ns(moment, device) else mark
 
 
 def listing(path: str) -> "Listing":
     """Return what a folder holds, in the order in which a program gets it."""
     try:
         # First: what changes meanwhile then shows as a change.
-        found = os.stat(path)
+        status = os.stat(path)
         with os.scandir(path) as entries:
             names = tuple(f"{_kind(entry)}{entry.name}" for entry in entries)
     except (OSError, ValueError) as error:
         return (-1, getattr(error, "errno", 0) or 0, 0, ())
-    changed = found.st_ctime_ns  # the other one can be set back, as `tar` and `rsync` do
-    is_young = unsettled_ns(changed, found.st_dev) > 0
-    return (0 if is_young else changed, found.st_ino, found.st_dev, names)
+    moment = status.st_ctime_ns  # the other one can be set back, as `tar` and `rsync` do
+    is_young = unsettled_ns(moment, status.st_dev) > 0
+    return (0 if is_young else moment, status.st_ino, status.st_dev, names)
 
 
 def _kind(entry: "os.DirEntry[str]") -> str:
@@ -156,16 +156,16 @@ def first_other(
 def _other_link(links: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
     for path, mark in links.items():
         try:
-            found = os.lstat(path)
+            status = os.lstat(path)
         except (OSError, ValueError):
             if mark != of_link(path):
                 return path
             continue
-        if found.st_mode & _KIND_BITS == _LINK:
+        if status.st_mode & _KIND_BITS == _LINK:
             if mark != of_link(path):
                 return path
-        elif mark in (NO_LINK, _of_stat(found)):
-            seen[path] = found
+        elif mark in (NO_LINK, _of_stat(status)):
+            seen[path] = status
         else:
             return path
     return ""
@@ -173,15 +173,15 @@ def _other_link(links: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") 
 
 def _other_file(files: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") -> str:
     for path, mark in files.items():
-        found = seen.get(path)
+        status = seen.get(path)
         try:
-            if found is None:
-                found = seen[path] = os.stat(path)
+            if status is None:
+                status = seen[path] = os.stat(path)
         except (OSError, ValueError):
             if mark != of_file(path):
                 return path
         else:
-            now = (0, found.st_mode & _KIND_BITS) if is_of_kind(mark) else _of_stat(found)
+            now = (0, status.st_mode & _KIND_BITS) if is_of_kind(mark) else _of_stat(status)
             if mark != now:
                 return path
     return ""

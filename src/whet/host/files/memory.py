@@ -39,12 +39,12 @@ def memory_left(proc: str = "/proc", groups: str = _GROUPS) -> MemoryLeft:
     fields = read_fields(f"{proc}/meminfo")
     total, available = fields.get("MemTotal:", 0) << 10, fields.get("MemAvailable:", 0) << 10
     for folder, (limit_name, used_name, free_name, _) in _groups(proc, groups):
-        limit, used = read_number(f"{folder}/{limit_name}"), read_number(f"{folder}/{used_name}")
-        if limit is None or used is None:
+        limit, usage = read_number(f"{folder}/{limit_name}"), read_number(f"{folder}/{used_name}")
+        if limit is None or usage is None:
             continue
         # Pages of files that nobody uses are given back when they are needed.
         idle = read_fields(f"{folder}/memory.stat").get(free_name, 0)
-        total, available = min(total, limit), min(available, max(limit - used + idle, 0))
+        total, available = min(total, limit), min(available, max(limit - usage + idle, 0))
     return MemoryLeft(total_bytes=total, available_bytes=available)
 
 
@@ -54,16 +54,16 @@ class FullGroups:
     def __init__(self, proc: str = "/proc", groups: str = _GROUPS) -> None:
         """Count what it has ended so far; the arguments are those of `memory_left`."""
         self._proc, self._root = proc, groups
-        self._ended = {folder: ended for folder, ended, _ in self._look()}
+        self._ended = {folder: kills for folder, kills, _ in self._look()}
 
     def news(self) -> int | None:
         """Return the limit of a group that was full since the last call, in bytes; None: none was."""
-        found: int | None = None
-        for folder, ended, limit in self._look():
-            if ended > self._ended.get(folder, ended):
-                found = limit if found is None else min(found, limit)
-            self._ended[folder] = ended
-        return found
+        least: int | None = None
+        for folder, kills, limit in self._look():
+            if kills > self._ended.get(folder, kills):
+                least = limit if least is None else min(least, limit)
+            self._ended[folder] = kills
+        return least
 
     def _look(self) -> Iterator[tuple[str, int, int]]:
         for folder, (limit_name, _, _, events_name) in _groups(self._proc, self._root):
@@ -74,7 +74,7 @@ class FullGroups:
 
 def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str, str]]]:
     """Return the folders of the control groups that this process is in, and their file names."""
-    found: list[tuple[str, tuple[str, str, str, str]]] = []
+    rows: list[tuple[str, tuple[str, str, str, str]]] = []
     for line in read_words(f"{proc}/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -84,7 +84,7 @@ def _groups(proc: str, groups: str) -> list[tuple[str, tuple[str, str, str, str]
         else:
             continue
         while len(path) > 1:  # a group has what the groups around it leave it
-            found.append((root + path, names))
+            rows.append((root + path, names))
             path = os.path.dirname(path)
-        found.append((root, names))
-    return found
+        rows.append((root, names))
+    return rows

@@ -39,7 +39,7 @@ def facts_on(tid: int, path: str, *, looks_beside: bool) -> PathFacts | None:
     except OSError:
         return None
     # Of a folder that may not be entered nothing behind it is known either.
-    found = file_system_of(existing, seen_by=tid, root=root)
+    system = file_system_of(existing, seen_by=tid, root=root)
     near = _near(root, existing, path) if looks_beside and existing != path else ()
     facts = PathFacts(
         existing=existing,
@@ -49,13 +49,13 @@ def facts_on(tid: int, path: str, *, looks_beside: bool) -> PathFacts | None:
         user=_user_of(tid),
         near=near,
     )
-    if found is None:
+    if system is None:
         return facts
     return PathFacts(
         existing=existing, owner=facts.owner, group=facts.group, mode=facts.mode, user=facts.user,
-        near=near, file_system=found.kind, mount_point=found.point,
-        is_read_only=found.is_read_only, total_bytes=found.total_bytes,
-        free_bytes=found.free_bytes, free_files=found.free_files,
+        near=near, file_system=system.kind, mount_point=system.point,
+        is_read_only=system.is_read_only, total_bytes=system.total_bytes,
+        free_bytes=system.free_bytes, free_files=system.free_files,
     )  # fmt: skip
 
 
@@ -100,8 +100,8 @@ def _near(root: str, existing: str, path: str) -> tuple[str, ...]:
             if len(names) >= _MOST_NAMES:
                 break
     lowered = {name.lower(): name for name in sorted(names)}
-    found = difflib.get_close_matches(missing.lower(), lowered, n=_MOST_NEAR, cutoff=0.7)
-    return tuple(lowered[name] for name in found if _is_alike(missing.lower(), name))
+    matches = difflib.get_close_matches(missing.lower(), lowered, n=_MOST_NEAR, cutoff=0.7)
+    return tuple(lowered[name] for name in matches if _is_alike(missing.lower(), name))
 
 
 def _is_alike(missing: str, name: str) -> bool:
@@ -122,8 +122,8 @@ def _root_of(tid: int) -> str:
 
 def _user_of(tid: int) -> str:
     with suppress(OSError, IndexError, ValueError):
-        told = Path(f"/proc/{tid}/status").read_text(errors="replace")
-        return _user(int(told.partition("\nUid:")[2].split()[1]))
+        status = Path(f"/proc/{tid}/status").read_text(errors="replace")
+        return _user(int(status.partition("\nUid:")[2].split()[1]))
     return ""
 
 

@@ -74,9 +74,9 @@ def _of_system(error: OSError) -> WhetError | None:
     if error.filename is None:
         return None
     path = Path(os.fsdecode(error.filename))
-    told = storage_error(error, path)
-    if isinstance(told, WhetError):
-        return told
+    problem = storage_error(error, path)
+    if isinstance(problem, WhetError):
+        return problem
     return _of_own(path) if error.errno == errno.ENOENT else None
 
 
@@ -122,10 +122,10 @@ def _no_processes(what: str) -> WhetError:
 
 def _limits(*limits: tuple[str, int, int]) -> str:
     """Return limits in words, as the shell counts them; empty if there are none."""
-    found = ((letter, resource.getrlimit(number)[0], unit) for letter, number, unit in limits)
+    rows = ((letter, resource.getrlimit(number)[0], unit) for letter, number, unit in limits)
     words = [
         f"`ulimit {letter}` is {soft // unit}"
-        for letter, soft, unit in found
+        for letter, soft, unit in rows
         if soft != resource.RLIM_INFINITY
     ]
     return f" ({', '.join(words)})" if words else ""

@@ -63,6 +63,6 @@ def _read(path: Path) -> bytes:
 
 def _is_cut_off(path: Path) -> bool:
     """Whether a power cut took the content of a key of the user's own: it would seal nothing."""
-    found = path.lstat()
-    is_own = found.st_uid == os.geteuid() and not found.st_mode & 0o077
-    return is_own and stat.S_ISREG(found.st_mode) and found.st_size < _BYTES
+    status = path.lstat()
+    is_own = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+    return is_own and stat.S_ISREG(status.st_mode) and status.st_size < _BYTES

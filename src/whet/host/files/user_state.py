@@ -53,9 +53,9 @@ def is_private(
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    named, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
-    if os.path.isabs(named):  # a relative one is to be ignored, says the specification
-        yield Path(named, "whet")
+    folder, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
+    if os.path.isabs(folder):  # a relative one is to be ignored, says the specification
+        yield Path(folder, "whet")
     elif os.path.isabs(home) and os.path.isdir(home):
         yield Path(home, ".local", "state", "whet")
     runtime = environment.get("XDG_RUNTIME_DIR", "")

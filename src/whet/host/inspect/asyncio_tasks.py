@@ -38,12 +38,12 @@ def parse_tasks(told: str) -> Iterator[TaskStack]:
     for start, end in zip(starts, ends, strict=False):
         part = told[start.end() : end]
         has_died, words = start[1] == "died", unescaped(start[4])
-        shared = [each.split("\v") for each in unescaped(start[5] or "").split("\v\v") if each]
+        common = [each.split("\v") for each in unescaped(start[5] or "").split("\v\v") if each]
         yield TaskStack(
             name=unescaped(start[2]),
             loop=bounded(start[3]),
             awaits="" if has_died else words,
             frames=parse_report(part),
             died=words if has_died else "",
-            shares=tuple((each[0], each[-1]) for each in shared),
+            shares=tuple((each[0], each[-1]) for each in common),
         )

@@ -204,18 +204,18 @@ class CallGroups:
     def calls(self) -> SystemCalls:
         """Return all of it as values."""
         waits = sorted(self._waits.values(), key=lambda each: (-each.is_under_way, -each.seconds))
-        told = [
+        failures = [
             each
             for each in self._failures.values()
             if not self.is_usual(each.call, each.error, each.path, each.frames)
         ]
-        counted = sum(each.count for each in self._failures.values())
+        total = sum(each.count for each in self._failures.values())
         return SystemCalls(
             seen=self.seen,
             failed=self.failed,
-            usual=self.usual + counted - sum(each.count for each in told),
+            usual=self.usual + total - sum(each.count for each in failures),
             processes=self.processes,
-            failures=tuple(map(self._failed, told)),
+            failures=tuple(map(self._failed, failures)),
             waits=tuple(_long(each) for each in waits[:_MOST_WAITS]),
             files=tuple(
                 FileUse(path=path, is_read=bool(reads), is_written=bool(writes), count=count)
@@ -229,7 +229,7 @@ class CallGroups:
         )
 
     def _failed(self, group: FailedGroup) -> FailedCall:
-        ended = group.process.ended_at
+        end = group.process.ended_at
         return FailedCall(
             call=group.call,
             error=group.error,
@@ -241,7 +241,7 @@ class CallGroups:
             count=group.count,
             order=group.order,
             seconds=group.at - self.began,
-            before_end_seconds=None if ended is None else max(0.0, ended - group.at),
+            before_end_seconds=None if end is None else max(0.0, end - group.at),
             frames=group.frames,
             started_by=() if group.frames else group.process.started_by,
             facts=group.facts,

@@ -48,12 +48,12 @@ def _talk(line: socket.socket) -> None:
         ready, _, _ = select.select(reading, [], [])
         if line in ready:
             try:
-                said = line.recv(_PIECE_BYTES)
+                piece = line.recv(_PIECE_BYTES)
             except ConnectionResetError:  # it was killed
                 return
-            if not said:
+            if not piece:
                 return
-            os.write(_STDOUT, said)
+            os.write(_STDOUT, piece)
         if _STDIN in ready:
             typed = os.read(_STDIN, _PIECE_BYTES)
             if not typed:

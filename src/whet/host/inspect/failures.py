@@ -31,11 +31,11 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
     A line that was cut, as by a kill, is left out.
     """
     failures: list[JsonObject] = []
-    left = _MOST_BYTES
+    budget = _MOST_BYTES
     for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
         with suppress(OSError):
-            data = path.read_bytes()[:left]
-            left -= len(data)
+            data = path.read_bytes()[:budget]
+            budget -= len(data)
             for line in data.splitlines():
                 with suppress(MalformedRecordError):
                     failures.append(as_record(decoded(line), "failure"))
@@ -43,14 +43,14 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
     if not failures:
         return ()
     sources = _sources([path for failure in failures for path in _paths(failure)])
-    kept = {"failures": failures, "sources": sources}
-    data = json.dumps(kept, separators=(",", ":")).encode("ascii")
+    detail = {"failures": failures, "sources": sources}
+    data = json.dumps(detail, separators=(",", ":")).encode("ascii")
     return (Evidence(kind=FAILURES, detail={"failures": len(failures)}, data=data),)
 
 
 def _crashes(agent_folder: Path) -> list[JsonObject]:
     """Return what `faulthandler` wrote when a signal ended a process, as failures without values."""
-    found: list[JsonObject] = []
+    crashes: list[JsonObject] = []
     for path, what, frames in crashes_in(agent_folder):
         error = {
             "type": what,
@@ -63,24 +63,24 @@ def _crashes(agent_folder: Path) -> list[JsonObject]:
             ],
         }
         pid = process_of(path)
-        found.append({"pid": pid, "rank": None, "where": "main", "thread": "", "error": error})
-    return found
+        crashes.append({"pid": pid, "rank": None, "where": "main", "thread": "", "error": error})
+    return crashes
 
 
 def _paths(data: JsonObject) -> list[str]:
     """Return the files of an error's frames, and of those that it came from."""
-    found: list[str] = []
+    paths: list[str] = []
     todo: list[object] = [data.get("error")]
     while todo:
         error = todo.pop()
         if error is None:
             continue
         with suppress(MalformedRecordError):
-            raised = as_record(error, "error")
-            found += [text(frame, "path") for frame in records(raised, "frames")]
-            todo.append(raised.get("earlier"))
-            todo += records(raised, "members") if "members" in raised else ()
-    return found + _class_paths(data)
+            exception = as_record(error, "error")
+            paths += [text(frame, "path") for frame in records(exception, "frames")]
+            todo.append(exception.get("earlier"))
+            todo += records(exception, "members") if "members" in exception else ()
+    return paths + _class_paths(data)
 
 
 def _class_paths(data: JsonObject) -> list[str]:

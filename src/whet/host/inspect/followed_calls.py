@@ -93,17 +93,17 @@ _QUIET_REQUESTS = (0x5401, 0x5451, 0x5421)  # TCGETS, FIOCLEX, FIONBIO
 
 def followed() -> "dict[str, Places]":
     """Return the calls of this machine by name."""
-    found: dict[str, Places] = {}
+    table: dict[str, Places] = {}
     for name, (number, *places) in faultable().items():
         if name not in _LEFT_OUT:
             second = _SECOND.get(name, (-1, -1))
-            found[name] = (number, *_places(name, *places), *second)
+            table[name] = (number, *_places(name, *places), *second)
     column = {"x86_64": 1, "aarch64": 2}[machine()]
     for line in _TABLE.split("\n"):
         words = line.split()
         if words and int(words[column]) >= 0:
-            found[words[0]] = (int(words[column]), int(words[3]), -1, -1, -1, -1)
-    return found
+            table[words[0]] = (int(words[column]), int(words[3]), -1, -1, -1, -1)
+    return table
 
 
 def _places(name: str, descriptor: int, folder: int, path: int) -> "tuple[int, int, int]":

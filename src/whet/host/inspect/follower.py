@@ -150,8 +150,8 @@ class Follower:
             OSError: if the system refuses it, or it is gone.
         """
         process = self._process(pid, is_program=True)
-        seen: set[int] = set()
-        while more := {int(name) for name in os.listdir(f"/proc/{pid}/task")} - seen:
+        threads: set[int] = set()
+        while more := {int(name) for name in os.listdir(f"/proc/{pid}/task")} - threads:
             for tid in sorted(more):
                 try:
                     self._tracer.seize(tid)
@@ -163,13 +163,13 @@ class Follower:
                     raise
                 self._threads[tid] = _Thread(tid, process)
                 self._tracer.interrupt(tid)
-            seen |= more
+            threads |= more
 
     def follow(self) -> None:
         """Follow until nothing is left to follow."""
         wait, is_filtered = self._tracer.wait, self._is_filtered
-        while (told := wait()) is not None:
-            tid, status = told
+        while (event := wait()) is not None:
+            tid, status = event
             if not (is_filtered and self._passes(tid, status)):
                 self._heed(tid, status)
 
@@ -203,8 +203,8 @@ class Follower:
         for tid in tuple(self._threads):
             if self._tracer.detach(tid) or not self._tracer.interrupt(tid):
                 del self._threads[tid]
-        while self._threads and (told := self._tracer.wait()) is not None:
-            tid, status = told
+        while self._threads and (event := self._tracer.wait()) is not None:
+            tid, status = event
             stop = stop_of(status)
             number = 0 if stop is None or stop[1] or stop[0] == CALL_STOP else stop[0]
             if stop is not None and tid not in self._threads:
@@ -347,12 +347,12 @@ class Follower:
 
     def _ended(self, thread: _Thread, number: int, value: int) -> None:
         thread.is_in_call = False
-        known = self._table.get(number)
-        if known is None or not thread.process.is_program or thread.tid in self._stacks.writing:
+        call = self._table.get(number)
+        if call is None or not thread.process.is_program or thread.tid in self._stacks.writing:
             self._go_on(thread)
             return
         self.groups.seen += 1
-        name, places = known
+        name, places = call
         is_held = False
         if -_MOST_ERROR <= value < 0:
             is_held = self._fails(thread, name, places, -value)
@@ -416,7 +416,7 @@ class Follower:
         if not error or (error in _AGAIN and name not in _LACKS_PROCESSES):
             self.groups.usual += 1
             return False
-        path, given = self._target(thread.tid, name, places, arguments)
+        path, argument = self._target(thread.tid, name, places, arguments)
         if self._is_own(places, arguments, path):
             self.groups.failed -= 1
             return False
@@ -426,7 +426,7 @@ class Follower:
         group = self.groups.failure(thread.process, name, error, path)
         if group is None:
             return False
-        group.given = given
+        group.given = argument
         group.detail = detail_of(name, arguments)
         is_wanted = self.groups.wants_stack(group)
         if is_wanted or error == "ENOSPC":
@@ -465,10 +465,10 @@ class Follower:
         return self._stacks.ask(process.pid, thread.tid, put, may_be_read=not is_copy)
 
     def _waited(self, tid: int, number: int, arguments: tuple[int, ...]) -> tuple[str, str]:
-        known = self._table.get(number)
-        if known is None:
+        call = self._table.get(number)
+        if call is None:
             return _UNFOLLOWED.get(number, f"system call {number}"), ""
-        name, places = known
+        name, places = call
         if name == "poll":
             return name, polled(self._memory, tid, arguments)
         return name, self._target(tid, name, places, arguments)[0]
@@ -521,8 +521,8 @@ def _is_of_system(path: str) -> bool:
 def _leader_of(tid: int) -> int:
     """Return the process of a thread."""
     with suppress(OSError, ValueError, IndexError):
-        told = Path(f"/proc/{tid}/status").read_bytes()
-        return int(told.partition(b"\nTgid:")[2].split()[0])
+        status = Path(f"/proc/{tid}/status").read_bytes()
+        return int(status.partition(b"\nTgid:")[2].split()[0])
     return tid
 
 

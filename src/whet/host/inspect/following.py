@@ -85,8 +85,8 @@ class Following:
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the observed calls."""
         calls = self._follower.groups.calls()
-        left = sorted(self._sieve.telling(calls.failures), key=lambda each: each.order)
-        calls = replace(calls, failures=tuple(left[-_MOST_KEPT:]))
+        failures = sorted(self._sieve.telling(calls.failures), key=lambda each: each.order)
+        calls = replace(calls, failures=tuple(failures[-_MOST_KEPT:]))
         detail = {"seen": calls.seen, "failed": calls.failed, "usual": calls.usual}
         data = json.dumps(calls.to_json()).encode()
         return (Evidence(kind=SYSTEM_CALLS, detail=detail, data=data),)

@@ -118,21 +118,21 @@ class HeldStacks:
         if report is None:
             return 0
         if report.put is not None:
-            told = os.pread(report.descriptor, _MOST_BYTES, report.begin)
-            report.put(parse_report(told.decode("ascii", "replace")))
+            text = os.pread(report.descriptor, _MOST_BYTES, report.begin)
+            report.put(parse_report(text.decode("ascii", "replace")))
         report.asker, report.put = 0, None
         if not report.waiting:
             return 0
-        pid, waiting, put = report.waiting.popleft()
-        self._begin(report, pid, waiting, put)
+        pid, waiting, receiver = report.waiting.popleft()
+        self._begin(report, pid, waiting, receiver)
         return waiting
 
     def gone(self, tid: int) -> int:
         """Note the end of a thread; return another that has been held and may continue; or 0."""
         for report in self._by_file.values():
             if report.waiting:
-                kept = [each for each in report.waiting if each[1] != tid]
-                report.waiting = deque(kept)
+                others = [each for each in report.waiting if each[1] != tid]
+                report.waiting = deque(others)
         return self.finished(tid)
 
     def close(self) -> None:
@@ -151,9 +151,9 @@ class HeldStacks:
 
     def _report_of(self, pid: int) -> Report | None:
         """Return the report that a process holds open; a forked one shares its parent's."""
-        known = self._by_pid.get(pid)
-        if known is not None or self._here is None:
-            return known
+        report = self._by_pid.get(pid)
+        if report is not None or self._here is None:
+            return report
         with suppress(OSError):
             # It is high up: see `whet_agent`.
             for name in sorted(os.listdir(f"/proc/{pid}/fd"), key=int, reverse=True):

@@ -33,18 +33,18 @@ class Present:
 
 def read_pythons(agent_folder: Path) -> Evidence:
     """Return the Pythons of a trial as one observation."""
-    told: list[dict[str, object]] = []
-    ended: list[list[str]] = []
+    pythons: list[dict[str, object]] = []
+    ends: list[list[str]] = []
     for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
-        found = _record(_told_by(path))
-        ended += found.pop("ended")
-        if found not in told:
-            told.append(found)
+        data = _record(_told_by(path))
+        ends += data.pop("ended")
+        if data not in pythons:
+            pythons.append(data)
     last = [
         {"pid": int(pid), "code": int(code), "name": name_of(int(pid), agent_folder)}
-        for pid, code in ended
+        for pid, code in ends
     ]
-    return Evidence(kind=PYTHONS, detail={"pythons": told, "ended": last})
+    return Evidence(kind=PYTHONS, detail={"pythons": pythons, "ended": last})
 
 
 def name_of(pid: int, agent_folder: Path) -> str:
@@ -59,9 +59,9 @@ def ended_in(evidence: Sequence[Evidence]) -> tuple[ProcessEnd, ...]:
     """Return the processes that ended badly, in the order of the reports."""
     return tuple(
         ProcessEnd(pid=integer(each, "pid"), name=text(each, "name"), code=integer(each, "code"))
-        for known in evidence
-        if known.kind == PYTHONS
-        for each in records(known.detail, "ended")
+        for evidence_of_pythons in evidence
+        if evidence_of_pythons.kind == PYTHONS
+        for each in records(evidence_of_pythons.detail, "ended")
     )
 
 
@@ -69,30 +69,30 @@ def pythons_in(evidence: Sequence[Evidence]) -> tuple[Present, ...]:
     """Return the Pythons that reported themselves."""
     return tuple(
         Present(
-            executable=text(told, "executable"),
-            version=text(told, "version"),
-            files=texts(told, "files"),
+            executable=text(record, "executable"),
+            version=text(record, "version"),
+            files=texts(record, "files"),
         )
         for each in evidence
         if each.kind == PYTHONS
-        for told in records(each.detail, "pythons")
-        if text(told, "executable")
+        for record in records(each.detail, "pythons")
+        if text(record, "executable")
     )
 
 
 def _record(data: bytes) -> dict[str, Any]:
     executable = version = ""
     files: dict[str, None] = {}
-    ended: list[list[str]] = []
+    ends: list[list[str]] = []
     for kind, *parts in _records(data):
         if kind == "python" and len(parts) > 1:
             executable, version = parts[:2]
         elif kind == "files":
-            found = map(os.path.realpath, filter(_is_of_user, parts))
-            files.update(dict.fromkeys(found))
+            own_files = map(os.path.realpath, filter(_is_of_user, parts))
+            files.update(dict.fromkeys(own_files))
         elif kind == "ended" and len(parts) > 1:
-            ended.append(parts[:2])
-    return {"executable": executable, "version": version, "files": list(files), "ended": ended}
+            ends.append(parts[:2])
+    return {"executable": executable, "version": version, "files": list(files), "ended": ends}
 
 
 def _records(data: bytes) -> Iterator[list[str]]:

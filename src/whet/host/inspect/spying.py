@@ -138,9 +138,9 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
         if threads:
             process = replace(process, engine="py-spy", threads=threads)
             return _with_waits(process, agent_folder)
-        answered = all_threads(facts.pid, agent_folder)
-        if answered:
-            process = replace(process, engine="agent", threads=answered)
+        answers = all_threads(facts.pid, agent_folder)
+        if answers:
+            process = replace(process, engine="agent", threads=answers)
             return _with_waits(process, agent_folder)
     else:
         threads, complaint = _gdb(facts) if native else ((), "")
@@ -235,12 +235,12 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
         answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
     except (ToolMissingError, OSError, TimeoutExpired) as error:
         return [], f"py-spy: {error}"
-    said = answer.stderr.decode("utf-8", "replace")
+    complaint = answer.stderr.decode("utf-8", "replace")
     if answer.exit_code:
-        first_line = said.strip().partition("\n")[0]
-        return [], FORBIDDEN if _FORBIDDEN.search(said) else f"py-spy: {first_line}"
+        first_line = complaint.strip().partition("\n")[0]
+        return [], FORBIDDEN if _FORBIDDEN.search(complaint) else f"py-spy: {first_line}"
     try:
-        found = [
+        threads = [
             ThreadStack(
                 number=optional_integer(thread, "os_thread_id") or 0,
                 name=optional_text(thread, "thread_name") or "",
@@ -252,7 +252,7 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
         ]
     except MalformedRecordError as error:
         return [], f"py-spy: {error}"
-    return found, "" if found else "py-spy: it has no Python threads (yet, or any longer)"
+    return threads, "" if threads else "py-spy: it has no Python threads (yet, or any longer)"
 
 
 def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:
@@ -265,13 +265,13 @@ def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:
         answer = call_tool(command, timeout_seconds=_TOOL_SECONDS)
     except (ToolMissingError, OSError, TimeoutExpired) as error:
         return (), f"gdb: {error}"
-    told = answer.stdout.decode("utf-8", "replace")
-    threads = parse_gdb(told)
+    report = answer.stdout.decode("utf-8", "replace")
+    threads = parse_gdb(report)
     threads = tuple(sorted(threads, key=lambda thread: thread.number != facts.pid))
     if threads:
         return threads, ""
-    said = answer.stderr.decode("utf-8", "replace")
-    return (), FORBIDDEN if _FORBIDDEN.search(said) else f"gdb: {answer.complaint}"
+    complaint = answer.stderr.decode("utf-8", "replace")
+    return (), FORBIDDEN if _FORBIDDEN.search(complaint) else f"gdb: {answer.complaint}"
 
 
 _GDB = ("gdb", "-nx", "-q", "-batch", "-ex", "set pagination off", "-ex", "thread apply all bt")
@@ -319,13 +319,13 @@ def parse_gdb(told: str) -> tuple[ThreadStack, ...]:
         part = told[start.end() : end]
         frames = [
             Frame(
-                path=found[2] or "",
-                line=bounded(found[3] or "0"),
-                function=found[1],
-                in_user_code=bool(found[3])
-                and not (found[2] or "").startswith(("/usr", "./", "../")),
+                path=match[2] or "",
+                line=bounded(match[3] or "0"),
+                function=match[1],
+                in_user_code=bool(match[3])
+                and not (match[2] or "").startswith(("/usr", "./", "../")),
             )
-            for found in _GDB_FRAME.finditer(part)
+            for match in _GDB_FRAME.finditer(part)
         ]
         name = start[2] or ""
         threads.append(

@@ -86,13 +86,13 @@ def parse_report(report: str) -> tuple[Frame, ...]:
     """Return the frames, innermost last, of what `faulthandler` wrote for one thread."""
     frames = [
         Frame(
-            path=unescaped(found["path"]),
-            line=bounded(found["line"]) if found["line"].isdigit() else 0,
-            function=unescaped(found["function"]),
-            in_user_code=is_user_code(found["path"]),
+            path=unescaped(match["path"]),
+            line=bounded(match["line"]) if match["line"].isdigit() else 0,
+            function=unescaped(match["function"]),
+            in_user_code=is_user_code(match["path"]),
         )
         for line in report.splitlines()
-        if (found := _FRAME.fullmatch(line)) is not None
+        if (match := _FRAME.fullmatch(line)) is not None
     ]
     return _without_agent(tuple(reversed(frames)))
 
@@ -156,9 +156,9 @@ def _threads(report: str, pid: int) -> Iterator[ThreadStack]:
         r"^(?:Current thread|Thread) (0x[0-9a-f]+)[^\n]*\n", report, flags=re.MULTILINE
     )
     for place, frames in enumerate(reversed(parts[2::2])):
-        found = parse_report(frames)
-        if found:
-            yield ThreadStack(number=pid if place == 0 else 0, frames=found)
+        stack = parse_report(frames)
+        if stack:
+            yield ThreadStack(number=pid if place == 0 else 0, frames=stack)
 
 
 def _is_over(answer: bytes) -> bool:
@@ -171,8 +171,8 @@ def crashes_in(agent_folder: Path) -> Iterator[tuple[Path, str, tuple[Frame, ...
     with suppress(OSError):
         for path in sorted(agent_folder.iterdir(), key=lambda path: path.name.zfill(9)):
             if path.name.isdigit():
-                told = path.read_text(encoding="ascii", errors="replace")
-                what, crashed, stack = told.partition(_CRASHED)[2].partition("\n")
+                report = path.read_text(encoding="ascii", errors="replace")
+                what, crashed, stack = report.partition(_CRASHED)[2].partition("\n")
                 if crashed:
                     yield path, what, parse_report(stack)
 
@@ -180,10 +180,10 @@ def crashes_in(agent_folder: Path) -> Iterator[tuple[Path, str, tuple[Frame, ...
 def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
     """Return the first stack that a process has written, innermost last; nothing if it is cut."""
     try:
-        told = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
+        report = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
     except OSError:
         return ()
-    first = "\n".join(itertools.takewhile(lambda line: line, told.splitlines()))
+    first = "\n".join(itertools.takewhile(lambda line: line, report.splitlines()))
     _, *others = re.split(r"^(?:Current thread|Stack) ", first, flags=re.MULTILINE)
     frames = parse_report(others[0]) if others else ()
     return () if others and "  ...\n" in f"{others[0]}\n" else frames
@@ -311,7 +311,7 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
     if program is None:
         note = "no Python stack from before the kill: whet's agent wasn't in the process; install py-spy"
         return Stacks(notes=(note,))
-    taken: list[tuple[Frame, ...]] = []
+    rounds: list[tuple[Frame, ...]] = []
     complaint = ""
     began = time.monotonic()
     for number in range(samples):
@@ -327,11 +327,11 @@ def _spy(pid: int, samples: int = SAMPLES) -> Stacks:
         frames = spied_thread(answer.stdout, pid) if answer.exit_code == 0 else ()
         complaint = "" if frames else answer.complaint
         if frames:
-            taken.append(frames)
+            rounds.append(frames)
         if time.monotonic() - began > _ALL_SECONDS:
             break
-    if taken:
-        return Stacks(samples=tuple(taken))
+    if rounds:
+        return Stacks(samples=tuple(rounds))
     return Stacks(notes=(f"no Python stack from before the kill: py-spy: {complaint}",))
 
 
@@ -347,9 +347,9 @@ def spied_thread(answer: bytes, number: int) -> tuple[Frame, ...]:
 
 def spied_frames(thread: JsonObject) -> tuple[Frame, ...]:
     """Return the frames of a thread as py-spy reports them, innermost last."""
-    found = (_spied(frame) for frame in reversed(records(thread, "frames")))
+    stack = (_spied(frame) for frame in reversed(records(thread, "frames")))
     # From Python 3.13 on the interpreter itself has a frame where it calls an `__init__`.
-    return tuple(frame for frame in found if frame.line or frame.path != frame.function)
+    return tuple(frame for frame in stack if frame.line or frame.path != frame.function)
 
 
 def _spied(frame: JsonObject) -> Frame:

@@ -163,5 +163,5 @@ def polled(memory: Memory, tid: int, arguments: "tuple[int, ...]") -> str:
     count = min(arguments[1], _MOST_POLLED)
     data = memory.part(tid, arguments[0], count * _POLLED.size)
     whole = len(data) - len(data) % _POLLED.size
-    found = [open_file(tid, descriptor) for descriptor, _, _ in _POLLED.iter_unpack(data[:whole])]
-    return ", ".join(filter(None, found)) + (", …" if arguments[1] > count else "")
+    targets = [open_file(tid, descriptor) for descriptor, _, _ in _POLLED.iter_unpack(data[:whole])]
+    return ", ".join(filter(None, targets)) + (", …" if arguments[1] > count else "")

@@ -80,14 +80,14 @@ def faultable() -> "dict[str, tuple[int, int, int, int]]":
     The last three are indices of its arguments; a folder of -1 is the working folder.
     """
     column = {"x86_64": 1, "aarch64": 2}[machine()]
-    found: dict[str, tuple[int, int, int, int]] = {}
+    places: dict[str, tuple[int, int, int, int]] = {}
     for number, (name, _, folder, path, _) in calls().items():
-        found[_NAMES.get(name, name)] = (number, -1, folder, path)
+        places[_NAMES.get(name, name)] = (number, -1, folder, path)
     for line in _TABLE.split("\n"):
         words = line.split()
         if words and int(words[column]) >= 0:
-            found[_NAMES.get(words[0], words[0])] = (int(words[column]), int(words[3]), -1, -1)
-    return found
+            places[_NAMES.get(words[0], words[0])] = (int(words[column]), int(words[3]), -1, -1)
+    return places
 
 
 # Shorter there, or called otherwise by the manual.

@@ -96,16 +96,16 @@ def make_read_only(path: bytes) -> None:
     attributes = struct.pack("=QQQQ", _ATTR_RDONLY, 0, 0, 0)
     call = _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, 32)
     if call < 0:  # Linux before 5.12: the mount itself, and nothing below it
-        kept = os.statvfs(path).f_flag & _KEPT
-        _mount(b"none", path, b"", _BIND | _REMOUNT | _RDONLY | kept, b"")
+        flags = os.statvfs(path).f_flag & _KEPT
+        _mount(b"none", path, b"", _BIND | _REMOUNT | _RDONLY | flags, b"")
 
 
 def make_writable(path: bytes) -> None:
     """Let a mount of this namespace's own be written to, as far as what it shows allows."""
     attributes = struct.pack("=QQQQ", 0, _ATTR_RDONLY, 0, 0)
     if _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, 0, attributes, 32) < 0:
-        kept = os.statvfs(path).f_flag & _KEPT & ~_RDONLY
-        _mount(b"none", path, b"", _BIND | _REMOUNT | kept, b"")
+        flags = os.statvfs(path).f_flag & _KEPT & ~_RDONLY
+        _mount(b"none", path, b"", _BIND | _REMOUNT | flags, b"")
 
 
 def mount_proc() -> None:
@@ -143,8 +143,8 @@ def _unescaped(path: bytes) -> bytes:
 
 
 def _mount(source: bytes, target: bytes, kind: bytes, flags: int, options: bytes) -> None:
-    done = _libc.mount(source, target, kind, ctypes.c_ulong(flags), options)
-    _check(done, b"mount of %s on %s" % (kind or b"a folder", target))
+    status = _libc.mount(source, target, kind, ctypes.c_ulong(flags), options)
+    _check(status, b"mount of %s on %s" % (kind or b"a folder", target))
 
 
 def _check(done: int, what: "str | bytes") -> None:

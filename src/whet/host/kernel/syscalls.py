@@ -152,10 +152,10 @@ def seccomp_number() -> int:
 def calls() -> "dict[int, Call]":
     """Return the watched calls of this machine by number."""
     column = {"x86_64": 1, "aarch64": 2}[machine()]
-    found: dict[int, Call] = {}
+    table: dict[int, Call] = {}
     for line in _TABLE.split("\n"):
         words = line.split()
         if words and int(words[column]) >= 0:
             folder, path, more = map(int, words[4:])
-            found[int(words[column])] = (words[0], words[3], folder, path, more)
-    return found
+            table[int(words[column])] = (words[0], words[3], folder, path, more)
+    return table

@@ -51,7 +51,7 @@ class Around:
 
     def met(self, end: End) -> tuple[LimitMet, ...]:
         """Return which limits the trial met."""
-        return tuple(met for each in self.prepared for met in each.met(end))
+        return tuple(limit for each in self.prepared for limit in each.met(end))
 
     @property
     def notes(self) -> tuple[str, ...]:

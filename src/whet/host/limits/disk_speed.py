@@ -69,21 +69,21 @@ def _limits_of(own: str, version: int) -> list[str]:
 
 
 def _traffic_v1(folder: str) -> tuple[int, int]:
-    read = written = 0
+    input_bytes = output_bytes = 0
     for line in read_words(f"{folder}/blkio.throttle.io_service_bytes").splitlines():
         words = line.split()  # 254:0 Read 4096
-        read += int(words[2]) if words[1:2] == ["Read"] else 0
-        written += int(words[2]) if words[1:2] == ["Write"] else 0
-    return read, written
+        input_bytes += int(words[2]) if words[1:2] == ["Read"] else 0
+        output_bytes += int(words[2]) if words[1:2] == ["Write"] else 0
+    return input_bytes, output_bytes
 
 
 def _traffic_v2(folder: str) -> tuple[int, int]:
-    read = written = 0
+    input_bytes = output_bytes = 0
     for line in read_words(f"{folder}/io.stat").splitlines():
         fields = dict(word.split("=", 1) for word in line.split()[1:] if "=" in word)
-        read += int(fields.get("rbytes", 0))
-        written += int(fields.get("wbytes", 0))
-    return read, written
+        input_bytes += int(fields.get("rbytes", 0))
+        output_bytes += int(fields.get("wbytes", 0))
+    return input_bytes, output_bytes
 
 
 def _disks_of(line: str) -> Iterator[str]:
@@ -100,6 +100,6 @@ def _disks_of(line: str) -> Iterator[str]:
     place = f"{_BLOCK_DEVICES}/{number}"
     if os.path.exists(f"{place}/partition"):  # only a whole disk can be slowed
         place = os.path.dirname(os.path.realpath(place))
-    found = read_words(f"{place}/dev").strip()
-    if found:
-        yield found
+    device = read_words(f"{place}/dev").strip()
+    if device:
+        yield device

@@ -94,11 +94,11 @@ class Injector:
     def _serve(self, connection: socket.socket) -> None:
         try:
             with connection:
-                sent = received(connection)
+                message = received(connection)
         except OSError:
             return  # it is dead
-        if sent is not None:
-            self._before, listener = sent
+        if message is not None:
+            self._before, listener = message
             self._answer_all(listener)
 
     def _answer_all(self, listener: int) -> None:

@@ -34,9 +34,9 @@ def tell_of_felled(
 
 def in_words(memory_bytes: int, noted: Noted, frames: tuple[Frame, ...]) -> str:
     """Return the line; names that the program chose for itself and its files can't steer a terminal."""
-    _, held, pid, name = noted
+    _, size, pid, name = noted
     own = [frame for frame in frames if frame.in_user_code] or list(frames)
     line = f", last Python line {os.path.basename(own[-1].path)}:{own[-1].line}" if own else ""
-    shown = shown_share(held, memory_bytes)
+    share = shown_share(size, memory_bytes)
     who = f"{name or 'a process'} (pid {pid})" if pid else "a process"
-    return visible_line(f"whet: this shell's memory limit killed {who}: {shown}{line}")
+    return visible_line(f"whet: this shell's memory limit killed {who}: {share}{line}")

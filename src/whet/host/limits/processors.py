@@ -18,9 +18,9 @@ def bind_step(count: float) -> Order:
     Trials that run at once take turns, so that they don't share one while others are idle.
     """
     own = sorted(os.sched_getaffinity(0))
-    wanted = min(math.ceil(count), len(own))
-    first = next(_turns) * wanted
-    return ("bind", *(own[(first + index) % len(own)] for index in range(wanted)))
+    number = min(math.ceil(count), len(own))
+    first = next(_turns) * number
+    return ("bind", *(own[(first + index) % len(own)] for index in range(number)))
 
 
 class Affinity:

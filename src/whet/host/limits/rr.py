@@ -29,7 +29,7 @@ def rr_refusal(folder: Path) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         remove_tree(trace)  # a killed whet may have left it
-        tried = call_tool([*CHAOS, "-o", str(trace), "true"], timeout_seconds=_TRY_SECONDS)
+        attempt = call_tool([*CHAOS, "-o", str(trace), "true"], timeout_seconds=_TRY_SECONDS)
     except ToolMissingError:
         return f"`rr` isn't installed: {_PACKAGE}"
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -38,9 +38,9 @@ def rr_refusal(folder: Path) -> str:
         with suppress(OSError):
             remove_tree(trace)
             folder.rmdir()  # of recordings, if there is none
-    if tried.exit_code == 0:
+    if attempt.exit_code == 0:
         return ""
-    return f"`rr record true` doesn't work here: {_complaint(tried.stderr)}"
+    return f"`rr record true` doesn't work here: {_complaint(attempt.stderr)}"
 
 
 def _complaint(written: bytes) -> str:

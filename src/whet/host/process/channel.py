@@ -79,14 +79,14 @@ class Channel:
         Raises:
             OSError: if the other end is gone.
         """
-        packed = marshal.dumps((kind, marshal.dumps(plain(body))))
-        head = len(packed).to_bytes(_LENGTH_BYTES, "little")
+        message = marshal.dumps((kind, marshal.dumps(plain(body))))
+        head = len(message).to_bytes(_LENGTH_BYTES, "little")
         rights: list[tuple[int, int, bytes]] = []
         if descriptors:
             numbers = b"".join(one.to_bytes(_INT_BYTES, "little") for one in descriptors)
             rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers))
         self._socket.sendmsg([head], rights, _socket.MSG_NOSIGNAL)
-        self._socket.sendall(packed, _socket.MSG_NOSIGNAL)
+        self._socket.sendall(message, _socket.MSG_NOSIGNAL)
 
     def receive(self) -> "tuple[str, bytes, list[int]] | None":
         """Return kind, packed body and descriptors of the next message; None if the end is gone.
@@ -99,10 +99,10 @@ class Channel:
                 _socket.CMSG_SPACE(_MOST_DESCRIPTORS * _INT_BYTES),
                 _socket.MSG_CMSG_CLOEXEC | _socket.MSG_WAITALL,
             )
-            packed = self._all(int.from_bytes(head, "little")) if head else b""
+            message = self._all(int.from_bytes(head, "little")) if head else b""
         except OSError:
             return None
-        if len(head) < _LENGTH_BYTES or not packed:
+        if len(head) < _LENGTH_BYTES or not message:
             return None
         descriptors: list[int] = []
         for _, _, numbers in rights:
@@ -110,7 +110,7 @@ class Channel:
                 int.from_bytes(numbers[at : at + _INT_BYTES], "little")
                 for at in range(0, len(numbers), _INT_BYTES)
             ]
-        match unpacked(packed):
+        match unpacked(message):
             case (str(kind), bytes(body)):
                 return kind, body, descriptors
             case _:
@@ -135,10 +135,10 @@ class Channel:
 def unpacked(packed: bytes) -> object:
     """Return what was packed; None if it is broken."""
     try:
-        said: object = marshal.loads(packed)
+        content: object = marshal.loads(packed)
     except (ValueError, EOFError, TypeError, MemoryError):  # as the manual of `marshal` has it
         return None
-    return said
+    return content
 
 
 # Bodies of messages; one that is broken can't come from a process of this whet.

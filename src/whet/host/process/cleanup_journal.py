@@ -278,12 +278,12 @@ def kill_marked(token: str) -> None:
     This is for trees that lost their spawner; one that lives knows its own.
     """
     mark = f"{SLOT_VARIABLE}={token}".encode()
-    found = True
-    while found:  # until none is left: one may fork while the list is read
-        found = False
+    is_left = True
+    while is_left:  # until none is left: one may fork while the list is read
+        is_left = False
         for name in os.listdir("/proc"):
             if name.isdigit() and int(name) != os.getpid():
-                found = _kill_if_marked(int(name), mark) or found
+                is_left = _kill_if_marked(int(name), mark) or is_left
 
 
 def _kill_if_marked(pid: int, mark: bytes) -> bool:
@@ -324,15 +324,15 @@ def _remove_worktree(top: str, path: Path) -> None:
     # Twice `--force`: git asks for it when the worktree is locked.
     answer = repository.ask("worktree", "remove", "--force", "--force", str(path))
     if answer.exit_code != 0:
-        shared = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
-        if shared.exit_code != 0:  # its disk is away: what git keeps comes back with it
+        git_folder = repository.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+        if git_folder.exit_code != 0:  # its disk is away: what git keeps comes back with it
             raise OSError(errno.ENOENT, "its repository is missing", top)
         # Held open: if its disk goes away now, the entry is still removed from that.
-        held = os.open(shared.text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        lock = os.open(git_folder.text, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            _remove_entry(held, path)
+            _remove_entry(lock, path)
         finally:
-            os.close(held)
+            os.close(lock)
 
 
 def _remove_entry(shared: int, path: Path) -> None:

@@ -32,10 +32,10 @@ class Control:
 
     def take(self) -> list[Request]:
         """Return the requests made since the last call."""
-        taken: list[Request] = []
+        requests: list[Request] = []
         while self._requests:
-            taken.append(self._requests.popleft())
-        return taken
+            requests.append(self._requests.popleft())
+        return requests
 
     def attach(self) -> int:
         """Return a descriptor that becomes readable with each request; until `detach`."""

@@ -125,13 +125,13 @@ def _heard_while_waiting(numbers: Container[int]) -> Generator[None, None, None]
     signal, it waits on and Ctrl-C does nothing. So a thread hears of each signal too and
     interrupts the main one by a signal that means nothing.
     """
-    told, telling = os.pipe()
+    listening, telling = os.pipe()
     os.set_blocking(telling, False)
-    hearing = DaemonThread(target=_nudge, args=(told, numbers), name="whet-signals")
+    hearing = DaemonThread(target=_nudge, args=(listening, numbers), name="whet-signals")
     try:
         hearing.start()
     except RuntimeError:  # no more threads are allowed: then it is as CPython has it
-        os.close(told)
+        os.close(listening)
         os.close(telling)
         yield
         return

@@ -96,7 +96,7 @@ class Repository:
             GitFailedError: if git doesn't say in which.
         """
         try:
-            found = call_tool(
+            answer = call_tool(
                 ["git", "-C", str(folder), "rev-parse", "--show-toplevel", "--absolute-git-dir"],
                 environment=git_environment(),
             )
@@ -104,7 +104,7 @@ class Repository:
             raise NotARepository(
                 "git is not installed", hint="install it: `apt-get install git`"
             ) from error
-        if found.exit_code != 0:
+        if answer.exit_code != 0:
             if _is_bare(folder):
                 raise NotARepository(
                     f"`{folder}` is a bare repository, without files to run a command on",
@@ -112,10 +112,10 @@ class Repository:
                     " and run whet there",
                 )
             raise NotARepository(
-                f"`{folder}` isn't in a git repository ({found.complaint})",
+                f"`{folder}` isn't in a git repository ({answer.complaint})",
                 hint="name the repository with `--repo DIR`",
             )
-        top, _, git_folder = found.text.rpartition("\n")
+        top, _, git_folder = answer.text.rpartition("\n")
         if not top or not git_folder:  # into a pipe git writes what it can, and exits with 0
             raise GitFailedError("git rev-parse: no answer")
         check_place(top, git_folder)
@@ -166,13 +166,13 @@ def git_environment() -> dict[str, str]:
 
     git finds the objects that whet keeps itself, beside those of the repository.
     """
-    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    environment = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
     store = object_store()
     if os.path.isdir(store):
-        kept[VARIABLE] = store
+        environment[VARIABLE] = store
     # Without optional locks `git status` leaves the user's index alone.
-    kept |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
-    return {**kept, **_NO_FETCH, **_settings(kept.get("GIT_CONFIG_COUNT", ""))}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+    return {**environment, **_NO_FETCH, **_settings(environment.get("GIT_CONFIG_COUNT", ""))}
 
 
 def check_place(top: str, git_folder: str) -> None:
@@ -181,8 +181,8 @@ def check_place(top: str, git_folder: str) -> None:
     Raises:
         NotARepository: if it is another one.
     """
-    found = _git_folder_at(top)
-    if not found or not os.path.exists(found) or not os.path.samefile(found, git_folder):
+    at_top = _git_folder_at(top)
+    if not at_top or not os.path.exists(at_top) or not os.path.samefile(at_top, git_folder):
         raise NotARepository(
             f"the repository `{git_folder}` says that its files are in `{top}`, which isn't its folder",
             hint=f"`git -C {quoted(os.path.dirname(git_folder))} config --unset core.worktree`",
@@ -227,27 +227,27 @@ def _fetching(top: str) -> Mapping[str, str]:
     with suppress(OSError):
         if b"promisor" not in content_of(os.path.join(folder, "config")):
             return {}
-        listed = call_tool(
+        answer = call_tool(
             ["git", "-C", top, "config", "--list", "-z", "--show-scope"],
             environment=git_environment(),
         )
-        parts = listed.text.split("\0")
+        parts = answer.text.split("\0")
         names = [
             setting.partition("\n")[0]
             for scope, setting in zip(parts[::2], parts[1::2], strict=False)
             if scope in OWN_SCOPES
         ]
-        if listed.exit_code == 0 and all(map(_PLAIN.fullmatch, names)):
+        if answer.exit_code == 0 and all(map(_PLAIN.fullmatch, names)):
             return {**_PLAIN_FETCH, "GIT_NO_LAZY_FETCH": "0"}
     return {}
 
 
 def _is_bare(folder: Path) -> bool:
-    found = call_tool(
+    answer = call_tool(
         ["git", "-C", str(folder), "rev-parse", "--is-bare-repository"],
         environment=git_environment(),
     )
-    return found.text == "true"
+    return answer.text == "true"
 
 
 def _shown(arguments: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ else:
 
         def __new__(cls, *values: object, **named: object) -> Self:
             """Return a tuple of the values, missing ones by default."""
-            given = {**cls._usual, **named}
-            rest = (given[name] for name in cls._fields[len(values) :])
+            fields = {**cls._usual, **named}
+            rest = (fields[name] for name in cls._fields[len(values) :])
             return cls._make((*values, *rest))
 
         @classmethod
@@ -213,9 +213,9 @@ def as_taken(packed: bytes) -> Taken:
 
 def as_ended(packed: bytes) -> Ended:
     """Read how a trial ended."""
-    *rest, noted, samples, peaks = marshal.loads(packed)
-    met = [Noted._make(each) for each in noted]
-    return Ended._make((*rest, met, [Sample._make(each) for each in samples], peaks))
+    *rest, notes, samples, peaks = marshal.loads(packed)
+    limits = [Noted._make(each) for each in notes]
+    return Ended._make((*rest, limits, [Sample._make(each) for each in samples], peaks))
 
 
 def _reader(make: Callable[[Iterable[object]], MessageT]) -> Callable[[bytes], MessageT]:

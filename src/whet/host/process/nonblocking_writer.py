@@ -69,8 +69,8 @@ class NonblockingWriter:
     @property
     def is_in_line(self) -> bool:
         """Whether the output ends in an unfinished line."""
-        shown = _UNSEEN.sub(b"", self._tail)
-        return bool(shown) and not shown.endswith(b"\n")
+        visible = _UNSEEN.sub(b"", self._tail)
+        return bool(visible) and not visible.endswith(b"\n")
 
     def push(self, data: memoryview) -> None:
         """Write ``data`` as far as that goes without waiting; keep a copy of the rest."""

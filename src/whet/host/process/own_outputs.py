@@ -73,15 +73,15 @@ class OwnOutputs:
 
 def _files_behind(pipes: set[_Number]) -> set[_Number]:
     """Return what is written by those that read some pipes, and by those that read theirs."""
-    found, readers = set[_Number](), list(_readers())
-    pipes, known = set(pipes), 0
-    while len(pipes) > known:
-        known = len(pipes)
+    files, readers = set[_Number](), list(_readers())
+    pipes, count = set(pipes), 0
+    while len(pipes) > count:
+        count = len(pipes)
         for each in readers:
             if not each.read.isdisjoint(pipes):
                 pipes |= each.written
-                found |= each.files
-    return found
+                files |= each.files
+    return files
 
 
 def _readers() -> Iterator[_Ends]:

@@ -75,24 +75,24 @@ def is_of_trial(pid: int) -> bool:
 
 def with_those_above(pid: int) -> set[int]:
     """Return a process and those that led to it."""
-    found: set[int] = set()
+    family: set[int] = set()
     above: int | None = pid
     while above:
-        found.add(above)
+        family.add(above)
         facts = facts_of(above)
         above = None if facts is None else facts.parent
-    return found
+    return family
 
 
 def matching(pattern: "re.Pattern[str]") -> list[int]:
     """Return the processes whose command line matches, but those that led to this one."""
     own = with_those_above(os.getpid())
-    found: list[int] = []
+    pids: list[int] = []
     for pid in all_pids():
         facts = None if pid in own else facts_of(pid)
         if facts is not None and facts.state != "Z" and pattern.search(facts.command):
-            found.append(pid)
-    return found
+            pids.append(pid)
+    return pids
 
 
 def _text(path: Path) -> str:
@@ -115,9 +115,9 @@ def _rank(folder: Path) -> int | None:
 
 def _switches(folder: Path) -> dict[int, tuple[int, ...]]:
     """Return of each thread what changes when it runs: its time on a processor, its turns."""
-    found: dict[int, tuple[int, ...]] = {}
+    counts: dict[int, tuple[int, ...]] = {}
     with suppress(OSError):
         for name in os.listdir(folder / "task"):
-            told = _text(folder / "task" / name / "schedstat")
-            found[int(name)] = tuple(map(int, told.split()))
-    return found
+            statistics = _text(folder / "task" / name / "schedstat")
+            counts[int(name)] = tuple(map(int, statistics.split()))
+    return counts

@@ -13,25 +13,25 @@ _THREADS = 17
 
 def children_of(pid: int) -> list[int]:
     """Return the living children of a process, zombies included; none if it is gone."""
-    found: list[int] = []
+    pids: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        return found
+        return pids
     for thread in threads:
         text = _read(f"/proc/{pid}/task/{thread}/children", 65536)
         if text is None and os.path.exists(f"/proc/{pid}/stat") and not _kernel_lists_children():
             return [child for child, parent in _parents() if parent == pid]
-        found += [int(child) for child in (text or b"").split()]
-    return found
+        pids += [int(child) for child in (text or b"").split()]
+    return pids
 
 
 def descendants_of(pid: int) -> list[int]:
     """Return all processes below a process, parents before their children."""
-    found = children_of(pid)
-    for child in found:  # grows while it is walked
-        found += children_of(child)
-    return found
+    pids = children_of(pid)
+    for child in pids:  # grows while it is walked
+        pids += children_of(child)
+    return pids
 
 
 def resident_bytes(pid: int) -> int:

@@ -34,9 +34,9 @@ class PseudoTerminal:
         master, slave = os.openpty()
         terminal.lend_settings(slave, processes_output=adds_returns)
         os.set_blocking(master, False)
-        made = cls(master=master, slave=slave, adds_returns=adds_returns)
-        made.resize(terminal.size)
-        return made
+        twin = cls(master=master, slave=slave, adds_returns=adds_returns)
+        twin.resize(terminal.size)
+        return twin
 
     def resize(self, size: bytes) -> None:
         """Give it another size; the program in its foreground gets SIGWINCH."""

@@ -53,29 +53,29 @@ class WorkingTree(Record):
         """
         place = Repository.keeping(Path(folder)).git_folder
         keys = ("--show-toplevel", "--git-dir", "--git-common-dir", "--show-object-format")
-        found = _git(folder, "rev-parse", "--path-format=absolute", *keys).split(
+        folders = _git(folder, "rev-parse", "--path-format=absolute", *keys).split(
             "\n"
         )  # splitlines would also split at \x0b
-        if len(found) != len(keys):
+        if len(folders) != len(keys):
             raise GitFailedError("the path of the repository holds a line break")
         if not place:
-            check_place(found[0], found[1])
+            check_place(folders[0], folders[1])
         settings = _core_settings(folder)
         mine = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
         everywhere = os.path.join(mine, "git", "ignore")
         for _, name, value in settings:
             everywhere = value if name == "core.excludesfile" else everywhere
         return cls(
-            top=found[0],
-            git_dir=place or found[1],
-            common_dir=place or found[2],
-            object_format=found[3],
+            top=folders[0],
+            git_dir=place or folders[1],
+            common_dir=place or folders[2],
+            object_format=folders[3],
             # Settings of the user or the system are read by every git; those of the repository
             # aren't when whet's own index is used.
             settings={name: value for scope, name, value in settings if scope in OWN_SCOPES},
             ignore_files=(
-                os.path.join(found[2], "info", "exclude"),
-                os.path.join(found[0], os.path.expanduser(everywhere)),
+                os.path.join(folders[2], "info", "exclude"),
+                os.path.join(folders[0], os.path.expanduser(everywhere)),
             ),
         )
 
@@ -93,21 +93,21 @@ class WorkingTree(Record):
         """Return the commit that is checked out; empty before the first one."""
         if self.repository.git_folder:
             return ""
-        said = _content(os.path.join(self.git_dir, "HEAD")).strip()
-        if said.startswith(b"ref: "):
-            name = said.removeprefix(b"ref: ")
-            said = _content(os.path.join(os.fsencode(self.common_dir), name)).strip()
-            said = said or self._packed(name)
-        if len(said) in _OBJECT_ID_LENGTHS and said.isalnum():
-            return said.decode("ascii")
+        content = _content(os.path.join(self.git_dir, "HEAD")).strip()
+        if content.startswith(b"ref: "):
+            name = content.removeprefix(b"ref: ")
+            content = _content(os.path.join(os.fsencode(self.common_dir), name)).strip()
+            content = content or self._packed(name)
+        if len(content) in _OBJECT_ID_LENGTHS and content.isalnum():
+            return content.decode("ascii")
         # Before the first commit, through a symbolic reference, or in a reference table.
         answer = self.repository.ask("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         return answer.text if answer.exit_code == 0 else ""
 
     def _packed(self, name: bytes) -> bytes:
-        packed = _content(os.path.join(self.common_dir, "packed-refs"))
-        end = packed.find(b" " + name + b"\n")
-        return b"" if end < 0 else packed[packed.rfind(b"\n", 0, end) + 1 : end]
+        content = _content(os.path.join(self.common_dir, "packed-refs"))
+        end = content.find(b" " + name + b"\n")
+        return b"" if end < 0 else content[content.rfind(b"\n", 0, end) + 1 : end]
 
 
 def folder_with_git(folder: str) -> str | None:
@@ -132,9 +132,9 @@ def stamp_of(path: str) -> Stamp:
 
 def _core_settings(folder: str) -> list[tuple[str, str, str]]:
     """Return scope, name and value of each setting that decides, the one that wins last."""
-    asked = ("config", "-z", "--show-scope", "--get-regexp", rf"^core\.({_SETTINGS})$")
+    question = ("config", "-z", "--show-scope", "--get-regexp", rf"^core\.({_SETTINGS})$")
     try:
-        parts = _git(folder, *asked).split("\0")
+        parts = _git(folder, *question).split("\0")
     except GitFailedError:
         return []  # exit code 1: none is set
     lines = [

@@ -329,8 +329,8 @@ def _is_file_of_users(word: str) -> bool:
 def _ready(home: Path) -> PackageEnvironment | None:
     """Return the environment that is finished, if there is one and its Python still runs."""
     try:
-        known = as_record(decoded((home / "ready").read_bytes()), "ready")
-        folder = home / text(known, "environment")
+        record = as_record(decoded((home / "ready").read_bytes()), "ready")
+        folder = home / text(record, "environment")
     except (OSError, ValueError):
         return None
     environment = PackageEnvironment(folder=folder)
@@ -353,8 +353,8 @@ def _alone_in(home: Path) -> Generator[None]:
         home.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(home / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
-        if (known := refused(error)) is not None:
-            raise known from error
+        if (refusal := refused(error)) is not None:
+            raise refusal from error
         raise CannotWrite(
             f"cannot write `{home}`: {error.strerror}",
             hint="set `XDG_CACHE_HOME` to a folder that you may write to",
@@ -369,8 +369,8 @@ def _alone_in(home: Path) -> Generator[None]:
 def find_uv(environment: Mapping[str, str]) -> str:
     """Return uv from `PATH`, or from where whet itself is installed; empty if there is none."""
     beside = Path(sys.executable).with_name("uv")
-    found = shutil.which("uv", path=environment.get("PATH", os.defpath))
-    return found or (str(beside) if os.access(beside, os.X_OK) else "")
+    path = shutil.which("uv", path=environment.get("PATH", os.defpath))
+    return path or (str(beside) if os.access(beside, os.X_OK) else "")
 
 
 def _call(command: Sequence[str], environment: Mapping[str, str], folder: Path) -> ToolResult:
@@ -384,5 +384,7 @@ def _last_words(answer: ToolResult) -> str:
         line.strip(" \u2502\u251c\u2570\u25b6\u2500\u00d7").removeprefix("cause: ")
         for line in answer.stderr.decode(errors="replace").splitlines()
     )
-    said = [line for line in lines if line and not line.lower().startswith(("hint:", "note:"))]
-    return said[-1] if said else answer.complaint
+    statements = [
+        line for line in lines if line and not line.lower().startswith(("hint:", "note:"))
+    ]
+    return statements[-1] if statements else answer.complaint

@@ -40,11 +40,11 @@ class IndexSettings:
         url, source = PYPI, ""
         extra: list[str] = []
         certificates = environment.get("PIP_CERT") or None
-        for found in _layers(environment):
-            if found.url and not source:
-                url, source = found.url, found.source
-            extra += found.extra
-            certificates = certificates or found.certificates
+        for layer in _layers(environment):
+            if layer.url and not source:
+                url, source = layer.url, layer.source
+            extra += layer.extra
+            certificates = certificates or layer.certificates
         others = (each for each in dict.fromkeys(extra) if each != url and _may_exist(each))
         return cls(url=url, extra=tuple(others), source=source, certificates=certificates)
 
@@ -55,18 +55,18 @@ class IndexSettings:
 
     def for_uv(self) -> dict[str, str]:
         """Return the environment that makes uv use these indexes."""
-        told = {"UV_DEFAULT_INDEX": self.url, "UV_INDEX": " ".join(self.extra)}
+        variables = {"UV_DEFAULT_INDEX": self.url, "UV_INDEX": " ".join(self.extra)}
         if self.extra:
             # pip takes the best version of all indexes; uv alone would stop at the first one.
-            told["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+            variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"
         if self.certificates:
-            told["SSL_CERT_FILE"] = self.certificates
-        return told
+            variables["SSL_CERT_FILE"] = self.certificates
+        return variables
 
     def for_pip(self) -> dict[str, str]:
         """Return the environment that makes pip use these indexes."""
-        told = {"PIP_INDEX_URL": self.url, "PIP_EXTRA_INDEX_URL": " ".join(self.extra)}
-        return {**told, "PIP_CERT": self.certificates} if self.certificates else told
+        variables = {"PIP_INDEX_URL": self.url, "PIP_EXTRA_INDEX_URL": " ".join(self.extra)}
+        return {**variables, "PIP_CERT": self.certificates} if self.certificates else variables
 
 
 def without_credentials(url: str) -> str:
@@ -113,11 +113,11 @@ def _address(value: str) -> str:
 
 
 def _pip_files(environment: Mapping[str, str], config: Path) -> Iterator[Path]:
-    named = environment.get("PIP_CONFIG_FILE", "")
-    if named == "/dev/null":  # pip reads this as: no file at all
+    file = environment.get("PIP_CONFIG_FILE", "")
+    if file == "/dev/null":  # pip reads this as: no file at all
         return
-    if named:
-        yield Path(named)
+    if file:
+        yield Path(file)
     if environment.get("VIRTUAL_ENV"):
         yield Path(environment["VIRTUAL_ENV"], "pip.conf")
     yield config / "pip" / "pip.conf"

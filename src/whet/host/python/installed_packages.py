@@ -49,12 +49,12 @@ class Python:
 
         Folders that a ``.pth`` file adds, such as editable installs, stand there by their path.
         """
-        found: dict[str, str] = {}
+        versions: dict[str, str] = {}
         for folder in self._search_path(environment):
             for name, version in _in_folder(folder):
-                found.setdefault(name, version)  # the first on the path wins
-        found.update(_of_conda(os.path.join(self.prefix, "conda-meta")))
-        return dict(sorted(found.items()))
+                versions.setdefault(name, version)  # the first on the path wins
+        versions.update(_of_conda(os.path.join(self.prefix, "conda-meta")))
+        return dict(sorted(versions.items()))
 
     def _search_path(self, environment: Mapping[str, str]) -> Iterator[str]:
         yield from filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
@@ -82,8 +82,8 @@ def package_of(file: str, folders: Iterable[str]) -> tuple[str, str]:
         if below == file:
             continue
         for each in distributions(path=[folder]):
-            listed = _text_of(each, "RECORD") or _text_of(each, "installed-files.txt")
-            if below in listed and below in _first_cells(listed):
+            listing = _text_of(each, "RECORD") or _text_of(each, "installed-files.txt")
+            if below in listing and below in _first_cells(listing):
                 return named_by(each)
     return "", ""
 
@@ -106,8 +106,8 @@ def _first_cells(listed: str) -> frozenset[str]:
 def named_by(distribution: "Distribution") -> tuple[str, str]:
     """Return name and version of an installed package; empty: its own files don't tell."""
     with suppress(OSError, ValueError):
-        told = distribution.metadata
-        return told["Name"] or "", told["Version"] or ""
+        metadata = distribution.metadata
+        return metadata["Name"] or "", metadata["Version"] or ""
     return "", ""
 
 
@@ -173,25 +173,27 @@ def _remembered(path: str, state: Path) -> Python | None:
     except OSError:
         return None
     memory = state / "interpreters.json"
-    known = _recall(memory)
-    if key not in known:
+    memories = _recall(memory)
+    if key not in memories:
         answer = _ask(path)
         if answer is None:
             return None
-        known = {k: v for k, v in known.items() if not k.startswith(f"{path} ")} | {key: answer}
+        memories = {k: v for k, v in memories.items() if not k.startswith(f"{path} ")} | {
+            key: answer
+        }
         with suppress(OSError, WhetError):  # then it is asked again next time
-            write_atomically(memory, json.dumps(known).encode("ascii"))
-    return _python(as_record(known[key], key))
+            write_atomically(memory, json.dumps(memories).encode("ascii"))
+    return _python(as_record(memories[key], key))
 
 
 def _recall(path: Path) -> dict[str, object]:
     try:
-        known = as_record(decoded(path.read_bytes()), "interpreters")
-        for key, answer in known.items():
+        record = as_record(decoded(path.read_bytes()), "interpreters")
+        for key, answer in record.items():
             _python(as_record(answer, key))
     except (OSError, ValueError, MalformedRecordError):
         return {}
-    return dict(known)
+    return dict(record)
 
 
 def _ask(path: str) -> JsonObject | None:
@@ -237,10 +239,10 @@ def _in_folder(folder: str) -> Iterator[tuple[str, str]]:
 def _version_in(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            found = re.search(r"^Version: *(\S+)", file.read(), re.MULTILINE)
+            match = re.search(r"^Version: *(\S+)", file.read(), re.MULTILINE)
     except OSError:
         return ""
-    return found.group(1) if found else ""
+    return match.group(1) if match else ""
 
 
 def _paths_in(path: str) -> list[str]:

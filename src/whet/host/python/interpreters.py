@@ -102,8 +102,8 @@ class Search:
         default = os.path.join(self.environment.get("HOME", ""), ".pyenv")
         root = self.environment.get("PYENV_ROOT") or default
         for version in self._pyenv_versions(root):
-            for found in _versions_named(os.path.join(root, "versions"), version):
-                path = os.path.join(root, "versions", found, "bin", program)
+            for candidate in _versions_named(os.path.join(root, "versions"), version):
+                path = os.path.join(root, "versions", candidate, "bin", program)
                 if os.path.isfile(path):
                     return path
         for folder in self._folders():  # version `system`
@@ -113,8 +113,8 @@ class Search:
         return ""
 
     def _pyenv_versions(self, root: str) -> list[str]:
-        if named := self.environment.get("PYENV_VERSION"):
-            return named.split(":")
+        if choice := self.environment.get("PYENV_VERSION"):
+            return choice.split(":")
         folder = self.environment.get("PYENV_DIR") or self.cwd
         while True:
             if versions := _words(os.path.join(folder, ".python-version")):
@@ -195,12 +195,12 @@ def _is_pyenv_shim(path: str, shebang: tuple[str, ...]) -> bool:
 def _versions_named(folder: str, name: str) -> list[str]:
     """Return the installed versions that pyenv takes ``name`` for, the best first."""
     try:
-        installed = os.listdir(folder)
+        names = os.listdir(folder)
     except OSError:
         return []
-    if name in installed:
+    if name in names:
         return [name]
-    same_line = [each for each in installed if each.startswith(f"{name}.")]
+    same_line = [each for each in names if each.startswith(f"{name}.")]
     return sorted(same_line, key=lambda each: [int(part) for part in re.findall(r"\d+", each)])[-1:]
 
 

@@ -125,12 +125,12 @@ def ask_where(
 def files_named(tail: str, folders: Sequence[Path]) -> Iterator[str]:
     """Yield files below some folders whose path ends with ``tail``, as ``pkg/mod.py``."""
     name = os.path.basename(tail)
-    left = _MOST_FOLDERS
+    budget = _MOST_FOLDERS
     for top in folders:
         for folder, below, files in os.walk(top):
             below[:] = sorted(each for each in below if each not in _LEFT_OUT)
-            left -= 1
-            if left < 0:
+            budget -= 1
+            if budget < 0:
                 return
             path = os.path.join(folder, name)
             if name in files and f"/{path}".endswith(f"/{tail}"):
@@ -139,17 +139,17 @@ def files_named(tail: str, folders: Sequence[Path]) -> Iterator[str]:
 
 def python_files(top: Path) -> dict[str, list[str]]:
     """Return the Python files below a folder by their names; of a very large one only a part."""
-    found: dict[str, list[str]] = {}
-    left = _MOST_FOLDERS
+    by_module: dict[str, list[str]] = {}
+    budget = _MOST_FOLDERS
     for folder, below, files in os.walk(top):
         below[:] = sorted(each for each in below if each not in _LEFT_OUT)
-        left -= 1
-        if left < 0:
+        budget -= 1
+        if budget < 0:
             break
         for name in files:
             if name.endswith(".py"):
-                found.setdefault(name, []).append(os.path.join(folder, name))
-    return found
+                by_module.setdefault(name, []).append(os.path.join(folder, name))
+    return by_module
 
 
 def counts_told(agent_folder: Path) -> Evidence:
@@ -165,9 +165,9 @@ def counts_told(agent_folder: Path) -> Evidence:
         with suppress(OSError, ValueError):
             data = path.read_bytes()
             counts[path.stem] = memoryview(data[: len(data) // 8 * 8]).cast("Q")
-    told = [_counted(line, counts) for line in lines]
-    data = json.dumps({"told": told}).encode("ascii")
-    return Evidence(kind=COUNTS, detail={"lines": len(told)}, data=data)
+    counted_lines = [_counted(line, counts) for line in lines]
+    data = json.dumps({"told": counted_lines}).encode("ascii")
+    return Evidence(kind=COUNTS, detail={"lines": len(counted_lines)}, data=data)
 
 
 def _counted(line: JsonObject, counts: Mapping[str, Sequence[int]]) -> JsonObject:

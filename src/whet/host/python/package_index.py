@@ -199,6 +199,6 @@ def _files_of_folder(address: str) -> tuple[IndexFile, ...]:
 
 
 def _versions_told_by_pip(lines: Sequence[str]) -> tuple[str, ...]:
-    told = [line for line in lines if line.startswith("Available versions:")]
-    names = told[0].partition(":")[2].split(",") if told else []
+    listing = [line for line in lines if line.startswith("Available versions:")]
+    names = listing[0].partition(":")[2].split(",") if listing else []
     return tuple(name.strip() for name in names if name.strip())

@@ -72,5 +72,5 @@ def python_for(command: Sequence[str], environment: Mapping[str, str], folder: P
     """
     search = Search(cwd=os.path.abspath(folder), environment=environment)
     candidates = (tuple(command), ("python3",), ("python",))
-    found = (search.python_of(candidate) for candidate in candidates)
-    return next((path for path in found if path), sys.executable)
+    pythons = (search.python_of(candidate) for candidate in candidates)
+    return next((path for path in pythons if path), sys.executable)

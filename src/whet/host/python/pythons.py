@@ -55,10 +55,12 @@ def fetched_python(minor: Minor, environment: Mapping[str, str]) -> PythonFacts 
         return None
     version = f"{minor[0]}.{minor[1]}"
     with suppress(ToolMissingError, WhetError, OSError):
-        made = call_tool([uv, "python", "install", "--quiet", version], environment=environment)
+        installation = call_tool(
+            [uv, "python", "install", "--quiet", version], environment=environment
+        )
         answer = call_tool([uv, "python", "find", "--managed-python", version],
                            environment=environment, cwd=Path("/"))  # fmt: skip
-        if made.exit_code == 0 and answer.exit_code == 0:
+        if installation.exit_code == 0 and answer.exit_code == 0:
             return PythonFacts.ask(answer.text)
     return None
 

@@ -27,26 +27,28 @@ def unmet_requirements(packages: Path, beside: Mapping[str, str], python: Python
 
     def applies(marker: Marker | None) -> bool:
         short = ".".join(python.version.split(".")[:2])
-        told = {
+        facts = {
             "python_version": short, "python_full_version": python.version,
             "implementation_name": python.implementation, "extra": "",
         }  # fmt: skip
-        return marker is None or marker.evaluate(told)
+        return marker is None or marker.evaluate(facts)
 
     def is_met(wanted: Requirement) -> bool:
-        version = seen.get(canonicalize_name(wanted.name))
+        version = versions.get(canonicalize_name(wanted.name))
         return version is not None and _allows(wanted, version)
 
-    found = list(distributions(path=[str(packages)]))
-    seen = dict(beside)
-    seen.update((canonicalize_name(name), version) for name, version in map(named_by, found))
+    packages_there = list(distributions(path=[str(packages)]))
+    versions = dict(beside)
+    versions.update(
+        (canonicalize_name(name), version) for name, version in map(named_by, packages_there)
+    )
     unmet: dict[str, str] = {}
-    for text in (text for each in found for text in _requires(each)):
+    for text in (text for each in packages_there for text in _requires(each)):
         with suppress(ValueError, KeyError):  # an installer refuses it, where it matters
-            wanted = Requirement(text)
-            if applies(wanted.marker) and not is_met(wanted):
-                wanted.marker = None
-                unmet.setdefault(str(wanted), text)
+            requirement = Requirement(text)
+            if applies(requirement.marker) and not is_met(requirement):
+                requirement.marker = None
+                unmet.setdefault(str(requirement), text)
     return list(unmet)
 
 

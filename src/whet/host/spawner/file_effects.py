@@ -125,16 +125,16 @@ class FileEffects:
 
     def moves(self, path: str, to: str) -> None:
         """Note that a file of its own takes another place."""
-        moved = self._made[key_of(path)].copy()
-        moved.kind = "moved"
+        traces = self._made[key_of(path)].copy()
+        traces.kind = "moved"
         self.removes(path)
-        self._made[key_of(to)] = moved
+        self._made[key_of(to)] = traces
 
     def gets_name(self, path: str, other: str) -> None:
         """Note that a file of its own gets one more name."""
-        named = self._made[key_of(path)].copy()
-        named.kind = "moved"
-        self._made[key_of(other)] = named
+        traces = self._made[key_of(path)].copy()
+        traces.kind = "moved"
+        self._made[key_of(other)] = traces
 
     # ---- snapshots ----
 
@@ -148,7 +148,7 @@ class FileEffects:
         Raises:
             CannotPutBackError: if that can't be done.
         """
-        kept: list[Kept] = []
+        copies: list[Kept] = []
         size = 0
         mapped = self._mapped[number] = self._mapped_by(pid)
         for path, deed in self._made.items():
@@ -158,27 +158,27 @@ class FileEffects:
             sets_mode = deed.sets_mode or path in mapped
             if deed.kind != "gone":
                 try:
-                    found = os.lstat(path)
+                    status = os.lstat(path)
                     is_right = (stat.S_ISDIR if deed.kind == "folder" else stat.S_ISREG)(
-                        found.st_mode
+                        status.st_mode
                     )
-                    size += found.st_size
+                    size += status.st_size
                     if is_right and deed.kind != "folder" and size <= _MOST_BYTES:
                         content = _content(path)
                 except OSError as error:
                     raise CannotPutBackError(f"{path}: {error.strerror}") from error
                 if not is_right:
                     raise CannotPutBackError(f"{path} is no longer the program's file")
-                if deed.kind != "folder" and found.st_nlink > 1:
+                if deed.kind != "folder" and status.st_nlink > 1:
                     raise CannotPutBackError(f"{path} has two names")
-                mode = stat.S_IMODE(found.st_mode) if sets_mode else deed.mode
-                times = (found.st_atime_ns, found.st_mtime_ns) if deed.sets_times else None
+                mode = stat.S_IMODE(status.st_mode) if sets_mode else deed.mode
+                times = (status.st_atime_ns, status.st_mtime_ns) if deed.sets_times else None
             if size > _MOST_BYTES:
                 raise CannotPutBackError(
                     f"writes more than {_MOST_BYTES >> 20} MB, for example {path}"
                 )
-            kept.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
-        self._kept[number] = kept
+            copies.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
+        self._kept[number] = copies
         self._at[number] = {path: deed.copy() for path, deed in self._made.items()}
 
     def _mapped_by(self, pid: int) -> dict[str, Mapped]:
@@ -186,12 +186,12 @@ class FileEffects:
         files = [path for path, deed in self._made.items() if deed.kind in {"file", "moved"}]
         try:
             all_mapped = files_mapped_by(pid) if files else {}
-            found = {path: os.lstat(path) for path in files if path in all_mapped}
+            states = {path: os.lstat(path) for path in files if path in all_mapped}
         except OSError as error:
             raise CannotPutBackError(f"{error.filename}: {error.strerror}") from error
-        wait_until_settled(found.values())
+        wait_until_settled(states.values())
         return {
-            path: Mapped(path, each, is_written=all_mapped[path]) for path, each in found.items()
+            path: Mapped(path, each, is_written=all_mapped[path]) for path, each in states.items()
         }
 
     def drop(self, number: int) -> None:
@@ -211,13 +211,13 @@ class FileEffects:
         for path in mapped.keys() - standing:
             if not mapped[path].may_be_written_again():
                 raise CannotPutBackError(f"{path} is mapped into memory, and changed")
-        kept = [each for each in self._kept.get(number, []) if each[0] not in standing]
-        folders = {path for path, kind, *_ in kept if kind.startswith("folder")}
-        for path, kind, *_ in kept:
+        copies = [each for each in self._kept.get(number, []) if each[0] not in standing]
+        folders = {path for path, kind, *_ in copies if kind.startswith("folder")}
+        for path, kind, *_ in copies:
             _check(path, kind, folders)
         before, path = os.umask(0), ""
         try:
-            for each in sorted(kept, key=lambda one: (not one[1].startswith("folder"), one[0])):
+            for each in sorted(copies, key=lambda one: (not one[1].startswith("folder"), one[0])):
                 path = each[0]  # the system names none where there is no space for a text
                 _make(*each)
         except OSError as error:
@@ -243,12 +243,12 @@ def _content(path: str) -> bytes:
 def _check(path: str, kind: str, folders: "set[str]") -> None:
     """Raise if something is in the way of making a path."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         if os.path.dirname(path) in folders or os.path.isdir(os.path.dirname(path)):
             return
         raise CannotPutBackError(f"the folder of {path} is gone") from None
-    if kind.startswith("folder") or not is_plain(found) or not os.access(path, os.W_OK):
+    if kind.startswith("folder") or not is_plain(status) or not os.access(path, os.W_OK):
         raise CannotPutBackError(f"{path} is in the way")
 
 
@@ -281,6 +281,6 @@ def _make(path: str, kind: str, mode: int, times: "tuple[int, int] | None", cont
 def _write(path: str, mode: int, content: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with open(os.open(path, flags, mode), "wb", 0) as file:
-        left = memoryview(content)
-        while left:
-            left = left[file.write(left) or 0 :]
+        rest = memoryview(content)
+        while rest:
+            rest = rest[file.write(rest) or 0 :]

@@ -98,8 +98,8 @@ class FrozenCopies:
         """Return what the next copy that reports says of itself; None if no other does."""
         while (line := self._accepted()) is not None:
             line.settimeout(_ANSWER_SECONDS)
-            packed = _receive(line)
-            match unpacked(packed):
+            message = _receive(line)
+            match unpacked(message):
                 case ("hindered", str(place), float(seconds), str(why)):
                     self.blockers.append((place, seconds, why))
                 case ("present",):
@@ -115,7 +115,7 @@ class FrozenCopies:
                     str(kind), str(place), float(seconds), tuple(values), dict(), list()
                 ) if len(values) == len(Sighted._fields):  # fmt: skip
                     number, pid = self._taken_in(line)
-                    *_, sighted, sources, frames = marshal.loads(packed)
+                    *_, sighted, sources, frames = marshal.loads(message)
                     return Reported(
                         number, pid, kind, place, seconds, Sighted(*sighted), sources, frames
                     )
@@ -191,13 +191,13 @@ class FrozenCopies:
 
         `is_ready` says whether it is.
         """
-        number, changed, is_debugged = freezing.resumed, freezing.changed, freezing.is_debugged
+        number, changes, is_debugged = freezing.resumed, freezing.changed, freezing.is_debugged
         self._settle(number)
         # One that has taken on other texts, for a run that was given up, is of no use for these.
         is_as_it_was = number in self._ready and number not in self._edited
-        if changed or is_debugged or not is_as_it_was:
+        if changes or is_debugged or not is_as_it_was:
             self._ready.pop(number, None)
-            self._ask_ahead(number, dict(changed), is_debugged=is_debugged)
+            self._ask_ahead(number, dict(changes), is_debugged=is_debugged)
 
     def is_ready(self, number: int) -> bool:
         """Whether a copy is there and its past is what it would be with the files as they are."""
@@ -224,9 +224,9 @@ class FrozenCopies:
 
     def _settle(self, number: int = -1) -> None:
         """Take in what became of a copy that was asked ahead, or of all of them."""
-        asked = self._asked_ahead if number < 0 else self._asked_ahead & {number}
-        self._asked_ahead = self._asked_ahead - asked
-        for each in asked:
+        numbers = self._asked_ahead if number < 0 else self._asked_ahead & {number}
+        self._asked_ahead = self._asked_ahead - numbers
+        for each in numbers:
             self._note_ready(each, self._answer(each))
 
     def _note_ready(self, number: int, pid: int) -> None:
@@ -292,8 +292,8 @@ class FrozenCopies:
         if not answer:
             self.drop(number)
             return 0
-        told = unpacked(answer)
-        return told if isinstance(told, int) else 0
+        content = unpacked(answer)
+        return content if isinstance(content, int) else 0
 
     def drop(self, number: int) -> None:
         """Let a copy end."""
@@ -341,15 +341,15 @@ def _peer_of(line: "_socket.socket") -> int:
 
 
 def _send(line: "_socket.socket", message: object, descriptors: "Sequence[int]" = ()) -> bool:
-    packed = marshal.dumps(message)  # type: ignore[arg-type]
+    content = marshal.dumps(message)  # type: ignore[arg-type]
     rights: list[tuple[int, int, bytes]] = []
     if descriptors:
         numbers = b"".join(each.to_bytes(_LENGTH_BYTES, "little") for each in descriptors)
         rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers))
     try:
-        head = len(packed).to_bytes(_LENGTH_BYTES, "little")
+        head = len(content).to_bytes(_LENGTH_BYTES, "little")
         line.sendmsg([head], rights, _socket.MSG_NOSIGNAL)
-        line.sendall(packed, _socket.MSG_NOSIGNAL)
+        line.sendall(content, _socket.MSG_NOSIGNAL)
     except OSError:
         return False
     return True

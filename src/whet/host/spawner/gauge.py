@@ -51,10 +51,10 @@ class Gauge:
         if began < self._due:
             return
         memory = ticks = files = 0
-        for pid, held in islice(held_bytes.items(), _MOST_PROCESSES_LOOKED_INTO):
-            memory += held
-            if held > self._peaks.get(pid, 0):
-                self._peaks[pid] = held
+        for pid, size in islice(held_bytes.items(), _MOST_PROCESSES_LOOKED_INTO):
+            memory += size
+            if size > self._peaks.get(pid, 0):
+                self._peaks[pid] = size
                 self._names[pid] = name_of(pid) or self._names.get(pid, "")
             ticks += cpu_ticks_of(pid)
             files += _open_files(pid)
@@ -67,21 +67,21 @@ class Gauge:
                 memory_bytes=memory,
                 cpu_seconds=round(ended_cpu_seconds + ticks / _TICKS_PER_SECOND, 3),
                 files=files,
-                read_bytes=sum(read for read, _ in self._disk.values()),
-                written_bytes=sum(written for _, written in self._disk.values()),
+                read_bytes=sum(input_bytes for input_bytes, _ in self._disk.values()),
+                written_bytes=sum(output_bytes for _, output_bytes in self._disk.values()),
                 processes=len(held_bytes),
             )
         )
         if len(self.samples) > _MOST_SAMPLES:
             del self.samples[::2]
             self._interval *= 2
-        ended = time.monotonic()
-        self._due = ended + max(self._interval, _SHARE * (ended - began))
+        end = time.monotonic()
+        self._due = end + max(self._interval, _SHARE * (end - began))
 
     def peaks(self) -> "list[tuple[int, str, int]]":
         """Return the processes that held most, with their names and how much that was."""
         largest = sorted(self._peaks.items(), key=lambda item: -item[1])[:_MOST_PEAKS]
-        return [(pid, self._names.get(pid, ""), held) for pid, held in largest]
+        return [(pid, self._names.get(pid, ""), size) for pid, size in largest]
 
 
 def _open_files(pid: int) -> int:

@@ -248,10 +248,10 @@ def _hear_signals_again() -> None:
 
 def _stage(environment: dict[bytes, bytes], watching: Watching) -> None:
     """Have this process watched, and tell it who is to leave frozen copies: no child of it."""
-    told = environment.pop(_STAGE_VARIABLE, b"")
-    if watching.install() and told:  # without the observer, there are no copies
+    stage = environment.pop(_STAGE_VARIABLE, b"")
+    if watching.install() and stage:  # without the observer, there are no copies
         own = " ".join([str(os.getpid()), *handed_on()])
-        environment[_STAGE_VARIABLE] = b"%s\n%s" % (own.encode(), told)
+        environment[_STAGE_VARIABLE] = b"%s\n%s" % (own.encode(), stage)
 
 
 def _execute(argv: list[bytes], environment: dict[bytes, bytes]) -> Failed:

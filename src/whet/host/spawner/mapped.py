@@ -51,10 +51,10 @@ def files_mapped_by(pid: int) -> dict[str, bool]:
     """
     with open(f"/proc/{pid}/maps", "rb") as file:
         text = file.read()
-    found: dict[str, bool] = {}
+    files: dict[str, bool] = {}
     for line in text.splitlines():
         words = line.split(None, _FIELDS - 1)
         if len(words) == _FIELDS and words[-1].startswith(b"/"):
             path = os.fsdecode(words[-1])
-            found[path] = found.get(path, False) or _WRITTEN in words[1]
-    return found
+            files[path] = files.get(path, False) or _WRITTEN in words[1]
+    return files

@@ -39,18 +39,18 @@ class MemoryReader:
         """
         try:
             if pid == self._pid:
-                found = os.pread(self._memory, size, address)
-                if found:
-                    return found
+                content = os.pread(self._memory, size, address)
+                if content:
+                    return content
             self.forget()
             self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
             self._pid = pid
-            found = os.pread(self._memory, size, address)
+            content = os.pread(self._memory, size, address)
         except (OSError, OverflowError) as error:
             raise UnreadableError(str(error)) from error
-        if not found:
+        if not content:
             raise UnreadableError("the process is gone")
-        return found
+        return content
 
     def text_at(self, pid: int, address: int) -> str:
         """Return the text that ends with a zero; one that is too long is cut.
@@ -58,8 +58,8 @@ class MemoryReader:
         Raises:
             UnreadableError: if it can't be read.
         """
-        found = self.bytes_at(pid, address, _MOST_PATH_BYTES)
-        return os.fsdecode(found.partition(b"\0")[0])
+        content = self.bytes_at(pid, address, _MOST_PATH_BYTES)
+        return os.fsdecode(content.partition(b"\0")[0])
 
     def path_of(self, pid: int, folder: int, address: int) -> str:
         """Return the absolute path that a call names; empty if it names none.
@@ -79,10 +79,10 @@ class MemoryReader:
         way = _BY_PROCESS.match(path)
         if way is None:
             return path
-        process, of_kernel, held, of_device = way.groups()
+        process, of_kernel, descriptor, of_device = way.groups()
         holder = int(process) if process and process.isdigit() else pid
-        found = _followed(f"/proc/{holder}/{of_kernel or f'fd/{held or of_device}'}")
-        return f"{found.rstrip('/')}{path[way.end() :]}" or "/"
+        target = _followed(f"/proc/{holder}/{of_kernel or f'fd/{descriptor or of_device}'}")
+        return f"{target.rstrip('/')}{path[way.end() :]}" or "/"
 
     def target_of(self, pid: int, descriptor: int) -> str:
         """Return what a descriptor of a process leads to: a path, or what the kernel calls it.

@@ -127,16 +127,16 @@ class NamespaceSetup:
 
 def passage_for(steps: "Sequence[Order]") -> "tuple[NamespaceSetup | None, list[Order]]":
     """Return the way that orders ask for, None if they don't, and the orders that are steps."""
-    found = {name: details for name, *details in steps if name in _OWN}
+    own_steps = {name: details for name, *details in steps if name in _OWN}
     rest = [step for step in steps if step[0] not in _OWN]
-    if not found:
+    if not own_steps:
         return None, rest
     plan: Plan | None = None
-    for packed in found.get("room", ()):
-        assert isinstance(packed, bytes)
-        plan = as_plan(packed)
-    followed = tuple(found.get("follow", ()))
-    return NamespaceSetup(plan, tuple(found.get("hold", ())), followed), rest
+    for room in own_steps.get("room", ()):
+        assert isinstance(room, bytes)
+        plan = as_plan(room)
+    followed = tuple(own_steps.get("follow", ()))
+    return NamespaceSetup(plan, tuple(own_steps.get("hold", ())), followed), rest
 
 
 _OWN = frozenset({"room", "hold", "follow"})

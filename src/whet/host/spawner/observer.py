@@ -65,8 +65,8 @@ def _observe(channel: Channel, spawner: int) -> "NoReturn":
         _close_all_but(channel.descriptor)
         gc.disable()
         _serve(channel)
-        _, ended = os.waitpid(spawner, 0)
-        status = os.waitstatus_to_exitcode(ended)
+        _, exit_status = os.waitpid(spawner, 0)
+        status = os.waitstatus_to_exitcode(exit_status)
     finally:
         os._exit(status & 0xFF)
 
@@ -135,8 +135,8 @@ def _answer_one(listener: int, noticed: "SyscallDecoder | TreeAccesses") -> None
         return  # the caller is dead
     identity, pid, _, number, architecture, _, *arguments = REQUEST.unpack(request)
     try:
-        known = architecture == ARCHITECTURES[machine()]
-        noticed.take(pid, number if known else -1, arguments)
+        is_native = architecture == ARCHITECTURES[machine()]
+        noticed.take(pid, number if is_native else -1, arguments)
     except Exception as error:  # noqa: BLE001 - the program goes on, but nothing is frozen
         noticed.ends(f"a call that whet can't interpret: {error!r}")
     try:

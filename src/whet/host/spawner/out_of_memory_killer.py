@@ -60,7 +60,7 @@ class OutOfMemoryKiller:
 
     def missed(self) -> tuple[int, str]:
         """Return the largest of those who were there at the last look and aren't any more."""
-        gone = [(size, pid, name) for pid, (size, name) in self._seen.items() if size]
-        gone = [each for each in gone if not resident_bytes(each[1])]
-        _, pid, name = max(gone, default=(0, 0, ""))
+        largest = [(size, pid, name) for pid, (size, name) in self._seen.items() if size]
+        largest = [each for each in largest if not resident_bytes(each[1])]
+        _, pid, name = max(largest, default=(0, 0, ""))
         return pid, name

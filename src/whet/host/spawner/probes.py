@@ -190,7 +190,7 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
     poll.register(memory.descriptor, select.POLLIN)
     pid = fork(steps, lambda: _touch(2 * little))
     try:
-        held = _wait(poll, pid) and memory.look([pid]) is not None
+        is_enforced = _wait(poll, pid) and memory.look([pid]) is not None
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -200,18 +200,18 @@ def _memory_v1(steps: "Sequence[Order]", folder: str, most: int, with_swap: int)
             write_words(both, with_swap)
         write_words(f"{folder}/memory.limit_in_bytes", most)
         write_words(f"{folder}/memory.max_usage_in_bytes", 0)
-    _held("memory", 0 if held else _BROKE)
+    _held("memory", 0 if is_enforced else _BROKE)
 
 
 def _wait(poll: "select.poll", pid: int) -> bool:
     """Return whether the kernel reports a shortage before the probe has ended."""
-    ended = os.pidfd_open(pid)
+    handle = os.pidfd_open(pid)
     try:
-        poll.register(ended, select.POLLIN)
+        poll.register(handle, select.POLLIN)
         ready = [descriptor for descriptor, _ in poll.poll(_PATIENCE_SECONDS * 1000)]
-        return bool(ready) and ended not in ready
+        return bool(ready) and handle not in ready
     finally:
-        os.close(ended)
+        os.close(handle)
 
 
 def _touch(size: int) -> bool:
@@ -250,12 +250,12 @@ def _memory_seen(steps: "Sequence[Order]") -> None:
     pid = fork(steps, _hold)
     gives_up_at = time.monotonic() + _PATIENCE_SECONDS
     try:
-        while (noted := looking.look([pid])) is None and time.monotonic() < gives_up_at:
+        while (note := looking.look([pid])) is None and time.monotonic() < gives_up_at:
             time.sleep(looking.pause_seconds())
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    _held("memory", 0 if noted is not None else _BROKE)
+    _held("memory", 0 if note is not None else _BROKE)
 
 
 def _hold() -> bool:

@@ -59,23 +59,23 @@ def enter(plan: Plan) -> None:
     try:
         mounts.keep_mounts_private()
         # Only now: what another namespace has open can't be shown here.
-        kept = _opened(plan.real)
+        real_folders = _opened(plan.real)
         # What holds a folder that is seen through is made so first: that folder stays writable.
         folders = [path for path, *_ in plan.overlays]
         around = [path for path in plan.read_only if any(_is_below(one, path) for one in folders)]
         for path in around:
             mounts.make_read_only(path)
         _show_through(plan.overlays, reporter, is_user=is_user)
-        kept += _opened(plan.shown)
+        real_folders += _opened(plan.shown)
         for number, disk in enumerate(plan.disks):
-            _mount_disk(disk, kept)
+            _mount_disk(disk, real_folders)
             reporter.send(b"disk %d" % number, disk[0])
         for path in plan.read_only:
             if path not in around:
                 mounts.make_read_only(path)
         for path in plan.hidden:
             _hide(path)
-        _put_back(kept)
+        _put_back(real_folders)
         _open_to_agents(plan.real if around else ())
         _prove(plan.overlays, plan.disks, plan.read_only)
         if plan.network == "loopback":
@@ -90,7 +90,7 @@ def enter(plan: Plan) -> None:
         raise RoomRefusedError(error.errno or 0, words, stage) from error
     reporter.send(b"mounts", b"/proc/self/mountinfo", os.O_RDONLY)
     reporter.close()
-    for descriptor, _ in kept:
+    for descriptor, _ in real_folders:
         os.close(descriptor)
 
 
@@ -135,20 +135,20 @@ class _Reporter:
 
 def _opened(paths: "tuple[bytes, ...]") -> "list[tuple[int, bytes]]":
     """Return descriptors of what stays visible, whatever is mounted over it."""
-    found: list[tuple[int, bytes]] = []
+    folders: list[tuple[int, bytes]] = []
     for path in paths:
         try:
-            found.append((os.open(path, os.O_PATH | os.O_CLOEXEC), path))
+            folders.append((os.open(path, os.O_PATH | os.O_CLOEXEC), path))
         except OSError:
             continue  # it doesn't exist, so nothing is hidden
-    return found
+    return folders
 
 
 def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user: bool) -> None:
     points = mounts.mount_points()
     lowers = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path, *_ in overlays]
     own = {path for path, *_ in overlays}
-    hidden = [
+    paths = [
         one
         for path, *_ in overlays
         for one in _opened(tuple({point for point in points if _is_below(point, path)} - own))
@@ -172,12 +172,12 @@ def _show_through(overlays: "tuple[Space, ...]", reporter: _Reporter, *, is_user
         if os.stat(path).st_dev == looks.st_dev:
             raise RoomRefusedError(0, f"`{os.fsdecode(path)}` is still the machine's own")
         if inodes:
-            held = os.statvfs(upper)
-            mounts.limit_inodes(b"/proc/self/fd/%d" % top, inodes + held.f_files - held.f_ffree)
+            system = os.statvfs(upper)
+            mounts.limit_inodes(b"/proc/self/fd/%d" % top, inodes + system.f_files - system.f_ffree)
         reporter.send(b"upper %d" % number, upper)
         os.close(top)
         os.close(lower)
-    for descriptor, point in sorted(hidden, key=lambda one: len(one[1])):
+    for descriptor, point in sorted(paths, key=lambda one: len(one[1])):
         if os.path.lexists(point):
             mounts.bind(descriptor, point)
         os.close(descriptor)
@@ -193,8 +193,8 @@ def _mount_disk(disk: "Space", kept: "list[tuple[int, bytes]]") -> None:
         if _is_below(below, path):
             _make_point(descriptor, below)
     if inodes:
-        held = os.statvfs(path)
-        mounts.limit_inodes(path, inodes + held.f_files - held.f_ffree)
+        system = os.statvfs(path)
+        mounts.limit_inodes(path, inodes + system.f_files - system.f_ffree)
 
 
 def _hide(path: bytes) -> None:
@@ -261,21 +261,21 @@ def _prove_inodes(path: bytes, inodes: int) -> None:
     state = os.statvfs(path)
     if inodes > _WHOLE_PROOF_FILES and state.f_ffree:
         return  # as the kernel says: to make them all would take longer than the program
-    made: list[bytes] = []
-    met = False
+    names: list[bytes] = []
+    is_full = False
     try:
         for number in range(inodes + 1):
             name = os.path.join(path, b".whet-%d-%d" % (os.getpid(), number))
             os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            made.append(name)
+            names.append(name)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        met = True
+        is_full = True
     finally:
-        for name in made:
+        for name in names:
             os.unlink(name)
-    if not met:
+    if not is_full:
         raise RoomRefusedError(0, f"`{os.fsdecode(path)}` took more files than its limit")
 
 

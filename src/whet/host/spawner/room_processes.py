@@ -34,7 +34,7 @@ def divide(reported: int, lifeline: int) -> None:
     Raises:
         OSError: if the system refuses it.
     """
-    gate, opened = os.pipe()
+    gate, end = os.pipe()
     first = os.fork()
     if first == 0:
         _keep(lifeline)
@@ -42,7 +42,7 @@ def divide(reported: int, lifeline: int) -> None:
     if program:
         os.write(reported, b"%s%d %d\n" % (MARK, program, first))
         os._exit(0)
-    os.close(opened)
+    os.close(end)
     os.read(gate, 1)  # until the caller is gone, and so is the first process's copy of the pipe
     os.close(gate)
     mounts.mount_proc()

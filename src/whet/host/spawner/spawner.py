@@ -161,9 +161,9 @@ class _Tree:
         """Kill whatever is left and wait until it is gone."""
         self._root = None
         while self._watches:
-            noted = self._watches.pop().close()
-            if noted is not None and noted[0] not in [name for name, *_ in self.noted]:
-                self.noted.append(noted)
+            note = self._watches.pop().close()
+            if note is not None and note[0] not in [name for name, *_ in self.noted]:
+                self.noted.append(note)
         namespace_setup = self._command.namespace_setup if self._command is not None else None
         if namespace_setup is not None:
             self._note_those_left(namespace_setup.keeper)
@@ -182,8 +182,8 @@ class _Tree:
     def _note_those_left(self, keeper: int) -> None:
         """Note whom the program has left behind in its room: they aren't this process's children."""
         if keeper:
-            left = [pid for pid in self._pids() if pid != keeper and resident_bytes(pid)]
-            self.others += [(pid, int(signal.SIGKILL), True) for pid in left[:_MOST_EXITS]]
+            strays = [pid for pid in self._pids() if pid != keeper and resident_bytes(pid)]
+            self.others += [(pid, int(signal.SIGKILL), True) for pid in strays[:_MOST_EXITS]]
 
     def kill(self) -> None:
         """Send SIGKILL to every process of the tree.
@@ -191,19 +191,19 @@ class _Tree:
         Whole process groups first: the kernel does that in one step, so that a program that
         forks faster than this loop can look doesn't escape.
         """
-        found = self._pids()
+        pids = self._pids()
         # What is ready to be resumed is of its frozen copy's group.
         spared = {None, os.getpgrp(), *map(group_of, self._copies.pids)}
-        for group in {group_of(pid) for pid in found}:
+        for group in {group_of(pid) for pid in pids}:
             if group is not None and group not in spared:
                 _send(os.killpg, group, signal.SIGKILL)
-        for pid in found:
+        for pid in pids:
             _send(os.kill, pid, signal.SIGKILL)
 
     def _pids(self) -> list[int]:
         """Return the processes of the trial: all there are but the frozen ones."""
-        kept = self._copies.pids
-        return [pid for pid in descendants_of(os.getpid()) if pid not in kept]
+        snapshots = self._copies.pids
+        return [pid for pid in descendants_of(os.getpid()) if pid not in snapshots]
 
     def _wait_and_obey(self, root: int, seconds: float) -> None:
         ready = [descriptor for descriptor, _ in self._poll.poll(seconds * 1000)]
@@ -254,17 +254,17 @@ class _Tree:
     def tell_of_copies(self) -> None:
         """Tell whet of each copy that has reported. The program waits for whet's `on`."""
         watching = self._copies.watching
-        while watching is not None and (taken := self._copies.take()) is not None:
+        while watching is not None and (snapshot := self._copies.take()) is not None:
             if self._has_strays():
-                self._copies.drop(taken.number)
-                self._copies.blockers.append((taken.place, taken.seconds, _STRAYS))
+                self._copies.drop(snapshot.number)
+                self._copies.blockers.append((snapshot.place, snapshot.seconds, _STRAYS))
                 continue
-            observed = watching.noticed(taken.number, taken.pid)
+            observed = watching.noticed(snapshot.number, snapshot.pid)
             if observed.ended:
-                self._copies.refuse(taken.number)
-                self._copies.blockers.append((taken.place, taken.seconds, observed.ended))
+                self._copies.refuse(snapshot.number)
+                self._copies.blockers.append((snapshot.place, snapshot.seconds, observed.ended))
             else:
-                self._channel.send("snapshot", Taken(taken, observed))
+                self._channel.send("snapshot", Taken(snapshot, observed))
         self._tell_of_blockers()
 
     def _tell_of_blockers(self) -> None:
@@ -274,15 +274,15 @@ class _Tree:
 
     def hear_last_words(self) -> None:
         """Take in what the program said just before it ended. A copy it waited for is none."""
-        while (taken := self._copies.take()) is not None:
-            self._copies.drop(taken.number)
+        while (snapshot := self._copies.take()) is not None:
+            self._copies.drop(snapshot.number)
         self._tell_of_blockers()
 
     def _has_strays(self) -> bool:
         """Whether something runs that the program has started and let go: no copy has that."""
         self._reap(were_left_behind=False)
-        known = {*self._copies.pids, self._root.pid if self._root else 0}
-        return any(pid not in known for pid in children_of(os.getpid()))
+        own = {*self._copies.pids, self._root.pid if self._root else 0}
+        return any(pid not in own for pid in children_of(os.getpid()))
 
     def _reap(self, *, were_left_behind: bool) -> bool:
         """Collect the dead; say whether any child is alive."""
@@ -292,8 +292,10 @@ class _Tree:
             except ChildProcessError:
                 return False
             if pid == 0:
-                kept = self._copies.pids
-                return not kept or any(one not in kept for one in children_of(os.getpid()))
+                snapshots = self._copies.pids
+                return not snapshots or any(
+                    one not in snapshots for one in children_of(os.getpid())
+                )
             if self._copies.forget(pid):
                 continue
             if self._command is not None and pid == self._command.keeper:
@@ -318,26 +320,26 @@ class _Tree:
         began = time.monotonic()
         keeper = self._command.keeper if self._command is not None else 0
         pids = [pid for pid in self._pids() if pid != keeper]
-        held = {pid: resident_bytes(pid) for pid in pids}
-        self.peak_bytes = max(self.peak_bytes, sum(held.values()))
+        sizes = {pid: resident_bytes(pid) for pid in pids}
+        self.peak_bytes = max(self.peak_bytes, sum(sizes.values()))
         self._look_at_limits(pids)
         seconds = time.monotonic() - began
-        self.gauge.look(held, self.cpu_seconds)  # which sees to its own share of the time
+        self.gauge.look(sizes, self.cpu_seconds)  # which sees to its own share of the time
         return seconds
 
     def _look_at_limits(self, pids: "Sequence[int]") -> None:
         """Tell whet of a limit that was met. Whet looks at the program once more and has it killed."""
         for each in () if self._over_at else self._watches:
-            noted = each.look(pids)
-            if noted is None:
+            note = each.look(pids)
+            if note is None:
                 continue
-            if noted.limit in {FELLED, HELD}:
-                self.noted.append(Noted(FELLED, *noted[1:]))
-                self._channel.send("full", noted)
+            if note.limit in {FELLED, HELD}:
+                self.noted.append(Noted(FELLED, *note[1:]))
+                self._channel.send("full", note)
             else:
-                self.noted.append(noted)
+                self.noted.append(note)
                 self._over_at = time.monotonic()
-                self._channel.send("over", noted)
+                self._channel.send("over", note)
         if self._over_at and time.monotonic() - self._over_at > _PATIENCE_SECONDS:
             self.was_killed = True
 
@@ -513,8 +515,8 @@ def _begin(channel: Channel, copies: FrozenCopies, run: Run, streams: "Sequence[
     def announce(pid: int) -> None:
         channel.send("starting", pid)
 
-    given = (streams[:3], run.terminal, announce)
-    command = start(run.argv, run.environment, run.cwd, given, watching, steps=run.guard.steps)
+    set_up = (streams[:3], run.terminal, announce)
+    command = start(run.argv, run.environment, run.cwd, set_up, watching, steps=run.guard.steps)
     if watching is not None and watching.refusal:
         channel.send("halted", (f"{_CANNOT_SEE}: {watching.refusal}", ""))
     return command

@@ -80,8 +80,8 @@ class SyscallDecoder:
             in words; and the files and folders that it has changed, None: there may be others.
         """
         effects = (*((self._ended,) if self._ended else ()), *self._file_effects.left())
-        changed = None if self._changed is None else (*self._changed, *self._file_effects.paths())
-        return effects, changed
+        paths = None if self._changed is None else (*self._changed, *self._file_effects.paths())
+        return effects, paths
 
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a snapshot; return why not, empty if it is."""
@@ -170,21 +170,21 @@ class SyscallDecoder:
     def _write(self, pid: int, path: str, flags: int, mode: int) -> None:
         if not path.startswith("/") or self._is_exempt(path):
             return  # a stream that it holds anyway, or nothing that matters
-        found = _status_of(path)
-        if self._will_fail(path, found, flags):
+        status = _status_of(path)
+        if self._will_fail(path, status, flags):
             self._seen.see(path)
             self._seen.see(os.path.dirname(path))  # or it fails for lack of that
-        elif found is not None and not flags & (_WRITES & ~os.O_CREAT):
+        elif status is not None and not flags & (_WRITES & ~os.O_CREAT):
             self._read(path)
-        elif found is None:
+        elif status is None:
             if flags & os.O_EXCL or not flags & os.O_TRUNC:
                 self._seen.see_link(path)  # a file that is there would make a difference
             self._makes(pid, path, mode, was_absent=True)
         elif not self._file_effects.owns(path):
-            if is_plain(found) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
+            if is_plain(status) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
                 self._makes(pid, path, mode, was_absent=False)
             else:
-                self.ends(f"writes {path}", [path] if stat.S_ISREG(found.st_mode) else None)
+                self.ends(f"writes {path}", [path] if stat.S_ISREG(status.st_mode) else None)
 
     def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
         self._seen.see(os.path.dirname(path))
@@ -208,8 +208,8 @@ class SyscallDecoder:
         """Return with which mode a file is to be created."""
         _, kind, _, path, more = call
         if kind == "openat2":
-            found = self._memory_reader.bytes_at(pid, arguments[more], 16)
-            return int.from_bytes(found[8:16], "little")
+            content = self._memory_reader.bytes_at(pid, arguments[more], 16)
+            return int.from_bytes(content[8:16], "little")
         return arguments[(path if kind == "make" else more) + 1] & 0o7777
 
     def _is_exempt(self, *paths: str) -> bool:
@@ -230,16 +230,16 @@ class SyscallDecoder:
 
     def _remove(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         path = self._path(pid, call, arguments)
-        found = _status_of(path, follow=False)
+        status = _status_of(path, follow=False)
         if self._is_exempt(path):
             return
-        if found is None:
+        if status is None:
             self._seen.see_link(path)
         elif self._file_effects.deed(path) is None:
             self.ends(f"removes {path}", [path])
-        elif not stat.S_ISDIR(found.st_mode) or not os.listdir(path):
+        elif not stat.S_ISDIR(status.st_mode) or not os.listdir(path):
             removes_folder = call[0] == "rmdir" or (call[0] == "unlinkat" and bool(arguments[2]))
-            if removes_folder == stat.S_ISDIR(found.st_mode):
+            if removes_folder == stat.S_ISDIR(status.st_mode):
                 self._file_effects.removes(path)
 
     def _rename(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
@@ -250,20 +250,20 @@ class SyscallDecoder:
         is_nameless = is_link and (not source or source.startswith(_MADE_UP_LINKS))
         if self._is_exempt(*(() if is_nameless else (source,)), target):
             return
-        found, other = _status_of(source, follow=False), _status_of(target, follow=False)
+        status, other = _status_of(source, follow=False), _status_of(target, follow=False)
         flags = arguments[4] if name == "renameat2" else 0
         if is_link or flags == _RENAME_NOREPLACE:
             self._seen.see_link(target)
         if is_nameless:
             self.ends(f"calls {name} on {target}", [target])
-        elif found is None:
+        elif status is None:
             self._seen.see_link(source)
         elif (is_link or flags == _RENAME_NOREPLACE) and other is not None:
             return  # it will fail
         elif (
             flags not in {0, _RENAME_NOREPLACE}
             or not self._file_effects.made_where_none_was(source)
-            or not is_plain(found)
+            or not is_plain(status)
             or not _can_make(target)
             or not (other is None or is_plain(other))
         ):
@@ -292,11 +292,11 @@ class SyscallDecoder:
         """Note that something of a file is changed that isn't its content."""
         if self._is_exempt(path):
             return
-        deed, found = self._file_effects.deed(path), _status_of(path, follow=False)
+        deed, status = self._file_effects.deed(path), _status_of(path, follow=False)
         is_new_name = name.startswith(("symlink", "mknod"))
-        if is_new_name and (found is not None or not _can_make(path)):
+        if is_new_name and (status is not None or not _can_make(path)):
             self._seen.see_link(path)  # the call fails
-        elif deed is None or found is None or not is_plain(found):
+        elif deed is None or status is None or not is_plain(status):
             self.ends(f"calls {name} on {path}", [path])
         elif "chmod" in name:
             deed.sets_mode = True

@@ -110,12 +110,12 @@ class TreeAccesses:
 
     def _at_path(self, pid: int, call: "Call", arguments: "Sequence[int]") -> None:
         name, kind, folder, path, _ = call
-        named = self._named(pid, folder, path, arguments)
-        if not named and kind == "exec":
-            named = self._memory_reader.target_of(pid, arguments[folder])  # fexecve(3)
-        if not named:
+        target = self._named(pid, folder, path, arguments)
+        if not target and kind == "exec":
+            target = self._memory_reader.target_of(pid, arguments[folder])  # fexecve(3)
+        if not target:
             return  # what a descriptor leads to was named when it was opened
-        real = self._follow(named, pid)
+        real = self._follow(target, pid)
         if kind in {"open", "openat2"}:
             self._opens(pid, call, arguments, real)
         elif kind == "exec":
@@ -127,7 +127,7 @@ class TreeAccesses:
         elif name.startswith("symlink"):
             self._may_remember = False
             self._followed.clear()
-        elif name == "inotify" and real and os.path.isdir(named):
+        elif name == "inotify" and real and os.path.isdir(target):
             self._lists(real)
 
     def _named(self, pid: int, folder: int, path: int, arguments: "Sequence[int]") -> str:

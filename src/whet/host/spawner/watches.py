@@ -188,9 +188,9 @@ class _MemoryV2(_Quiet):
     def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Return the most that was held and by whom, if the kernel has killed."""
         if self._felling is not None and self._count() > self._kills:
-            noted = self.close()
+            note = self.close()
             self._kills = self._count()
-            return noted
+            return note
         self._left_bytes = self._most - (read_number(f"{self._folder}/memory.current") or 0)
         if self._felling is not None:
             self._felling.remember(pids)
@@ -248,13 +248,13 @@ class _MemorySum(_Quiet):
     def look(self, pids: "Sequence[int]", /) -> Noted | None:
         """Stop the processes and return what they hold, if that is too much."""
         began = time.thread_time()  # on a busy machine a look may take long, and cost little
-        held = sum(map(resident_bytes, pids))  # cheap, and never less than what is looked for
-        self._left_bytes = self._most - held
-        if held >= self._most or _is_swapping():
-            held, swapped = _held(pids)
-            self._left_bytes = self._most - held
-            if held >= self._most or swapped > self._most_swap:
-                return self._over(pids, held)
+        size = sum(map(resident_bytes, pids))  # cheap, and never less than what is looked for
+        self._left_bytes = self._most - size
+        if size >= self._most or _is_swapping():
+            size, swapped = _held(pids)
+            self._left_bytes = self._most - size
+            if size >= self._most or swapped > self._most_swap:
+                return self._over(pids, size)
         self._cost_seconds = time.thread_time() - began
         return None
 
@@ -297,7 +297,7 @@ def _is_swapping() -> bool:
 def _held(pids: "Sequence[int]") -> tuple[int, int]:
     """Return how much memory and how much swap is the processes' own."""
     shares = [shares_of(pid) for pid in pids]
-    return sum(held for held, _ in shares), sum(swapped for _, swapped in shares)
+    return sum(size for size, _ in shares), sum(swapped for _, swapped in shares)
 
 
 class _Processes(_Quiet):

@@ -55,8 +55,8 @@ class Watching:
         Raises:
             ObserverIsGoneError: if nobody knows.
         """
-        looked = as_looked(self._asked("looks", 0))
-        return looked if looked.gap else Looked(self.refusal, *looked[1:])
+        answer = as_looked(self._asked("looks", 0))
+        return answer if answer.gap else Looked(self.refusal, *answer[1:])
 
     def install(self) -> bool:
         """In a forked process: have it watched; say whether it is."""
@@ -66,8 +66,8 @@ class Watching:
         listener, error = (-1, 0) if self._filter is None else self._filter.install()
         rights: list[tuple[int, int, bytes]] = []
         if listener >= 0:
-            packed = listener.to_bytes(_INT_BYTES, "little")
-            rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed))
+            content = listener.to_bytes(_INT_BYTES, "little")
+            rights.append((_socket.SOL_SOCKET, _socket.SCM_RIGHTS, content))
         self._theirs.sendmsg([error.to_bytes(_INT_BYTES, "little")], rights, MAGIC_FLAGS)
         if listener >= 0:
             os.close(listener)

@@ -52,14 +52,14 @@ class AgentTasks:
     @property
     def variables(self) -> dict[str, str]:
         """What tells the agent; as long for any trial that isn't looked into."""
-        counted = {_COUNT: self.counted} if self.counted else {}
+        counting = {_COUNT: self.counted} if self.counted else {}
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
         edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
-        listed = listed_secrets()
-        secrets = {SECRETS_VARIABLE: listed} if listed else {}
+        secret_names = listed_secrets()
+        secrets = {SECRETS_VARIABLE: secret_names} if secret_names else {}
         locals_kept = "1" if self.keeps_locals else "0"
-        return {_LOCALS: locals_kept, **secrets, **counted, **closer, **probed, **edited}
+        return {_LOCALS: locals_kept, **secrets, **counting, **closer, **probed, **edited}
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
         """Return what follows the calls of one trial; None: nothing does.
@@ -89,8 +89,8 @@ class AgentTasks:
         """
         if not (self.counted or self.probes):
             return
-        found = os.statvfs(agent_folder)
-        if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+        system = os.statvfs(agent_folder)
+        if system.f_bavail * system.f_frsize < _LEAST_BYTES:
             raise DiskFull(
                 f"no space left in `{agent_folder.parent}` for what is to be told of the program",
                 hint="free some space there (`df -h`), or set `TMPDIR` to a folder with space",
@@ -98,29 +98,29 @@ class AgentTasks:
 
     def evidence(self, agent_folder: Path) -> tuple[Evidence, ...]:
         """Return what the agents of a trial have left in their folder."""
-        found: list[Evidence] = []
+        pieces: list[Evidence] = []
         if self.counted:
             from whet.host.python.module_search import counts_told
 
-            found.append(counts_told(agent_folder))
+            pieces.append(counts_told(agent_folder))
         if self.probes:
             from whet.host.trial.probe_reports import read_probes
 
-            found.append(read_probes(agent_folder, self.probes))
+            pieces.append(read_probes(agent_folder, self.probes))
         if self.keeps_locals:
             from whet.host.inspect.failures import read_failures
             from whet.host.inspect.presence import read_pythons
 
-            found += [*read_failures(agent_folder), read_pythons(agent_folder)]
+            pieces += [*read_failures(agent_folder), read_pythons(agent_folder)]
         if self.reads_signs:
             from whet.host.trial.loaded_modules import read_signs
 
-            found.append(read_signs(agent_folder))
+            pieces.append(read_signs(agent_folder))
         if self.closer is not None:
             from whet.host.trial.instrumented_evidence import read_closer, read_steps
 
-            found += [read_closer(agent_folder), *read_steps(agent_folder)]
-        return tuple(found)
+            pieces += [read_closer(agent_folder), *read_steps(agent_folder)]
+        return tuple(pieces)
 
 
 NO_TASKS = AgentTasks()

@@ -148,16 +148,16 @@ class Capturing:
 
     def _write(self, data: memoryview) -> memoryview:
         """Write to the file as much as fits and return that part."""
-        written = 0
+        count = 0
         try:
             if self._file is None:
                 self._spill()
-            while written < len(data):
-                written += os.write(self._descriptor, data[written:])
+            while count < len(data):
+                count += os.write(self._descriptor, data[count:])
         except (OSError, WhetError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            self.loss = f"whet lost the output after {self.size_bytes + written} bytes: {why}"
-        return data[:written]
+            self.loss = f"whet lost the output after {self.size_bytes + count} bytes: {why}"
+        return data[:count]
 
     def _spill(self) -> None:
         """Move what is in memory to a file; if that fails it stays in memory."""

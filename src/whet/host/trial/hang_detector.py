@@ -58,10 +58,10 @@ class Idleness:
         return time.monotonic() - self._quiet_since >= UNSURE_SECONDS
 
     def _spent(self, root: int) -> dict[int, float]:
-        found = {pid: facts_of(pid) for pid in (root, *descendants_of(root))}
+        processes = {pid: facts_of(pid) for pid in (root, *descendants_of(root))}
         return {
             pid: facts.cpu_seconds
-            for pid, facts in found.items()
+            for pid, facts in processes.items()
             if facts is not None and facts.state != _ENDED
         }
 
@@ -90,8 +90,8 @@ def _calls_of(pid: int) -> Iterator[str]:
 def _is_endless(pid: int, call: str) -> bool:
     """Read a line of /proc/PID/syscall (proc(5)): the call's number, and its six arguments."""
     number, *arguments = call.split() or [""]
-    known = _CALLS.get(platform.machine(), {})
-    kind = known.get(int(number)) if number.isdigit() else None
+    table = _CALLS.get(platform.machine(), {})
+    kind = table.get(int(number)) if number.isdigit() else None
     if kind == _FUTEX:
         return int(arguments[_FUTEX_TIMEOUT], 16) == 0
     if kind == _READ:

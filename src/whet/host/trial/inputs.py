@@ -42,10 +42,10 @@ class Inputs:
     def at(cls, paths: Iterable[str], left_out: Sequence[Path] = ()) -> "Inputs":
         """Look at files by their real paths; at none where there are too many."""
         own = tuple(f"{os.path.realpath(path)}{os.sep}" for path in left_out)
-        found = {path for path in paths if not path.startswith(own)}
-        if len(found) > _MOST_FILES:
+        files = {path for path in paths if not path.startswith(own)}
+        if len(files) > _MOST_FILES:
             return cls({})
-        return cls({path: mark for path in sorted(found) if (mark := _mark(path)) is not None})
+        return cls({path: mark for path in sorted(files) if (mark := _mark(path)) is not None})
 
     def written(self) -> list[str]:
         """Return those that aren't what they were, or gone."""

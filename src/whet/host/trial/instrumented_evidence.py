@@ -15,16 +15,16 @@ _MOST_BYTES_OF_STEPS = 48 << 20
 
 def read_closer(agent_folder: Path) -> Evidence:
     """Return all reports as one observation, without a truncated line."""
-    told: list[JsonObject] = []
+    lines: list[JsonObject] = []
     for path in sorted(agent_folder.glob("*.closer")):
         with suppress(OSError):
             # Room was reserved behind what was written.
             for line in path.read_bytes()[:_MOST_BYTES].rstrip(b"\0").splitlines():
-                told += _record(line)
+                lines += _record(line)
     for path in sorted(agent_folder.glob("*.calls")):
-        told += _calls(path)
-    data = json.dumps({"told": told}, separators=(",", ":")).encode("ascii")
-    return Evidence(kind=CLOSER, detail={"lines": len(told)}, data=data)
+        lines += _calls(path)
+    data = json.dumps({"told": lines}, separators=(",", ":")).encode("ascii")
+    return Evidence(kind=CLOSER, detail={"lines": len(lines)}, data=data)
 
 
 def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
@@ -40,22 +40,22 @@ def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
 
 def _record(line: bytes) -> list[JsonObject]:
     with suppress(MalformedRecordError):
-        told = as_record(decoded(line), "line")
-        message = told.get("message")
+        record = as_record(decoded(line), "line")
+        message = record.get("message")
         # A password in an address is a secret in any error that names it.
-        return [{**told, "message": masked(message)} if isinstance(message, str) else told]
+        return [{**record, "message": masked(message)} if isinstance(message, str) else record]
     return []
 
 
 def _calls(path: Path) -> list[JsonObject]:
     """Return the last calls of one process in their order."""
-    found: list[JsonObject] = []
+    calls: list[JsonObject] = []
     with suppress(OSError):
         data = path.read_bytes()
         for start in range(0, len(data), _SLOT_BYTES):
-            found += _record(data[start : start + _SLOT_BYTES].rstrip(b" \0"))
+            calls += _record(data[start : start + _SLOT_BYTES].rstrip(b" \0"))
     numbered: list[tuple[int, JsonObject]] = []
-    for each in found:
+    for each in calls:
         with suppress(MalformedRecordError):
             numbered.append((integer(each, "order"), each))
     numbered.sort(key=lambda each: each[0])

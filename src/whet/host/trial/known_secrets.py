@@ -58,8 +58,8 @@ class KnownSecrets:
         forms = {form for value in self.known for form in _forms(value)}
         words = sorted(forms, key=lambda form: (-len(form), form))
         self.text = re.compile("|".join(map(re.escape, words)))
-        encoded = [word.encode("utf-8", "surrogateescape") for word in words if _is_text(word)]
-        self.data = re.compile(b"|".join(map(re.escape, encoded)))
+        contents = [word.encode("utf-8", "surrogateescape") for word in words if _is_text(word)]
+        self.data = re.compile(b"|".join(map(re.escape, contents)))
 
 
 def _is_looked_for(value: str, origin: Origin) -> bool:
@@ -127,11 +127,13 @@ def with_known(text: str, put: Callable[[str], str]) -> str:
 
 def inherited_in(contents: Iterable[bytes]) -> dict[str, str]:
     """Return the inherited variables whose secrets stand in files, and what they are."""
-    known = {each.variable: value for value, each in _known_secrets.known.items() if each.variable}
-    files = list(contents) if known else []
+    variables = {
+        each.variable: value for value, each in _known_secrets.known.items() if each.variable
+    }
+    files = list(contents) if variables else []
     return {
         name: value
-        for name, value in known.items()
+        for name, value in variables.items()
         if any(value.encode("utf-8", "surrogateescape") in content for content in files)
     }
 

@@ -15,12 +15,12 @@ def read_signs(agent_folder: Path) -> Evidence:
     Its detail has ``signs``, ``ended``: whether a process reported everything, as it does at its end, and
     ``processes``: how many reported anything.
     """
-    told: set[str] = set()
+    names: set[str] = set()
     files = list(agent_folder.glob(f"*{_SUFFIX}"))
     for path in files:
         with suppress(OSError):
-            told.update(path.read_text("ascii", "replace").splitlines())
-    signs = sorted(told - {_END})
+            names.update(path.read_text("ascii", "replace").splitlines())
+    signs = sorted(names - {_END})
     return Evidence(
-        kind=TOGGLES, detail={"signs": signs, "ended": _END in told, "processes": len(files)}
+        kind=TOGGLES, detail={"signs": signs, "ended": _END in names, "processes": len(files)}
     )

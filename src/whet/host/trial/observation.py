@@ -110,7 +110,7 @@ class Observing:
 
     def by_now(self, sources: Collection[str]) -> Observation:
         """Return all that was seen; of the program's sources only what others than Python saw."""
-        places, modules, own_listings, own_reads, own_looks, installed = self._sighted
+        places, modules, own_listings, own_reads, own_looks, own_packages = self._sighted
         for place in places:
             if place not in self._listings:  # a package none of whose modules was asked for
                 self._listings[place] = listing(place)
@@ -121,9 +121,9 @@ class Observing:
                 files.pop(source, None)
                 if not is_of_link(links.get(source, UNSURE)):
                     links.pop(source, None)
-        for path, mark in installed.items():
-            known = files.get(path, mark)
-            files[path] = mark if known == mark or is_of_kind(known) else UNSURE
+        for path, mark in own_packages.items():
+            earlier = files.get(path, mark)
+            files[path] = mark if earlier == mark or is_of_kind(earlier) else UNSURE
         return Observation(
             files=files,
             links=links,

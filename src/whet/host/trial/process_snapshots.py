@@ -101,8 +101,8 @@ class Snapshot:
         """Whether the program had looked at a file, or into a folder, by then, by whatever code."""
         below = path + "/"
         return any(
-            known == path or known.startswith(below)
-            for known in chain(self.sources, *((*each.files, *each.links) for each in self.seen))
+            file == path or file.startswith(below)
+            for file in chain(self.sources, *((*each.files, *each.links) for each in self.seen))
         )
 
     def has_found(self, path: str) -> bool:
@@ -113,8 +113,8 @@ class Snapshot:
         below = path + "/"
         own = [each for each in self.seen if not each.is_installed]
         looks = chain(*((*each.files.items(), *each.links.items()) for each in own))
-        found = (known for known, mark in looks if not is_of_nothing(mark))
-        return any(known == path or known.startswith(below) for known in (*self.sources, *found))
+        files = (file for file, mark in looks if not is_of_nothing(mark))
+        return any(file == path or file.startswith(below) for file in (*self.sources, *files))
 
 
 @value_class(kw_only=True)
@@ -213,10 +213,12 @@ class Staged:
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
         stage = self.stage
-        told = [part for each in stage.place for part in (str(each.line), each.function, each.path)]
+        place = [
+            part for each in stage.place for part in (str(each.line), each.function, each.path)
+        ]
         words = len(program.command) - stage.first_word if stage.first_word else -1
         own = (str(stage.worth_seconds), stage.address, str(words))
-        lines = (*own, str(len(told)), *told, *stage.awaited)
+        lines = (*own, str(len(place)), *place, *stage.awaited)
         wish = "\n".join(lines)
         environment = {**program.environment, STAGE_VARIABLE: wish}
         if self.debugging is not Debugging.NEVER:

@@ -314,11 +314,11 @@ class Relay:
             while flow.is_open and flow.pull(buffer):
                 pass
         past = tuple((name, bytes(data)) for name, data in self.program_streams.past)
-        taken = as_taken(body)
+        snapshot = as_taken(body)
         # The user waits for the program, not for its copy.
-        self._tell("on", taken.copy.number)
+        self._tell("on", snapshot.copy.number)
         if self.on_copy is not None:
-            self.on_copy(taken, past)
+            self.on_copy(snapshot, past)
 
     def _end(self, answer: Answer) -> None:
         self._answer = answer

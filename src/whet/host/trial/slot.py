@@ -163,10 +163,10 @@ class Slot:
 
     def _cut_off(self, program: Program, relay: Relay) -> Ended:
         """Clean up after the spawner, which was killed, and return how the program ended with it."""
-        failure, ended = self._spawner.lost(program.command), relay.cut_off
-        if ended is None:
+        failure, end = self._spawner.lost(program.command), relay.cut_off
+        if end is None:
             raise failure
-        return ended
+        return end
 
     def _tell_of_felled(
         self,
@@ -404,17 +404,19 @@ def _end_of(outcome: Outcome, ended: Ended) -> End:
 def _use_of(ended: Ended) -> ResourceUse | None:
     if not ended.samples:
         return None
-    seconds, memory, cpu, files, read, written, processes = zip(*ended.samples, strict=True)
+    seconds, memory, cpu, files, input_bytes, output_bytes, processes = zip(
+        *ended.samples, strict=True
+    )
     return ResourceUse(
         seconds=seconds,
         memory_bytes=memory,
         cpu_seconds=cpu,
         files=files,
-        read_bytes=read,
-        written_bytes=written,
+        read_bytes=input_bytes,
+        written_bytes=output_bytes,
         processes=processes,
         largest=tuple(
-            ProcessPeak(pid=pid, name=name, peak_bytes=held) for pid, name, held in ended.peaks
+            ProcessPeak(pid=pid, name=name, peak_bytes=size) for pid, name, size in ended.peaks
         ),
     )
 

@@ -150,10 +150,10 @@ class SpawnerProcess:
         self.channel.close()
         began, pause = time.monotonic(), 0.0005
         while self._ended is None and not self._has_ended(os.WNOHANG):
-            waited = time.monotonic() - began
-            if waited > _PATIENCE_SECONDS:  # another process has stopped it
+            seconds = time.monotonic() - began
+            if seconds > _PATIENCE_SECONDS:  # another process has stopped it
                 self._kill_below()
-            if waited > 2 * _PATIENCE_SECONDS:  # and its guardian
+            if seconds > 2 * _PATIENCE_SECONDS:  # and its guardian
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(pause)
             pause = min(pause * 1.5, 0.02)

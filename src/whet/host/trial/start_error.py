@@ -36,9 +36,9 @@ def check_words(command: tuple[str, ...], environment: Mapping[str, str], cwd: s
         BadUsage: if a word holds a NUL or can't be encoded, or a variable's name an equals sign.
     """
     if not command or not command[0]:
-        shown = "``" if not command else f"`{command!r}`"
+        words = "``" if not command else f"`{command!r}`"
         raise EmptyCommand(
-            f"{shown} doesn't name a program", hint="write the command after `--`, word by word"
+            f"{words} doesn't name a program", hint="write the command after `--`, word by word"
         )
     for word in (*command, cwd, *environment.keys(), *environment.values()):
         if "\0" in word or not _is_encodable(word):
@@ -161,8 +161,10 @@ def _interpreter_missing(path: str, shown: str) -> WhetError:
             f"`{shown}` exists, but the loader or library that it needs doesn't",
             hint=f"`file {shown}` shows which system it is for",
         )
-    named = first[2:].strip().decode("utf-8", "replace")
+    interpreter = first[2:].strip().decode("utf-8", "replace")
     hint = f"install it, or name an interpreter: `sh {shown}`, `python {shown}`"
     if first.rstrip(b"\n").endswith(b"\r"):
         hint = f"the line ends with a carriage return: `sed -i 's/\\r$//' {shown}`"
-    return CommandNotFound(f"`{shown}` exists, but `{named}` in its first line doesn't", hint=hint)
+    return CommandNotFound(
+        f"`{shown}` exists, but `{interpreter}` in its first line doesn't", hint=hint
+    )

@@ -92,9 +92,9 @@ def secrets_of(trial: Trial) -> Iterator[Found]:
     """
     for number, pieces in enumerate(_of_words(trial.command)):
         for piece in pieces:
-            named = f" (`{piece.name}`)" if piece.name else ""
+            place = f" (`{piece.name}`)" if piece.name else ""
             shell = _shell_name(piece.name.lstrip("-")) or f"SECRET_{number}"
-            yield from _found(piece, f"argument {number}{named}", shell)
+            yield from _found(piece, f"argument {number}{place}", shell)
     for name, value in trial.environment.items():
         for piece in _of_variable(name, value):
             yield from _found(piece, f"`--env {name}`", _shell_name(name) or "SECRET_VARIABLE")
@@ -122,8 +122,8 @@ def for_shell(trial: Trial) -> tuple[Trial, dict[str, str]]:
             number += 1
             name = f"{each.variable}_{number}"
         names.setdefault(each.value, name)
-    named = with_secrets(trial, lambda piece: f"\0{names[piece.text]}\0")
-    return named, {name: value for value, name in names.items()}
+    placeholders = with_secrets(trial, lambda piece: f"\0{names[piece.text]}\0")
+    return placeholders, {name: value for value, name in names.items()}
 
 
 def _found(piece: Piece, place: str, variable: str) -> Iterator[Found]:
@@ -149,13 +149,13 @@ def _put(pieces: Iterable[Piece], put: Callable[[Piece], str]) -> str:
 def _of_words(words: Sequence[str]) -> Iterator[list[Piece]]:
     option = ""
     for word in words:
-        named = _OPTION.fullmatch(word)
+        match = _OPTION.fullmatch(word)
         if option and not word.startswith("-") and (why := _why_option(option, word)):
             yield [Piece(word, why, option)]
-        elif named is not None and (why := _why_option(named["name"], named["value"])):
-            yield [Piece(f"{named['name']}="), Piece(named["value"], why, named["name"])]
-        elif named is not None:
-            yield [Piece(f"{named['name']}="), *_of_text(named["value"], named["name"])]
+        elif match is not None and (why := _why_option(match["name"], match["value"])):
+            yield [Piece(f"{match['name']}="), Piece(match["value"], why, match["name"])]
+        elif match is not None:
+            yield [Piece(f"{match['name']}="), *_of_text(match["value"], match["name"])]
         elif why := why_secret("", word):
             yield [Piece(word, why)]
         else:

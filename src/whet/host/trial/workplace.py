@@ -185,8 +185,8 @@ def _link_neighbours(binding: PayloadBinding, folder: Path) -> None:
 
 def _mark(folder: Path) -> tuple[int, ...]:
     """Return what a program may have changed of a folder itself."""
-    found = os.lstat(folder)
-    return (found.st_ino, found.st_mode, found.st_uid, found.st_gid)
+    status = os.lstat(folder)
+    return (status.st_ino, status.st_mode, status.st_uid, status.st_gid)
 
 
 def environment_of_trial(

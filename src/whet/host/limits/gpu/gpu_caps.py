@@ -49,12 +49,12 @@ class CappedMemory:
 
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Note whether anything was bounded; the program itself says that it wanted more."""
-        told: list[_Report] = []
+        reports: list[_Report] = []
         for path in Path(self.folder).glob(f"*{_SUFFIX}") if self.folder else ():
             with suppress(OSError, TypeError):  # the program may write there too
                 lines = path.read_text("ascii", "replace").splitlines()
-                told += [_Report(*line.split("\t")) for line in lines]
-        self.way, note = _came_of(told, self.most)
+                reports += [_Report(*line.split("\t")) for line in lines]
+        self.way, note = _came_of(reports, self.most)
         self.notes.append(note)
         return ()
 
@@ -105,7 +105,7 @@ def largest_gpu_bytes(environment: Mapping[str, str]) -> int:
 def _totals(environment: Mapping[str, str]) -> list[int]:
     answer: dict[str, Any]
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             [sys.executable, "-I", "-S", gpu_holder.__file__],
             env={name: value for name, value in environment.items() if name != "LD_PRELOAD"},
             stdin=subprocess.DEVNULL,
@@ -114,7 +114,7 @@ def _totals(environment: Mapping[str, str]) -> list[int]:
             check=False,
         )
         answer = json.loads(
-            done.stdout or b'{"error": "the process that asks the driver was killed"}'
+            run.stdout or b'{"error": "the process that asks the driver was killed"}'
         )
     except subprocess.TimeoutExpired:
         answer = {"error": f"the driver didn't answer within {_PATIENCE_SECONDS:.0f} s"}
@@ -123,8 +123,8 @@ def _totals(environment: Mapping[str, str]) -> list[int]:
             f"whet can't cap GPU memory: {answer['error']}",
             hint="`nvidia-smi` shows the GPUs and their processes",
         )
-    found: list[int] = answer["totals"]
-    return found
+    sizes: list[int] = answer["totals"]
+    return sizes
 
 
 def _came_of(told: Sequence[_Report], most: int) -> tuple[str, str]:
@@ -195,9 +195,11 @@ def _proofs(told: Sequence[_Report], bounds: Sequence[tuple[str, bool]]) -> list
             words.append(
                 "whet set JAX's limit, but JAX didn't report it, so whether it took effect is unknown"
             )
-    asked = [each.detail for each in told if each.word == "asked"]
-    if asked:
-        words.append(f"the program asked torch for a share of {asked[-1]}, but whet's limit stayed")
+    questions = [each.detail for each in told if each.word == "asked"]
+    if questions:
+        words.append(
+            f"the program asked torch for a share of {questions[-1]}, but whet's limit stayed"
+        )
     return words
 
 

@@ -34,9 +34,9 @@ def main() -> None:
     if not sys.argv[1:]:
         _answer_totals()
         return
-    wanted = {gpu: int(size) for gpu, size in (word.split("=") for word in sys.argv[1:])}
+    sizes = {gpu: int(size) for gpu, size in (word.split("=") for word in sys.argv[1:])}
     try:
-        answer: dict[str, object] = {"held": hold(wanted)}
+        answer: dict[str, object] = {"held": hold(sizes)}
     except (CannotHoldError, OSError) as error:
         answer = {"error": str(error)}
     os.write(1, f"{json.dumps(answer)}\n".encode())
@@ -62,15 +62,15 @@ def totals() -> "list[int]":
     """
     cuda = ctypes.CDLL("libcuda.so.1")
     _check(cuda.cuInit(0), "cuInit")
-    found: list[int] = []
+    sizes: list[int] = []
     for number in range(_count(cuda)):
         device, total = ctypes.c_int(), ctypes.c_size_t()
         _check(cuda.cuDeviceGet(ctypes.byref(device), number), "cuDeviceGet")
         _check(cuda.cuDeviceTotalMem_v2(ctypes.byref(total), device), "cuDeviceTotalMem")
-        found.append(total.value)
-    if not found:
+        sizes.append(total.value)
+    if not sizes:
         raise CannotHoldError("no GPU is visible")
-    return found
+    return sizes
 
 
 def _count(cuda: ctypes.CDLL) -> int:
@@ -93,8 +93,8 @@ def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
     _check(cuda.cuInit(0), "cuInit")
     _check(nvml.nvmlInit_v2(), "nvmlInit")
     count = _count(cuda)
-    named = {gpu for gpu in wanted if gpu}
-    missing = named - {str(number) for number in range(count)}
+    gpus = {gpu for gpu in wanted if gpu}
+    missing = gpus - {str(number) for number in range(count)}
     if missing or not count:
         raise CannotHoldError(
             f"there is no GPU {', '.join(sorted(missing))}: {count} are visible"
@@ -102,7 +102,7 @@ def hold(wanted: "Mapping[str, int]") -> "list[dict[str, int]]":
             else "no GPU is visible"
         )
     sizes = {number: wanted.get(str(number), wanted.get("", -1)) for number in range(count)}
-    return [_hold_one(cuda, nvml, number, left) for number, left in sizes.items() if left >= 0]
+    return [_hold_one(cuda, nvml, number, rest) for number, rest in sizes.items() if rest >= 0]
 
 
 def _hold_one(cuda: ctypes.CDLL, nvml: ctypes.CDLL, number: int, left: int) -> "dict[str, int]":
@@ -120,11 +120,11 @@ def _hold_one(cuda: ctypes.CDLL, nvml: ctypes.CDLL, number: int, left: int) -> "
         raise CannotHoldError(
             f"GPU {number} has only {before} bytes free, less than the {left} that you want left: another program holds the rest (`nvidia-smi`)"
         )
-    held = _take(cuda, nvml, handle, left)
+    size = _take(cuda, nvml, handle, left)
     total, free, _ = _memory(nvml, handle)
     if abs(free - left) > _SLACK_BYTES and before > left:
         raise CannotHoldError(f"GPU {number} has {free} bytes free instead of {left}")
-    return {"gpu": number, "total": total, "free": free, "held": held}
+    return {"gpu": number, "total": total, "free": free, "held": size}
 
 
 def _uuid_words(uuid: bytes) -> bytes:
@@ -136,7 +136,7 @@ def _uuid_words(uuid: bytes) -> bytes:
 
 def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: int) -> int:
     """Allocate until the driver reports only this much as free; return how much that took."""
-    held, chunk = 0, _CHUNK_BYTES
+    total, chunk = 0, _CHUNK_BYTES
     while chunk >= _LEAST_BYTES:
         size = min(chunk, _memory(nvml, handle)[1] - left)
         address = ctypes.c_ulonglong()
@@ -145,8 +145,8 @@ def _take(cuda: ctypes.CDLL, nvml: ctypes.CDLL, handle: ctypes.c_void_p, left: i
         if cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size)):
             chunk //= 2  # no hole as large as that
         else:
-            held += size
-    return held
+            total += size
+    return total
 
 
 def _memory(nvml: ctypes.CDLL, handle: ctypes.c_void_p) -> "Sequence[int]":

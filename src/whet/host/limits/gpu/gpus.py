@@ -23,12 +23,12 @@ _one_at_a_time = threading.Lock()
 
 def visible_gpus(count: int, environment: Mapping[str, str]) -> Plain:
     """Return the variables with which a program sees only the first ``count`` of its GPUs."""
-    shown: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for name in _VISIBLE:
         before = environment.get(name)
         numbers = [str(number) for number in range(count)] if before is None else before.split(",")
-        shown[name] = ",".join(numbers[:count])
-    return Plain(way="CUDA_VISIBLE_DEVICES", environment=shown)
+        variables[name] = ",".join(numbers[:count])
+    return Plain(way="CUDA_VISIBLE_DEVICES", environment=variables)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,14 +95,14 @@ def _started(
     )
     cleanup_journal.adopt("process", str(process.pid))
     try:
-        held = _answer_of(process)
+        holdings = _answer_of(process)
     except BaseException:
         _end(process, cleanup_journal)
         raise
     notes = [
         f"GPU {each['gpu']}: {shown_size(each['free'])} of {shown_size(each['total'])} are free;"
         " a CUDA program needs a few hundred MiB of that"
-        for each in held
+        for each in holdings
     ]
     return HeldMemory(process=process, cleanup_journal=cleanup_journal, notes=notes)
 
@@ -119,8 +119,8 @@ def _answer_of(process: "subprocess.Popen[bytes]") -> list[dict[str, int]]:
             f"whet can't occupy GPU memory: {answer['error']}",
             hint="`nvidia-smi` shows the GPUs and their processes",
         )
-    held: list[dict[str, int]] = answer["held"]
-    return held
+    holdings: list[dict[str, int]] = answer["held"]
+    return holdings
 
 
 def _end(process: "subprocess.Popen[bytes]", cleanup_journal: CleanupJournal) -> None:
@@ -136,5 +136,5 @@ def _end(process: "subprocess.Popen[bytes]", cleanup_journal: CleanupJournal) ->
 def device_nodes() -> tuple[str, ...]:
     """Return the files by which programs reach GPUs here."""
     names = ("nvidia", "kfd")
-    found = [entry.path for entry in os.scandir("/dev") if entry.name.startswith(names)]
-    return tuple(sorted(path for path in found if not os.path.isdir(path)))
+    paths = [entry.path for entry in os.scandir("/dev") if entry.name.startswith(names)]
+    return tuple(sorted(path for path in paths if not os.path.isdir(path)))

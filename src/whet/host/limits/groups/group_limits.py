@@ -8,17 +8,17 @@ from whet.host.spawner.out_of_memory_killer import FELLED
 
 def met_in_groups(end: End, limits: Limits) -> tuple[LimitMet, ...]:
     """Return the limits that the watches of a trial have seen to be met."""
-    met: list[LimitMet] = []
+    limits_met: list[LimitMet] = []
     if "memory" in end.noted and limits.memory_bytes is not None:
-        met.append(_memory_met(limits.memory_bytes, end.noted["memory"], was_killed=True))
+        limits_met.append(_memory_met(limits.memory_bytes, end.noted["memory"], was_killed=True))
     elif FELLED in end.noted and limits.memory_bytes is not None:
-        met.append(_memory_met(limits.memory_bytes, end.noted[FELLED]))
+        limits_met.append(_memory_met(limits.memory_bytes, end.noted[FELLED]))
     elif "all memory" in end.noted and limits.memory_bytes is not None:
-        met.append(_memory_met(limits.memory_bytes, end.noted["all memory"]))
+        limits_met.append(_memory_met(limits.memory_bytes, end.noted["all memory"]))
     if "processes" in end.noted and limits.processes is not None:
         most = limits.processes
-        met.append(LimitMet(name="processes", limit=most, reached=most))
-    return tuple(met)
+        limits_met.append(LimitMet(name="processes", limit=most, reached=most))
+    return tuple(limits_met)
 
 
 def _memory_met(most: int, noted: Noted, *, was_killed: bool = False) -> LimitMet:

@@ -88,31 +88,31 @@ def _prepared(
 ) -> "_Prepared":
     probes: list[Order] = []
     watches: list[Order] = []
-    said: list[str] = []
+    notes: list[str] = []
     steps: list[Order] = [("join", f"{folder}/cgroup.procs") for folder in folders.values()]
     if "memory" in folders:
         most = limits.memory_bytes or 0
         probes.append(("memory v1", folders["memory"], most, most + (limits.swap_bytes or 0)))
         watches.append(("memory v1", folders["memory"], int(limits.spares_command)))
-        said.append(f"memory {shown_size(most)}")
+        notes.append(f"memory {shown_size(most)}")
     if "pids" in folders:
         probes.append(("processes", folders["pids"], limits.processes or 0))
         watches.append(("processes", folders["pids"]))
-        said.append(f"processes {limits.processes}")
+        notes.append(f"processes {limits.processes}")
     if "cpu" in folders:
         probes.append(("cpus v1", folders["cpu"], _quota(limits)))
         steps.append(bind_step(limits.cpus or 1))
-        said.append(f"processors {limits.cpus:g}")
+        notes.append(f"processors {limits.cpus:g}")
     if "blkio" in folders:
         speed = limits.slow_disk_bytes or 0
         lines = disk_speed.v1_limits
         probes.append(
             ("disks", folders["blkio"], tuple(lines(SLOW_PROBE_BYTES)), tuple(lines(speed)))
         )
-        said.append(f"disks {shown_size(speed)} a second")
+        notes.append(f"disks {shown_size(speed)} a second")
     watches += [("members", folder) for folder in folders.values()]
     return _Prepared(
-        way=f"{', '.join(said)} by cgroup v1",
+        way=f"{', '.join(notes)} by cgroup v1",
         steps=tuple(steps),
         probes=tuple(probes),
         watches=tuple(watches),

@@ -97,8 +97,8 @@ class GroupsV2:
             os.mkdir(folder)
             _pass_on_processes(own, folder)
             _set(folder, frozenset(names), limits)
-            wanted = sorted({f"+{_CONTROLLERS[name]}" for name in names})
-            write_words(f"{folder}/cgroup.subtree_control", " ".join(wanted))
+            controllers = sorted({f"+{_CONTROLLERS[name]}" for name in names})
+            write_words(f"{folder}/cgroup.subtree_control", " ".join(controllers))
             os.mkdir(f"{folder}/{PROGRAM}")
         except OSError:
             prepared.close()
@@ -124,30 +124,30 @@ def _prepared(
 ) -> "_Prepared":
     probes: list[Order] = []
     watches: list[Order] = []
-    said: list[str] = []
+    notes: list[str] = []
     steps: list[Order] = [("join", f"{folder}/{PROGRAM}/cgroup.procs")]
     if limits.memory_bytes is not None and "memory" in names:
         probes.append(("memory v2", folder, limits.memory_bytes, _high(limits)))
         watches.append(("memory v2", folder, limits.memory_bytes, int(limits.spares_command)))
-        said.append(f"memory {shown_size(limits.memory_bytes)}")
+        notes.append(f"memory {shown_size(limits.memory_bytes)}")
     if limits.memory_high_bytes is not None and "memory-high" in names:
-        said.append(f"memory slowed from {shown_size(limits.memory_high_bytes)} on")
+        notes.append(f"memory slowed from {shown_size(limits.memory_high_bytes)} on")
     if limits.processes is not None and "processes" in names:
         probes.append(("processes", folder, limits.processes))
         watches.append(("processes", folder))
-        said.append(f"processes {limits.processes}")
+        notes.append(f"processes {limits.processes}")
     if limits.cpus is not None and "cpus" in names:
         probes.append(("cpus v2", folder, _quota(limits.cpus)))
         steps.append(bind_step(limits.cpus))
-        said.append(f"processors {limits.cpus:g}")
+        notes.append(f"processors {limits.cpus:g}")
     if limits.slow_disk_bytes is not None and "slow-disk" in names:
         lines = disk_speed.v2_limits
         speed = limits.slow_disk_bytes
         probes.append(("disks", folder, tuple(lines(SLOW_PROBE_BYTES)), tuple(lines(speed))))
-        said.append(f"disks {shown_size(speed)} a second")
+        notes.append(f"disks {shown_size(speed)} a second")
     watches.append(("members", f"{folder}/{PROGRAM}", os.path.basename(folder)))
     return _Prepared(
-        way=f"{', '.join(said)} by cgroup v2{' (systemd scope)' if is_home_given() else ''}",
+        way=f"{', '.join(notes)} by cgroup v2{' (systemd scope)' if is_home_given() else ''}",
         steps=tuple(steps),
         probes=tuple(probes),
         watches=tuple(watches),

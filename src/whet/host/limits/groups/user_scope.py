@@ -56,8 +56,8 @@ def scope_blocker() -> str:
     if not folder:
         return "`XDG_RUNTIME_DIR` isn't set; a login sets it"
     try:
-        with socket.socket(socket.AF_UNIX) as asked:
-            asked.connect(os.path.join(folder, "systemd", "private"))
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(os.path.join(folder, "systemd", "private"))
     except OSError:
         return f"your user's systemd doesn't answer in `{folder}`"
     return ""
@@ -65,8 +65,8 @@ def scope_blocker() -> str:
 
 def scope_prefix() -> tuple[str, ...]:
     """Return the words before a command that start it in a part of the tree of its own."""
-    found = shutil.which("systemd-run") or "systemd-run"
-    return (found, "--user", "--scope", "--quiet", "--collect", "--property=Delegate=yes", "--")
+    program = shutil.which("systemd-run") or "systemd-run"
+    return (program, "--user", "--scope", "--quiet", "--collect", "--property=Delegate=yes", "--")
 
 
 def settle_in_scope(pid: int, before: str | None) -> bool:

@@ -31,10 +31,12 @@ def keep_writes(upper: int, folder: Path, project: Path) -> list[str]:
         lines.append(f"{kind} {path}")
         if kind != "-":
             _copy(f"/proc/self/fd/{upper}/{path}", place / path)
-    listed = "".join(f"{line}\n" for line in lines)
-    place.with_suffix(".txt").write_text(listed, encoding="utf-8", errors="surrogateescape")
-    shown = ", ".join(lines[:_SHOWN]) + (f" and {len(lines) - _SHOWN} more" * (len(lines) > _SHOWN))
-    return [f"the trial wrote {shown}; its files are in {place}"]
+    listing = "".join(f"{line}\n" for line in lines)
+    place.with_suffix(".txt").write_text(listing, encoding="utf-8", errors="surrogateescape")
+    summary = ", ".join(lines[:_SHOWN]) + (
+        f" and {len(lines) - _SHOWN} more" * (len(lines) > _SHOWN)
+    )
+    return [f"the trial wrote {summary}; its files are in {place}"]
 
 
 def _next_place(folder: Path) -> Path:
@@ -55,8 +57,8 @@ def _changes(upper: int, project: Path) -> Iterator[tuple[str, str]]:
     while waiting:
         below = waiting.pop()
         with os.scandir(f"/proc/self/fd/{upper}/{below}") as entries:
-            found = list(entries)
-        for entry in found:
+            listing = list(entries)
+        for entry in listing:
             path = f"{below}/{entry.name}" if below else entry.name
             status = entry.stat(follow_symlinks=False)
             before = project / path

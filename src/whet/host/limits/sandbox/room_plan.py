@@ -101,11 +101,11 @@ def _stays_visible(room: Room, program: Program) -> list[str]:
         return []
     name = program.command[0]
     places = [os.path.join(folder, name) for folder in os.get_exec_path(program.environment)]
-    found = next((place for place in places if os.access(place, os.X_OK)), None)
+    entrance = next((place for place in places if os.access(place, os.X_OK)), None)
     words = [os.path.join(program.cwd, word) for word in program.command]
     paths = [room.project, program.cwd, _SOURCES, *filter(os.path.exists, words)]
-    if found is not None:  # a virtual environment, for one
-        paths.append(os.path.dirname(os.path.dirname(os.path.abspath(found))))
+    if entrance is not None:  # a virtual environment, for one
+        paths.append(os.path.dirname(os.path.dirname(os.path.abspath(entrance))))
     paths += program.environment.get("PYTHONPATH", "").split(os.pathsep)
     below = {os.path.realpath(path) for path in paths if path}
     below = {path for path in below if any(_is_below(path, disk) for disk in disks)}

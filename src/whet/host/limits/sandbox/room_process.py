@@ -53,15 +53,15 @@ class RoomProcess:
         self._cleanup_journal = cleanup_journal
         self.channel, theirs = Channel.pair()
         lifeline, self._lifeline = os.pipe()
-        told, tells = os.pipe()
-        given = (theirs.descriptor, lifeline, tells)
+        answer, tells = os.pipe()
+        descriptors = (theirs.descriptor, lifeline, tells)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, module, *given)],
+                [sys.executable, "-I", "-S", "-c", _PROGRAM.format(_SOURCES, module, *descriptors)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=given,
+                pass_fds=descriptors,
                 start_new_session=True,
             )
         finally:
@@ -71,7 +71,7 @@ class RoomProcess:
         said, contents = settings
         with suppress(OSError):  # it has ended: there is no sandbox
             self.channel.send("enter", (plan, said, dict(contents)))
-        self.keeper = _keeper_in(told)
+        self.keeper = _keeper_in(answer)
         process.wait()  # it ends when both processes of the sandbox have started
         if self.keeper:
             cleanup_journal.adopt("process", str(self.keeper))
@@ -89,7 +89,7 @@ def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str,
     message = channel.receive()
     if message is None:
         os._exit(1)
-    plan, said, contents = as_room_settings(message[1])
+    plan, room, contents = as_room_settings(message[1])
     try:
         enter(as_plan(plan))
         divide(tells, lifeline)
@@ -97,7 +97,7 @@ def entered(channel: Channel, lifeline: int, tells: int) -> tuple[str, dict[str,
         os._exit(1)
     os.close(tells)
     os.close(lifeline)
-    return said, contents
+    return room, contents
 
 
 def _keeper_in(told: int) -> int:

@@ -61,7 +61,7 @@ class PreparedRoom:
             }
             small = [disk for disk in self.room.disks if not disk.is_rest]
             places = rests | {f"disk {number}": disk for number, disk in enumerate(small)}
-            found = [
+            limits = [
                 full
                 for name, disk in places.items()
                 if name in descriptors and (full := _full(disk, descriptors[name])) is not None
@@ -73,7 +73,7 @@ class PreparedRoom:
                 self.notes += keep_writes(
                     upper, Path(self.room.keep_writes), Path(self.room.project)
                 )
-            return tuple(found)
+            return tuple(limits)
         finally:
             for descriptor in descriptors.values():
                 os.close(descriptor)
@@ -83,27 +83,27 @@ class PreparedRoom:
         self.listener.close()
 
     def _descriptors(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        descriptors: dict[str, int] = {}
         self.listener.settimeout(0)
         with suppress(OSError):  # it never came so far
             connection, _ = self.listener.accept()
             with connection, suppress(OSError):
                 while (report := received(connection)) is not None:
-                    found[report[0].decode()] = report[1]
-        return found
+                    descriptors[report[0].decode()] = report[1]
+        return descriptors
 
     def _look_for_unmounted(self, mounts: int) -> None:
         if mounts < 0:
             return
         with open(os.dup(mounts), "rb", buffering=0) as file:
             text = file.readall()
-        left = {os.fsdecode(point) for point in points_of(text)}
+        rest = {os.fsdecode(point) for point in points_of(text)}
         for path in (
             *(disk.path for disk in self.room.disks),
             *self.room.read_only,
             *self.plan.overlays,
         ):
-            if path not in left:
+            if path not in rest:
                 self.notes.append(f"the program unmounted `{path}`, which ended that limit")
 
 
@@ -132,9 +132,9 @@ def _full(disk: Disk, descriptor: int) -> LimitMet | None:
             return None
         raise
     if disk.size_bytes is not None:
-        used = (state.f_blocks - state.f_bfree) * state.f_frsize
-        if used >= _FULL_SHARE * disk.size_bytes:
-            return LimitMet(name=disk.option, limit=disk.size_bytes, reached=used, process="")
+        usage = (state.f_blocks - state.f_bfree) * state.f_frsize
+        if usage >= _FULL_SHARE * disk.size_bytes:
+            return LimitMet(name=disk.option, limit=disk.size_bytes, reached=usage, process="")
     if disk.inodes is not None and state.f_ffree == 0:
         return LimitMet(name="inodes", limit=disk.inodes, reached=disk.inodes)
     return None
