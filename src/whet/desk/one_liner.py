@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, PayloadBinding, ResetStep, Trial
+from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, ResetStep, Trial
 from whet.core.value_class import value_class
 
 Quote: TypeAlias = Callable[[str], str]
@@ -175,7 +175,7 @@ def wrapped(words: Sequence[str]) -> str:
 
 
 def _stdin(trial: Trial, files: Mapping[str, PlacedFile], quote: Quote) -> list[str]:
-    from_payload = [payload.digest for payload in trial.payloads if _is_stdin(payload)]
+    from_payload = [payload.digest for payload in trial.payloads if payload.argument is None]
     if from_payload:
         return [f"< {quote(files[from_payload[0]].path)}"]
     if trial.stdin == STDIN_INHERITED:
@@ -183,10 +183,6 @@ def _stdin(trial: Trial, files: Mapping[str, PlacedFile], quote: Quote) -> list[
     if trial.stdin == STDIN_EMPTY:
         return ["< /dev/null"]
     return [f"< {quote(files[trial.stdin].path)}"]
-
-
-def _is_stdin(payload: PayloadBinding) -> bool:
-    return payload.argument is None
 
 
 def _environment(overrides: Mapping[str, str], unset: Sequence[str], quote: Quote) -> list[str]:

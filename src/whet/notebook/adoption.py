@@ -53,7 +53,11 @@ class ForeignNotebook:
         self._path = scratch / FILE_NAME
         with _opened(folder) as top:
             if not _copy(top, FILE_NAME, self._path):
-                raise _not_found(folder)
+                raise FolderNotFound(
+                    f"`{folder}` holds no notebook: a folder with a file `{FILE_NAME}`,"
+                    " and neither behind a link",
+                    hint="`find . -name notebook.db` can find it",
+                )
             for each in _SHARED:
                 _copy(top, FILE_NAME + each, scratch / (FILE_NAME + each))
         _check(self._path, shown=folder / FILE_NAME)
@@ -214,10 +218,3 @@ def _schema_of(version: int) -> list[tuple[str, str, str]]:
         return _schema(connection)
     finally:
         connection.close()
-
-
-def _not_found(folder: Path) -> FolderNotFound:
-    return FolderNotFound(
-        f"`{folder}` holds no notebook: a folder with a file `{FILE_NAME}`, and neither behind a link",
-        hint="`find . -name notebook.db` can find it",
-    )

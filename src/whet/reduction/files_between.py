@@ -69,7 +69,9 @@ class FilesBetween:
             between = _text(old, new)
             if between is None:
                 self._files[path] = _Whole(len(changes), old, new)
-                changes.append(_whole_change(path, old, new))
+                changes.append(
+                    Change(what="file", name=path, before=_shown(old), after=_shown(new))
+                )
                 paths.append(tuple(path.split("/")))
                 continue
             assert new is not None
@@ -104,10 +106,6 @@ def _hunk_changes(path: str, between: TextBetween) -> list[Change]:
         )
         for hunk in between.hunks
     ]  # fmt: skip
-
-
-def _whole_change(path: str, before: FileVersion | None, after: FileVersion | None) -> Change:
-    return Change(what="file", name=path, before=_shown(before), after=_shown(after))
 
 
 def _shown(version: FileVersion | None) -> str | None:

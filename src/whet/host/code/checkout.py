@@ -60,7 +60,7 @@ def users_filters(place: Repository) -> tuple[dict[str, str], bool]:
         (theirs if scope in OWN_SCOPES else users)[name] = value
     differences = {name: value for name, value in theirs.items() if users.get(name, "") != value}
     instead = {
-        name: users.get(name, "false" if _says_required(name) else "") for name in differences
+        name: users.get(name, "false" if name.endswith(".required") else "") for name in differences
     }
     matter = (name for name in differences if name.endswith((".smudge", ".process")))
     return with_settings(instead), all(differences[name] in {"", "cat"} for name in matter)
@@ -74,10 +74,6 @@ def _filters(place: Repository) -> list[tuple[str, str, str]]:
         name, _, value = setting.partition("\n")
         filters.append((scope, name, value))
     return filters
-
-
-def _says_required(name: str) -> bool:
-    return name.endswith(".required")
 
 
 def _without_filters(place: Repository) -> dict[str, str]:

@@ -207,7 +207,7 @@ class Saves:
                 # Somebody listens in a new folder by the time of the next batch, if not of the first.
                 paths = {path for path, then in young.items() if _content(path, watched) != then}
                 paths |= {path for _, path in batch}
-                links = {path for path in paths if _is_link_to_folder(path)}
+                links = {path for path in paths if os.path.islink(path) and os.path.isdir(path)}
                 young = {
                     path: _content(path, watched, links) for path in paths if os.path.isdir(path)
                 }
@@ -317,10 +317,6 @@ def _folders_below(top: Path, watched: "DefaultFilter") -> Iterator[str]:
     for folder, folders, _ in os.walk(top):
         folders[:] = [each for each in folders if watched(Change.added, f"{folder}/{each}")]
         yield folder
-
-
-def _is_link_to_folder(path: str) -> bool:
-    return os.path.islink(path) and os.path.isdir(path)
 
 
 def _with_folders(path: str) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def parse_report(report: str) -> tuple[Frame, ...]:
         for line in report.splitlines()
         if (match := _FRAME.fullmatch(line)) is not None
     ]
-    return _without_agent(tuple(reversed(frames)))
+    return tuple(frame for frame in reversed(frames) if _AGENT.search(frame.path) is None)
 
 
 def all_threads(pid: int, agent_folder: Path | None) -> tuple[ThreadStack, ...]:
@@ -375,10 +375,6 @@ def find_spy() -> str | None:
 def is_user_code(path: str) -> bool:
     """Whether a file is neither of a library nor of the agent."""
     return _LIBRARY.search(path) is None and _AGENT.search(path) is None
-
-
-def _without_agent(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    return tuple(frame for frame in frames if _AGENT.search(frame.path) is None)
 
 
 def unescaped(name: str) -> str:

@@ -202,7 +202,9 @@ class PackageEnvironments:
         _remove_unfinished(home)
         attempt = home / f"environment-{os.urandom(3).hex()}"
         try:
-            answer = self._make_empty(attempt)
+            answer = make_environment(
+                attempt, self.python.path, self._tool_environment, uv=self._uv
+            )
             if answer.exit_code == 0 and beside is None:
                 answer = self._install(attempt, specifiers, as_of)
             elif answer.exit_code == 0 and beside is not None:
@@ -227,9 +229,6 @@ class PackageEnvironments:
         if self._uv:
             return {**inherited, **self.settings.for_uv(), "UV_PYTHON_DOWNLOADS": "never"}
         return {**inherited, **self.settings.for_pip()}
-
-    def _make_empty(self, attempt: Path) -> ToolResult:
-        return make_environment(attempt, self.python.path, self._tool_environment, uv=self._uv)
 
     def _install(
         self, attempt: Path, specifiers: Sequence[str], as_of: str, *options: str

@@ -42,7 +42,7 @@ class Search:
             if not path:
                 return ""
             shebang = _shebang(path)
-            if _is_pyenv_shim(path, shebang):
+            if shebang and os.path.basename(os.path.dirname(path)) == "shims":
                 path = self._behind_shim(path)
                 shebang = _shebang(path) if path else ()
             if is_python(name) and not shebang:
@@ -186,10 +186,6 @@ def _shebang(path: str) -> tuple[str, ...]:
     # The kernel passes all after the first word as one argument.
     first = os.fsdecode(head[2:].partition(b"\n")[0]).strip().split(None, 1)
     return (first[0], *first[1:]) if first and first[0] else ()
-
-
-def _is_pyenv_shim(path: str, shebang: tuple[str, ...]) -> bool:
-    return bool(shebang) and os.path.basename(os.path.dirname(path)) == "shims"
 
 
 def _versions_named(folder: str, name: str) -> list[str]:

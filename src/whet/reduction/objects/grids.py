@@ -115,7 +115,7 @@ def _plain_cells(grid: Grid) -> GridSearch:
     zeros = {
         index: zero.make()
         for index, cell in enumerate(cells)
-        for zero in (_plainest_of(cell),)
+        for zero in (atom(cell).plainest(),)
         if zero is not None
     }
     places = list(zeros)
@@ -139,10 +139,6 @@ def _plain_cells(grid: Grid) -> GridSearch:
 
     grid = yield from rendering(minimize(len(places)), render, grid)
     return grid if grid.count > MANY_CELLS else (yield from _settled_cells(grid))
-
-
-def _plainest_of(cell: object) -> Leaf | None:
-    return atom(cell).plainest()
 
 
 def _is_strange(cells: list[object]) -> bool:

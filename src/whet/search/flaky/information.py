@@ -69,7 +69,9 @@ def most_telling(
         seconds: how long its run takes.
     """
     chosen: list[int] = []
-    masses: list[tuple[float, list[float]]] = [(1.0, _probabilities(suspicion))]
+    masses: list[tuple[float, list[float]]] = [
+        (1.0, [each.probability for each in suspicion.classes])
+    ]
     while len(chosen) < count:
         outcomes = [_outcome(chance, mass, suspicion.classes) for chance, mass in masses]
         best = _best(suspicion, outcomes, is_askable, seconds)
@@ -79,10 +81,6 @@ def most_telling(
         if len(chosen) < count:
             masses = _after(suspicion, best.position, masses)
     return chosen
-
-
-def _probabilities(suspicion: Suspicion) -> list[float]:
-    return [each.probability for each in suspicion.classes]
 
 
 def _outcome(chance: float, masses: Sequence[float], classes: Sequence[SuspectClass]) -> _Outcome:

@@ -30,7 +30,7 @@ def payload_names(trial: Trial, stdin: str) -> list[str]:
     words, cwd = trial.command, Path(trial.cwd)
     first = first_argument(words, cwd)
     names = [word for word in words[first:] if _is_payload(cwd / word)]
-    if _is_test_run(words[:first]):
+    if any(Path(word).name in {"pytest", "py.test"} for word in words[:first]):
         # A test lives by its folder: `conftest.py`, the root, the modules that it tests.
         names = [name for name in names if not name.endswith(".py")]
     names += [stdin] if stdin else []
@@ -64,10 +64,6 @@ def _behind_script(words: Sequence[str], index: int, *, is_python: bool) -> int:
             return index + 1
         index += 2 if is_python and word in _WITH_VALUE else 1
     return index
-
-
-def _is_test_run(program: Sequence[str]) -> bool:
-    return any(Path(word).name in {"pytest", "py.test"} for word in program)
 
 
 def _is_payload(path: Path) -> bool:

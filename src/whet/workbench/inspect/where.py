@@ -197,7 +197,7 @@ def whereabouts(
         # Nothing imports it by that name, but it is a file that the command may run all the same.
         above = str(
             Path(os.path.realpath(target_file)).parents[
-                module.count(".") + _is_package(target_file)
+                module.count(".") + (Path(target_file).name == "__init__.py")
             ]
         )
         facts = ask_where(replace(start, first=above), whole, cwd, {**question, "imports": False})
@@ -238,10 +238,6 @@ def module_of(path: Path) -> str:
         parts.insert(0, folder.name)
         folder = folder.parent
     return ".".join(parts)
-
-
-def _is_package(path: str) -> bool:
-    return Path(path).name == "__init__.py"
 
 
 def run_counted(

@@ -113,7 +113,7 @@ class Neighbours:
 
     def _neighbours(self, error: Raised) -> Iterator[Neighbour]:
         yield from self._in_the_same_run(error)
-        if _is_of_pytest(self.trial):
+        if any(Path(word).name in _PYTEST for word in self.trial.command[:4]):
             yield from self._tests_beside(error)
             return
         yield from self._runs(near_payloads(self.bench, self.trial, self._passes, self.at), error)
@@ -244,7 +244,3 @@ class Neighbours:
             return ()
         verdict, control, _ = self._judged(self.trial, AgentTasks(edit=(place, text)))
         return (number, control) if verdict is Verdict.BAD else ()
-
-
-def _is_of_pytest(trial: Trial) -> bool:
-    return any(Path(word).name in _PYTEST for word in trial.command[:4])

@@ -83,7 +83,7 @@ def _options(words: Sequence[str], cwd: Path) -> list[str]:
         is_order = (
             word in _OF_ORDER_WITH_VALUE | _OF_MEMORY or _OF_ORDER.fullmatch(word) is not None
         )
-        if not is_order and (word.startswith("-") or not _chooses(word, cwd)):
+        if not is_order and (word.startswith("-") or not (cwd / word.partition("::")[0]).exists()):
             options += words[index : index + count]
         index += count
     return options
@@ -99,10 +99,6 @@ def _takes_next(words: Sequence[str], index: int) -> bool:
         is_flag = word in _FLAGS | _OF_MEMORY or is_order
         return "=" not in word and not is_flag
     return word in _SHORT_WITH_VALUE
-
-
-def _chooses(word: str, cwd: Path) -> bool:
-    return (cwd / word.partition("::")[0]).exists()
 
 
 def without_memory(command: Sequence[str]) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class _Writer:
                 yield from self._many(cast("tuple[object, ...]", value), b"e")
             case Pairs():
                 mark = value.items[0][0] if value.items else ""
-                if not _is_mark(mark):
+                if not (mark.startswith("!") and mark[1:].isalnum()):
                     yield b"}" + self._noted(shared)
                     yield from self._pairs(value)
                 elif mark in _MAY_HOLD:
@@ -166,10 +166,6 @@ class _Writer:
             case _:
                 yield _atom(mark, inner)
         yield self._noted(shared)
-
-
-def _is_mark(key: str) -> bool:
-    return key.startswith("!") and key[1:].isalnum()
 
 
 def _items_of(value: object) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """What can be made smaller in JSON; every candidate is JSON again."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from whet.reduction.edit import Change, Edit, make_changes, siblings
@@ -59,16 +59,13 @@ def _replacing(
     def search(tree: JsonTree) -> PassSearch:
         changes = [
             [Edit(node.start, node.end, text)]
-            for node in _better_with(text, tree.nodes)
+            for node in tree.nodes
+            if node.end - node.start > len(text)
             if applies(node)
         ]
         return make_changes(tree.payload, changes)
 
     return search
-
-
-def _better_with(text: bytes, nodes: Iterable[JsonNode]) -> Iterator[JsonNode]:
-    return (node for node in nodes if node.end - node.start > len(text))
 
 
 def _always(_node: JsonNode) -> bool:
