@@ -36,7 +36,7 @@ def area(settings):
     return settings.width * settings.height
 
 
-print(area(Settings({"width": 3, "hight": 4})))
+print(area(Settings({"width": 3, "depth": 4})))
 """
 NAN_FROM_A_DIVISION = """\
 def share(part, whole):

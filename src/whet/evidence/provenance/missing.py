@@ -3,10 +3,12 @@
 import ast
 import re
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import (
+    OBJECT,
     SCALAR,
     Call,
     ObjectState,
@@ -18,7 +20,7 @@ from whet.evidence.provenance.recording import (
 from whet.evidence.provenance.records import Record, Records
 from whet.evidence.provenance.source import Sources, called_name, head
 from whet.evidence.provenance.suspects import CONTROL_FLOW
-from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
 
 _TAKING = {
@@ -33,6 +35,7 @@ _LOOK_ALIKE = str.maketrans({
 })  # fmt: skip
 
 
+_QUOTES, _LEAST_LETTERS, _PLURAL = "'\"", 5, "s"
 _FRACTION, _DIGITS = re.compile(r"\d+\.\d+"), 6
 _WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 """A whole number, in one of the ways in which files have it: 7, 007, 7.0."""
@@ -62,7 +65,26 @@ class Likewise:
     trail: Trail
 
 
-Reason = Removed | Dropped | Likewise
+@value_class
+class Misspelt:
+    """There is a key with two letters swapped, or with one more or one less.
+
+    Attributes:
+        key: that key.
+        trail: where it comes from.
+        asked: where the missing key comes from.
+        is_asked: the missing key is the one that is written less often; else the other one is.
+        is_sure: the program itself writes the missing key, and it is no plural of the other one.
+    """
+
+    key: str
+    trail: Trail
+    asked: Trail
+    is_asked: bool
+    is_sure: bool
+
+
+Reason = Removed | Dropped | Likewise | Misspelt
 
 
 class Missing:
@@ -77,12 +99,20 @@ class Missing:
         self._walk = walk
         self._records = records
 
-    def reason(self, holder: Value, key: Value, step: Step) -> Reason | None:
-        """Return why something doesn't have a key at a step; None: nothing tells."""
+    def reason(self, holder: Value, key: Value, asked: Trail, step: Step) -> Reason | None:
+        """Return why something doesn't have a key at a step; None: nothing tells.
+
+        Args:
+            holder: what doesn't have it.
+            key: the key.
+            asked: where that comes from.
+            step: the step.
+        """
         return (
             self.removed(holder, key.words, step)
             or self.likewise(holder, key, step)
             or self._dropped(key, step)
+            or self.misspelt(holder, key, asked, step)
         )
 
     def removed(self, holder: Value, key: str, step: Step) -> Removed | None:
@@ -113,13 +143,46 @@ class Missing:
     def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
         """Return a key that is there and looks like the missing one."""
         wanted = _plain(key.words)
-        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
-        # A large dict is recorded with its first and last keys only, but each key was the last one once.
-        keys = dict.fromkeys([*holder.parts, *(name for each in seen for name in each.value.parts)])
-        for each in keys:
+        for each in self._keys(holder, step):
             if each != key.words and _plain(each) == wanted:
                 return Likewise(each, self._walk.key(holder, each, step))
         return None
+
+    def misspelt(self, holder: Value, key: Value, asked: Trail, step: Step) -> Misspelt | None:
+        """Return the only key that is there and differs from the missing one by a slip of the fingers."""
+        near = [each for each in self._keys(holder, step) if _is_slip(key.words, each)]
+        if len(near) != 1:
+            return None
+        other = near[0]
+        trail = (
+            self._walk.part(holder, other, step, None)
+            if holder.kind == OBJECT
+            else self._walk.key(holder, other, step)
+        )
+        short, long = sorted((other.strip(_QUOTES), key.words.strip(_QUOTES)), key=len)
+        return Misspelt(
+            other, trail, asked,
+            self._written(key.words) <= self._written(other),
+            asked.end is End.LITERAL and long != short + _PLURAL,
+        )  # fmt: skip
+
+    def _keys(self, holder: Value, step: Step) -> Iterable[str]:
+        """Return the keys of something, or its attributes."""
+        seen = [each for each in self._all.history(holder.number) if each.moment <= step.begin]
+        # A large dict is recorded with its first and last keys only, but each key was the last one once.
+        return dict.fromkeys([*holder.parts, *(name for each in seen for name in each.value.parts)])
+
+    def _written(self, key: str) -> int:
+        """Return how often a key is written in the program and in the files that it reads, or is in an object."""
+        word = re.compile(rf"(?<!\w){re.escape(key.strip(_QUOTES))}(?!\w)")
+        paths = {call.code.path for call in self._all.calls}
+        texts = [self._sources[path].text for path in sorted(paths)]
+        texts += ["\n".join(lines) for lines in self._records.files.values()]
+        held = sum(
+            any(key in each.value.parts for each in self._all.history(number))
+            for number in self._all.objects
+        )
+        return held + sum(len(word.findall(text)) for text in texts)
 
     def _dropped(self, key: Value, step: Step) -> Dropped | None:
         """Return the error that was caught where a variable held what has the key."""
@@ -156,6 +219,25 @@ def caught(recording: Recording, first: Raised) -> tuple[Call, int] | None:
         if step.begin > last.moment and step.result is None:
             return last.call, step.line
     return None
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether a word is another one with two letters swapped, or with one more or one less behind the first."""
+    if one[:1] != other[:1] or (one[:1] == "'") != (other[:1] == "'"):
+        return False
+    short, long = sorted((one.strip(_QUOTES), other.strip(_QUOTES)), key=len)
+    if len(short) < _LEAST_LETTERS or len(long) - len(short) > 1:
+        return False
+    same = next(
+        (at for at, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short)
+    )
+    if len(short) == len(long):
+        swapped = long[:same] + long[same : same + 2][::-1] + long[same + 2 :]
+        return same > 0 and short == swapped and long[same : same + 2].isalpha()
+    added = long[same]
+    return (
+        same > 0 and short == long[:same] + long[same + 1 :] and (added.isalpha() or added == "_")
+    )
 
 
 def _plain(words: str) -> str:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.control import Control, Decision
 from whet.evidence.provenance.defaults import defaults_taken
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Removed
-from whet.evidence.provenance.recording import OBJECT, Value
+from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Misspelt, Reason, Removed
+from whet.evidence.provenance.recording import OBJECT, SCALAR, Value
 from whet.evidence.provenance.records import Records
 from whet.evidence.provenance.source import lookups
 from whet.evidence.provenance.suspects import Failing, tested_in
-from whet.evidence.provenance.trail import End, Trail
+from whet.evidence.provenance.trail import End, Hop, Trail
 from whet.evidence.provenance.unset import Attributes, NeverRun, PassedOver, Setting, UnderWay
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording
@@ -55,8 +55,9 @@ class MissingClues(Wording):
             if holder is None or key is None or key.words in holder.parts:
                 continue
             said = self.said(holder_expr, failing.call)
-            reason = self.missing.reason(holder, key, step)
-            yield from self._reason(self.there(failing), reason, said, key.words)
+            asked = self.walk.back(key_expr, failing.call, step, key, None)
+            reason = self.missing.reason(holder, key, asked, step)
+            yield from self._reason(self.there(failing), reason, holder, said, key.words)
 
     def absent(self, trail: Trail) -> Iterator[Clue]:
         """Yield clues about the key for which `get` returned a default."""
@@ -70,10 +71,12 @@ class MissingClues(Wording):
             return
         holder, key = self.walk.now.value(inner, call, step), self.walk.now.value(asked, call, step)
         if holder is not None and key is not None:
-            reason = self.missing.likewise(holder, key, step)
+            way = self.walk.back(asked, call, step, key, None)
+            alike = self.missing.likewise(holder, key, step)
+            reason = alike or self.missing.misspelt(holder, key, way, step)
             there = self.at(call.code.path, expr.lineno)
-            for each in self._reason(there, reason, self.said(inner, call), key.words):
-                yield replace(each, sureness=Sureness.POSSIBLE)
+            for each in self._reason(there, reason, holder, self.said(inner, call), key.words):
+                yield replace(each, sureness=Sureness.POSSIBLE) if alike else each
 
     def defaults(self, failing: Failing) -> Iterator[Clue]:
         """Yield the defaults that were taken though a key that is hardly another one was there."""
@@ -105,7 +108,7 @@ class MissingClues(Wording):
             said = self.said(node.value, failing.call)
             reason = self.missing.removed(holder, node.attr, failing.step)
             if reason is not None:
-                yield from self._reason(self.there(failing), reason, said, f"`{node.attr}`")
+                yield from self._reason(self.there(failing), reason, holder, said, f"`{node.attr}`")
                 return
             yield from self._unset(failing, node, holder, said)
 
@@ -116,6 +119,14 @@ class MissingClues(Wording):
         trail = self.walk.back(node.value, failing.call, failing.step, holder, None)
         made = trail.hops[-1] if trail.hops and trail.end is not End.UNKNOWN else None
         unset = self.attributes.unset(holder, node.attr, failing)
+        if unset is None:
+            read = Hop(failing.call, node.lineno, self.said(node, failing.call), None)
+            asked = Trail([read], End.LITERAL)
+            key = Value(SCALAR, "str", node.attr)
+            alike = self.missing.misspelt(holder, key, asked, failing.step)
+            if alike is not None:
+                yield self._misspelt(self.there(failing), alike, holder, said, f"`{node.attr}`")
+                return
         head = f"`{said}` has no `{node.attr}`"
         match unset:
             case UnderWay(setting=setting, step=step):
@@ -163,7 +174,7 @@ class MissingClues(Wording):
                 return
 
     def _reason(
-        self, there: str, reason: Removed | Dropped | Likewise | None, said: str, key: str
+        self, there: str, reason: Reason | None, holder: Value, said: str, key: str
     ) -> Iterator[Clue]:
         match reason:
             case Removed(step=step):
@@ -195,5 +206,27 @@ class MissingClues(Wording):
                     last.path if last else "", last.line if last else 0,
                     Sureness.SEEN if last else Sureness.POSSIBLE,
                 )  # fmt: skip
+            case Misspelt():
+                yield self._misspelt(there, reason, holder, said, key)
             case None:
                 return
+
+    def _misspelt(self, there: str, reason: Misspelt, holder: Value, said: str, key: str) -> Clue:
+        """Return the clue about two spellings of a key; it points at the one that is written less often."""
+        asked, trail = reason.asked.hops, reason.trail.hops
+        made = trail[0 if holder.kind == OBJECT else -1] if trail else None
+        asks = asked[-1] if asked else None
+        record = self.records.read_by(reason.trail)
+        if record is None and not reason.is_asked:
+            record = self.records.find(holder)
+        of = f", for the record at {self.record(record)}" if record else ""
+        from_there = f", which comes from {self.place(made)}" if made else ""
+        is_elsewhere = asks is not None and self.at(asks.path, asks.line) != there
+        by = f" (from {self.place(asks)})" if asks is not None and is_elsewhere else ""
+        last = (asks if reason.is_asked else made) or asks
+        other = reason.key if reason.key[:1] == "'" else f"`{reason.key}`"
+        return self.clue(
+            f"{there} asked `{said}` for {key}{by}, but it has {other}{from_there}{of}",
+            last.path if last else "", last.line if last else 0,
+            Sureness.SEEN if last and reason.is_sure else Sureness.POSSIBLE,
+        )  # fmt: skip

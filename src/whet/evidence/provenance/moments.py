@@ -37,6 +37,8 @@ from whet.evidence.provenance.trail import (
     words_of,
 )
 
+_NONE = Value(SCALAR, "NoneType", "None")
+
 
 class Moments:
     """Answers what something was at a step of one recording."""
@@ -135,8 +137,13 @@ class Moments:
             for result in callee.results:
                 return result.result
         match expr:
-            case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *_]):
-                return self.item(self.value(inner, call, step), self.value(key, call, step))
+            case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *others]):
+                holder, asked = self.value(inner, call, step), self.value(key, call, step)
+                is_known = holder is not None and asked is not None and holder.is_whole
+                found = self.item(holder, asked)
+                if found is None and is_known and holder is not None and holder.kind == CONTAINER:
+                    return self.value(others[0], call, step) if others else _NONE
+                return found
             case _:
                 return None
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import SCALAR, Recording, Value
+from whet.evidence.provenance.recording import CONTAINER, SCALAR, Recording, Value
 from whet.evidence.provenance.trail import Trail
 
 _MOST_BYTES = 4 << 20
@@ -50,7 +50,7 @@ class Records:
         return found[0] if len(found) == 1 else None
 
     def read_by(self, trail: Trail) -> Record | None:
-        """Return the line of a file that the value of a trail was a part of."""
+        """Return the line of a file that the value of a trail was a part of, or that has all that it holds."""
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
@@ -59,7 +59,8 @@ class Records:
                     found = self.find(hop.inside) or self.pair(key, part)
                     if found is not None:
                         return found
-        return None
+        value = trail.hops[0].value if trail.hops else None
+        return None if value is None or value.kind != CONTAINER else self.find(value)
 
     def pair(self, key: str, value: Value) -> Record | None:
         """Return the only line that has a key and, behind it, its value."""
