@@ -92,6 +92,15 @@ races stand with their verbs."""
 HIDDEN = "endtoend/test_hidden_causes.py"
 SYMPTOMS = {
     "any exception": (f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",),
+    "`KeyError`, `AttributeError`, a missing key for which `get` gave `None`": (
+        "evidence/test_provenance.py::test_the_first_clue_names_the_line_that_made_the_bad_value",
+        "evidence/test_misspelt_keys.py::test_the_spelling_that_is_written_less_often_is_named_with_the_other",
+        "evidence/test_misspelt_keys.py::test_a_record_without_a_key_that_others_have_is_named",
+    ),
+    "a bad element of what `sum`, `max`, `sorted` and the like go through": (
+        "evidence/test_elements_of_calls.py::test_a_bad_element_is_followed_back_to_the_function_that_gave_none",
+        "evidence/test_elements_of_calls.py::test_a_bad_element_is_followed_back_to_the_line_that_made_it",
+    ),
     "any warning that points at your code": (
         "cli/investigate/test_warned.py::test_a_coroutine_that_was_never_awaited_is_the_cause",
         "cli/investigate/test_warned.py::test_another_warning_is_possible_and_one_of_the_next_release_is_not_told",

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.given import given_for
@@ -129,7 +128,7 @@ class Arguments:
         calls = [each for each in self._now.nodes(parent, step) if isinstance(each, ast.Call)]
         names = {call.code.short, call.code.name.rpartition(".")[0]}
         found = [each for each in calls if called_name(each) in names] or [
-            each for each in calls if _is_of(self._now.value(each.func, parent, step), call.code)
+            each for each in calls if call.code.is_of(self._now.value(each.func, parent, step))
         ]
         own = [each for each in self._all.called_in(step) if each.code == call.code]
         here = [each for each in found if each.lineno <= step.line <= (each.end_lineno or 0)]
@@ -159,7 +158,7 @@ class Arguments:
         at = replace(step, begin=step.end, since=step.begin) if is_inner and step.end else step
         for node in self._now.nodes(step.frame, step):
             for place, each in enumerate(node.args if isinstance(node, ast.Call) else ()):
-                if isinstance(each, _NAMED) and _is_of(self._now.value(each, step.frame, at), code):
+                if isinstance(each, _NAMED) and code.is_of(self._now.value(each, step.frame, at)):
                     assert isinstance(node, ast.Call)
                     yield ast.Call(each, node.args[place + 1 :], node.keywords), at
 
@@ -188,14 +187,6 @@ class Arguments:
 
     def _then(self, call: Call, step: Step) -> Callable[[ast.expr], Value | None]:
         return lambda expr: self._now.value(expr, call, step)
-
-
-def _is_of(value: Value | None, code: Code) -> bool:
-    """Whether a value is a function that was made of a code, or a method."""
-    place = f" ({Path(code.path).name}:{code.first_line})"
-    return (
-        value is not None and value.type in {"function", "method"} and value.words.endswith(place)
-    )
 
 
 def _made_by(calls: Sequence[ast.Call], number: int, of: int) -> ast.Call | None:

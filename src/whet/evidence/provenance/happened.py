@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from whet.core.observations.clue import TrailStep
 from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
+from whet.evidence.provenance.flaws import is_infinite, is_nan, is_zero
 from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import SCALAR, Step
-from whet.evidence.provenance.suspects import CONTROL_FLOW, is_infinite, is_nan, is_zero
+from whet.evidence.provenance.suspects import CONTROL_FLOW
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call

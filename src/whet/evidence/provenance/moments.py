@@ -163,6 +163,8 @@ class Moments:
         """Return the calls that an expression has made."""
         name = called_name(expr)
         made = self._all.called_in(step) if step.frame is call else ()
+        if isinstance(expr.func, ast.Lambda):
+            return [e for e in made if self._sources[e.code.path].node_of(e.code) is expr.func]
         found = [each for each in made if each.code.short == name]
         found = found or [each for each in made if each.code.name == f"{name}.__init__"]
         calls = [node for node in self.nodes(call, step) if isinstance(node, ast.Call)]
@@ -174,7 +176,8 @@ class Moments:
         # Behind an attribute there is a property, not the function that this line calls.
         others |= {node.attr for node in self.nodes(call, step) if isinstance(node, ast.Attribute)}
         # What is called by another name than its own: a callback, a lambda, an entry of a table.
-        named = [each for each in made if each.code.short not in {*others, *COMPREHENSIONS}]
+        others |= set(COMPREHENSIONS)
+        named = [each for each in made if not {each.code.short, each.code.class_name} & others]
         lambdas = [each for each in made if each.code.short == "<lambda>"]
         return named or (lambdas if len(lambdas) == len(made) else [])
 

@@ -10,6 +10,7 @@ from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.circumstances import Circumstances, Idle
 from whet.evidence.provenance.control import Control, Decision, filters_of
 from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
+from whet.evidence.provenance.flaws import shape_of
 from whet.evidence.provenance.happened import Happened
 from whet.evidence.provenance.iterated import resized_in_loop
 from whet.evidence.provenance.missing_clues import MissingClues
@@ -38,7 +39,6 @@ from whet.evidence.provenance.suspects import (
     failing_at,
     failing_in,
     replaced_in,
-    shape_of,
     suspects_of,
     tested_in,
 )

@@ -88,6 +88,17 @@ class Code:
         return self.name.rpartition(".")[2]
 
     @property
+    def class_name(self) -> str:
+        """The name of the class that it makes an object of; empty: it makes none."""
+        return self.name.split(".")[-2] if self.short == "__init__" and "." in self.name else ""
+
+    def is_of(self, value: Value | None) -> bool:
+        """Whether a value is a function that was made of it, or a method."""
+        place = f" ({Path(self.path).name}:{self.first_line})"
+        is_function = value is not None and value.type in {"function", "method"}
+        return value is not None and is_function and value.words.endswith(place)
+
+    @property
     def is_module(self) -> bool:
         """Whether it is what runs when a file is loaded."""
         return self.name == "<module>"

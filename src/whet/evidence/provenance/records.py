@@ -15,7 +15,7 @@ _LEAST_ALONE = 4
 _SIMPLE = {"None", "True", "False", "", "0", "1"}
 _SHOWN = 100
 _WRITTEN = {
-    "None": ["null", "None", "~", ""],
+    "None": ["null", "None", "~", "(?<=[:=])"],
     "True": ["true", "yes", "on"],
     "False": ["false", "no"],
 }

@@ -81,8 +81,11 @@ class Source:
         return found
 
     def said(self, node: ast.AST) -> str:
-        """Return what the program says for a node, on one line."""
-        return " ".join((ast.get_source_segment(self.text, node) or "").split())
+        """Return what the program says for a node, on one line; a call that is made elsewhere is shortened."""
+        text = " ".join((ast.get_source_segment(self.text, node) or "").split())
+        if isinstance(node, ast.Call) and not text.endswith(")"):
+            text = f"({text})(…)" if isinstance(node.func, ast.Lambda) else f"{text}(…)"
+        return text
 
 
 @dataclass(slots=True)

@@ -1,17 +1,14 @@
 """Which value of a failing line is the bad one."""
 
 import ast
-import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from whet.agent.site.whet_state.secret_rule import MASK
 from whet.core.value_class import value_class
+from whet.evidence.provenance.flaws import AWARE, flaw_of, named_types, odd_of, shape_of, zone_of
 from whet.evidence.provenance.recording import (
     ARRAY,
     CONTAINER,
-    SCALAR,
     Call,
     Raised,
     Recording,
@@ -23,6 +20,7 @@ from whet.evidence.provenance.source import (
     Source,
     Sources,
     called_name,
+    element_of,
     head,
     lookups,
 )
@@ -38,11 +36,7 @@ _EXITS = {"exit", "_exit", "SystemExit"}
 _TESTS = (ast.Compare, ast.BoolOp)
 EXIT = "SystemExit"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
-_LEAST_PARTS = 2
 _DECISIVE, _UNDECIDED = 0, 4
-_QUOTED = re.compile(r"'([\w.]+)'")
-AWARE = "aware"
-_TIMES = {"datetime.datetime", "datetime.time"}
 NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
@@ -310,6 +304,11 @@ def suspects_of(
     words = " ".join(_words_of(failing.error, recording))
     is_division = failing.error.type == "ZeroDivisionError"
     for expr, value in _operands(node, failing.call, step, walk, is_division=is_division):
+        made = _elements(expr, failing.call, step, walk) if isinstance(expr, Comprehension) else []
+        odd = odd_of([("", each) for each in made], words)
+        if odd is not None:
+            found.append(Suspect(expr, *odd[1:]))
+            continue
         if value is None or value.type in NO_DATA or isinstance(expr, ast.Constant):
             continue
         if isinstance(expr, Comprehension) and flaw_of(value) is None:
@@ -317,6 +316,10 @@ def suspects_of(
         others = list(walk.now.others(expr, step, value))
         found.append(_suspect(expr, value, others, failing.error.type, words))
         found += _odd_parts(expr, value, words, recording)
+    results = list(_results(node, failing.call, step, walk, recording, words))
+    asked = [each.expr.func for each in results if isinstance(each.expr, ast.Call)]
+    found = [each for each in found if not any(inner in asked for inner in ast.walk(each.expr))]
+    found += results
     if failing.error.type == "KeyError":
         found += _without(node, failing.call, step, walk)
     arrays = [each for each in found if each.value.kind == ARRAY]
@@ -427,83 +430,11 @@ def _expressions(statement: ast.AST) -> Iterator[ast.expr]:
             return
 
 
-def shape_of(value: Value) -> str:
-    """Return what kind of value it is: its type, and what may make it a bad one."""
-    flaw = flaw_of(value)
-    dtype = str(value.facts.get("dtype", ""))
-    return f"{value.type} {dtype} {flaw[0] if flaw else ''} {zone_of(value)}"
-
-
-def zone_of(value: Value) -> str:
-    """Return whether a time has a time zone; empty: it isn't a time."""
-    if value.type not in _TIMES:
-        return ""
-    return AWARE if "tzinfo=" in value.words else "naive"
-
-
-def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
-    """Return what is wrong with a value in many programs, as words and as a question."""
-    if value.words == MASK:
-        return None  # a secret: its value isn't shown
-    for words, flaw, rank in _FLAWS:
-        if flaw(value):
-            return words, flaw, rank
-    return None
-
-
-def _is_none(value: Value) -> bool:
-    return value.type == "NoneType"
-
-
-def is_nan(value: Value) -> bool:
-    """Whether a value is NaN, or an array contains one."""
-    if value.kind == ARRAY:
-        return bool(value.facts.get("nan"))
-    return value.kind == SCALAR and value.is_number and "nan" in value.words
-
-
-def is_infinite(value: Value) -> bool:
-    """Whether a number is infinite, or an array holds one that is."""
-    if value.kind == ARRAY:
-        return bool(value.facts.get("inf"))
-    return value.is_number and "inf" in value.words
-
-
-def _is_empty(value: Value) -> bool:
-    if value.kind == ARRAY:
-        shape = value.facts.get("shape")
-        return isinstance(shape, list) and 0 in shape
-    is_text = value.kind == SCALAR and value.type in {"str", "bytes"}
-    return (value.kind == CONTAINER or is_text) and value.size == 0
-
-
-def _is_negative(value: Value) -> bool:
-    if value.kind == ARRAY:
-        least = value.facts.get("min")
-        return (isinstance(least, int | float) and least < 0) or value.words.startswith("-")
-    return value.is_number and value.words.startswith("-")
-
-
-def is_zero(value: Value) -> bool:
-    """Whether a value is the number zero."""
-    return value.is_number and value.words in {"0", "0.0", "-0.0"}
-
-
-_FLAWS: Sequence[tuple[str, Flaw, int]] = (
-    ("None", _is_none, 0),
-    ("NaN", is_nan, 1),
-    ("infinite", is_infinite, 3),
-    ("negative", _is_negative, 5),
-    ("empty", _is_empty, 4),
-    ("zero", is_zero, 5),
-)
-
-
 def _suspect(
     expr: ast.expr, value: Value, others: Sequence[Value], error: str, message: str
 ) -> Suspect:
     flaw = flaw_of(value)
-    own, named = value.type.rpartition(".")[2], _named_types(message)
+    own, named = value.type.rpartition(".")[2], named_types(message)
     is_odd = bool(others) and shape_of(value) not in {shape_of(each) for each in others}
     rank = 6
     says, asks = "", None
@@ -529,24 +460,40 @@ def _of_zone(value: Value) -> Flaw:
     return lambda other: zone_of(other) == zone
 
 
-def _named_types(message: str) -> set[str]:
-    """Return the types that an error names; beside a None no other type is what is wrong."""
-    named = {name.rpartition(".")[2] for name in _QUOTED.findall(message)}
-    return {"NoneType"} if "NoneType" in named else named
-
-
 def _odd_parts(
     expr: ast.expr, value: Value, message: str, recording: Recording
 ) -> Iterator[Suspect]:
-    """Yield the part of a container whose type the message names: None, or a type of few parts."""
-    named = _named_types(message)
-    parts = [(key, part) for key, part in recording.parts(value) if value.kind == CONTAINER]
-    kinds = Counter(part.type for _, part in parts)
-    for key, part in sorted(parts, key=lambda each: not _is_none(each[1])):
-        own = part.type.rpartition(".")[2]
-        if _is_none(part) and own in named:
-            yield Suspect(expr, part, "None", _is_none, 0, key, value)
-            return
-        if own in named and kinds[part.type] * 2 < len(parts) and len(parts) > _LEAST_PARTS:
-            yield Suspect(expr, part, f"of type {own}", OfType.of(part), 4, key, value)
-            return
+    """Yield the part of a container that the message is about."""
+    parts = list(recording.parts(value)) if value.kind == CONTAINER else []
+    found = odd_of(parts, message)
+    if found is not None:
+        key, part, says, flaw, rank = found
+        yield Suspect(expr, part, says, flaw, rank, key, value)
+
+
+def _elements(expr: Comprehension, call: Call, step: Step, walk: Walk) -> list[Value]:
+    """Return the elements that a comprehension has made, as far as they are known."""
+    rounds = walk.now.rounds(expr, call, step)
+    made = (walk.now.value(element_of(expr), inner, at) for inner, at in rounds)
+    return [each for each in made if each is not None]
+
+
+def _results(
+    node: ast.AST, call: Call, step: Step, walk: Walk, recording: Recording, message: str
+) -> Iterator[Suspect]:
+    """Yield what a function has returned that a call of this line was given: a key to sort by."""
+    for made in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
+        for given in (*made.args, *(each.value for each in made.keywords)):
+            asked = ast.copy_location(ast.Call(given, [], []), given)
+            is_function = isinstance(given, ast.Lambda) or any(
+                each.code.is_of(walk.now.value(given, call, step))
+                for each in recording.called_in(step)
+            )
+            calls = walk.now.callees(asked, call, step) if is_function else []
+            values = [
+                each.result for one in calls for each in one.results if each.result is not None
+            ]
+            found = odd_of([("", each) for each in values], message)
+            if found is not None:
+                _, value, says, flaw, rank = found
+                yield Suspect(asked, value, says, flaw, rank)
