@@ -4,7 +4,7 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +109,7 @@ class WarmRuns:
         self._cleanup_journal = cleanup_journal
         self._worth = Worth(seconds=worth_seconds)
         self._left, self._had = set[int](), set[int]()
+        self._taken_on: dict[int, Mapping[str, bytes]] = {}  # by number: texts it has resumed with
         self._most = most_snapshots
         self._snapshot_pool: SnapshotPool | None = None
         self._same: tuple[Program, int] | None = None
@@ -194,9 +195,10 @@ class WarmRuns:
                 try:
                     outcome = run(staged)
                 except DivergedError:
-                    blocker = _refusal(staged, began)
+                    blocker = _refusal(staged, began, self._taken_on.get(snapshot.number, {}))
                 else:
                     snapshot_pool.accept(snapshot)
+                    self._taken_on[snapshot.number] = staged.changed
                     self._worth = worth
                     self._note(
                         slot, snapshot_pool, staged, why or snapshot_pool.why_not_deeper(snapshot)
@@ -331,6 +333,11 @@ class WarmRuns:
     ) -> None:
         self._last, since = staged, staged.since
         snapshot_pool.settle(since, staged.blockers)
+        self._taken_on = {
+            number: texts
+            for number, texts in self._taken_on.items()
+            if number in snapshot_pool.stage.snapshots
+        }
         self._left, self._had = (
             snapshot_pool.stage.snapshots.keys() - self._had,
             set(snapshot_pool.stage.snapshots),
@@ -421,17 +428,22 @@ def _fit(
     return edits, ""
 
 
-def _refusal(staged: Staged, reset_began: float | None) -> str:
+def _refusal(staged: Staged, reset_began: float | None, taken_on: Mapping[str, bytes]) -> str:
     """Return why a copy did not serve.
 
     Args:
         staged: how the run was to resume from it.
         reset_began: when the reset steps began; None: there are none.
+        taken_on: new texts with which a run has resumed from it before.
     """
     assert staged.since is not None
     if not staged.spoilt:
-        names = " and ".join(sorted(map(_name, staged.changed)))
-        return staged.halted or f"{names} has changed above this line"
+        new = dict(staged.changed.items() - taken_on.items()) or staged.changed
+        names = sorted(map(_name, new))
+        is_above = names == [staged.since.place.rpartition(":")[0]]
+        where = "above this line" if is_above else "in a part that has already run"
+        verb = "has" if len(names) == 1 else "have"
+        return staged.halted or f"{' and '.join(names)} {verb} changed {where}"
     if reset_began is not None and _change_time(staged.spoilt) >= reset_began:
         return f"a reset step has changed {_name(staged.spoilt)}"
     return _changed(staged.spoilt, staged.since)

@@ -35,7 +35,7 @@ def _start_of(workshop: Workshop, text: str, *words: str) -> tuple[Start, Outcom
         ("import threading; threading.Thread(target=time.sleep, args=(9,), name='worker', daemon=True).start()", "the thread `worker` runs"),
         ("import _thread; _thread.start_new_thread(time.sleep, (9,)); time.sleep(.1)", "another Python thread runs"),
         pytest.param("import signal; signal.alarm(100)", "an alarm is set", marks=pytest.mark.long),
-        ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "one of its child processes is running"),
+        ("import subprocess; p = subprocess.Popen(['sleep', '9'])", "one of its child processes is running: sleep"),
         pytest.param("import os; os.system('sleep 9 &')", "a detached process is running", marks=pytest.mark.long),
         ("import socket; s = socket.socket()", "a socket is open"),
         pytest.param("import os, fcntl; p = os.pipe(); fcntl.fcntl(p[1], 1031, 1 << 17); os.write(p[1], bytes(1 << 17))", "a pipe is open", marks=pytest.mark.long),
@@ -296,3 +296,17 @@ def test_a_reset_step_is_blamed_for_what_it_has_done_alone(workshop: Workshop) -
 
     why = workshop.runs.last.why_not_deeper
     assert why == "not from main.py:4: data has changed", workshop.runs.last
+
+
+def test_a_reason_names_the_file_that_is_in_the_way_not_one_that_was_taken_on(
+    workshop: Workshop,
+) -> None:
+    workshop.write({"main.py": f"import helper\n{SLOW}print(1)\n", "helper.py": "X = 1\n"})
+    workshop.run()
+    workshop.write({"main.py": f"import helper\n{SLOW}print(2)\n"})
+    workshop.run()
+    workshop.write({"helper.py": "X = 2\n"})
+    workshop.run()
+
+    why = "not from main.py:4: helper.py has changed in a part that has already run"
+    assert workshop.runs.last.why_not_deeper == why

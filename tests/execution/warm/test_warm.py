@@ -309,6 +309,17 @@ def test_a_syntax_error_is_shown_and_the_snapshots_stay(workshop: Workshop) -> N
     assert [bool(start.place) for start in workshop.starts] == [False, False, True]
 
 
+def test_there_is_a_copy_before_a_library_imports_a_module_of_the_users(workshop: Workshop) -> None:
+    # Nothing inside `with` is a place where the script itself could be resumed.
+    text = f"from contextlib import nullcontext\nwith nullcontext():\n    {SLOW.replace(chr(10), '; ')}__import__('late')\n"
+    workshop.write({"main.py": text, "late.py": "print(1)\n"})
+    workshop.run()
+    workshop.write({"late.py": "print(2)\n"})
+    workshop.run()
+
+    assert workshop.starts[-1].place == "late.py", workshop.starts
+
+
 def test_a_resumed_run_leaves_deeper_snapshots(workshop: Workshop) -> None:
     workshop.write({"main.py": f"{SLOW}a = 1\n{SLOW}print(a)\n"})
     workshop.run()

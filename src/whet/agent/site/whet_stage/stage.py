@@ -161,6 +161,8 @@ class _Stage:
         # What a forked process reads is held there, and not known here.
         if is_import_replaced() or not is_alone() or os.getpid() != self._pid:
             return None
+        # A library that imports it stands between two statements: it may do so for long.
+        self._before("reads", os.path.basename(path))
         code = self._code_of(path) if self._read(name, path) else None
         if code is not None and are_any_shown(self._sources[path].warned):
             del self._sources[path]

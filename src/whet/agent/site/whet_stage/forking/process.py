@@ -34,8 +34,9 @@ def hindering_state() -> str:
     me = os.getpid()
     if _of_timers():
         return "a timer is set"
-    if _has_child():
-        return "one of its child processes is running"
+    child = _child()
+    if child:
+        return f"one of its child processes is running{_called(child)}"
     if os.getpgrp() != me:
         return "it has changed its process group"
     for line in whole("/proc/self/status").splitlines():
@@ -49,23 +50,36 @@ def hindering_state() -> str:
     return ""
 
 
-def _has_child() -> bool:
-    """Whether any thread has started a process that is still there.
+def _child() -> int:
+    """Return the last process that any thread has started and that is still there; 0: none.
 
     Raises:
         OSError: if that can't be told.
     """
     for _ in range(_MOST_LOOKS):
         try:
-            return _is_child_listed()
+            return _last_child_listed()
         except (FileNotFoundError, ProcessLookupError):
             continue  # a thread has just ended: what it has started is another one's from now on
-    return _is_child_listed()
+    return _last_child_listed()
 
 
-def _is_child_listed() -> bool:
+def _last_child_listed() -> int:
     threads = entries("/proc/self/task")
-    return any(whole(f"/proc/self/task/{thread}/children") for thread in threads)
+    children = b" ".join(whole(f"/proc/self/task/{thread}/children") for thread in threads)
+    return max(map(int, children.split()), default=0)
+
+
+def _called(child: int) -> str:
+    """Return how a process was called: the program, and the module that a Python runs."""
+    try:
+        words = whole(f"/proc/{child}/cmdline").split(b"\0")
+    except OSError:  # it has just ended
+        return ""
+    # No more than that: it is shown, and arguments may hold secrets.
+    words = [os.path.basename(words[0]), *(words[1:3] if words[1:2] == [b"-m"] else [])]
+    name = b" ".join(words).decode("utf-8", "replace")
+    return f": {name}" if name else ""
 
 
 def _of_timers() -> bytes:

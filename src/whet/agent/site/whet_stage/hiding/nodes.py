@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Node = TypeVar("Node", bound=ast.AST)
 
 globals().update({name: each for name, each in vars(_ast).items() if isinstance(each, type)})
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
@@ -50,6 +51,22 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while left:
         each = left.pop()
         left += iter_child_nodes(each)
+        yield each
+
+
+def blocks(node: ast.AST) -> dict[str, list[ast.AST]]:
+    """Return the blocks of a statement by their names: all functions and classes stand in blocks."""
+    found = {name: getattr(node, name, None) for name in _BLOCKS}
+    return {name: block for name, block in found.items() if isinstance(block, list)}
+
+
+def walk_statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and all statements below it, in no order that matters."""
+    left = [node]
+    while left:
+        each = left.pop()
+        for block in blocks(each).values():
+            left += block
         yield each
 
 

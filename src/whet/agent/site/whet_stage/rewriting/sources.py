@@ -13,7 +13,7 @@ import sys
 import types
 
 from ..hiding.hidden_frames import begin_work, caller, end_work
-from ..hiding.nodes import NodeTransformer, copied, iter_child_nodes, parse, walk
+from ..hiding.nodes import blocks, copied, parse, shared, walk, walk_statements
 from ..hiding.private import hide_own, is_alone, show_own
 from ..hiding.typed import cast
 from ..hiding.warned import WarningsOfCompiler
@@ -90,7 +90,7 @@ class Source:
         self.hooks: list[_Hook] = []
         self._firsts: list[object] = []
         self.left: list[CodeType] = []
-        for node in walk(tree):
+        for node in walk_statements(tree):
             if isinstance(node, FUNCTIONS):
                 key = key_of(node)
                 self.functions[key] = None if key in self.functions else node
@@ -157,12 +157,12 @@ class Source:
             return True
         return b"yield" in self.text and any(
             isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, walk(node)))
-            for node in walk(self.tree)
+            for node in walk_statements(self.tree)
         )
 
     def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return statements whose functions tell when they are used for the first time."""
-        return [cast("ast.stmt", _Hooks().visit(copied(each))) for each in body]
+        return [cast("ast.stmt", _with_hooks(each)) for each in body]
 
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
@@ -253,7 +253,7 @@ class Source:
             return
         modules = show_own()
         try:
-            inner = {key_of(each) for each in walk(node) if isinstance(each, FUNCTIONS)}
+            inner = {key_of(each) for each in walk_statements(node) if isinstance(each, FUNCTIONS)}
             self.used |= inner
             self.placed |= inner
         finally:
@@ -325,19 +325,37 @@ def has_hook(code: CodeType) -> bool:
     return any(type(each) is _Hook for each in code.co_consts)
 
 
-class _Hooks(NodeTransformer):
-    """Lets each function begin with a call that tells that it is used."""
+def _with_hooks(node: ast.AST, *, of_inner_ones: bool = False) -> ast.AST:
+    """Return a statement in which each function begins with a call that tells that it is used.
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        node = self.generic_visit(node)
-        return _with_hook(node) if isinstance(node, FUNCTIONS) else node
+    It shares with the original all that holds no function: most of a large program's text.
+
+    Args:
+        node: the statement.
+        of_inner_ones: only functions inside of others are to have one.
+    """
+    is_function = isinstance(node, FUNCTIONS)
+    changed: dict[str, list[ast.AST]] = {}
+    for name, block in blocks(node).items():
+        inner = [
+            _with_hooks(each, of_inner_ones=of_inner_ones and not is_function) for each in block
+        ]
+        if list(map(id, inner)) != list(map(id, block)):
+            changed[name] = inner
+    is_hooked = is_function and not of_inner_ones
+    if not changed and not is_hooked:
+        return node
+    woven = shared(node)
+    for name, inner in changed.items():
+        setattr(woven, name, inner)
+    return _with_hook(cast("Function", woven)) if is_hooked else woven
 
 
 def _with_hook(node: Function) -> Function:
     name, line = key_of(node)
     at = 1 if is_text(node.body[0]) else 0
     after = node.body[min(at, len(node.body) - 1)]
-    node.body.insert(at, _hook_call(name, str(line), after))
+    node.body = [*node.body[:at], _hook_call(name, str(line), after), *node.body[at:]]
     return node
 
 
@@ -375,23 +393,15 @@ def codes_in(code: CodeType) -> dict[Key, CodeType | None]:
 
 def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:
     """Return the module with hooks in inner functions alone: those are made again and again."""
-    return [cast("ast.stmt", _InnerHooks().visit(copied(each))) for each in tree.body]
-
-
-class _InnerHooks(NodeTransformer):
-    def visit(self, node: ast.AST) -> ast.AST:
-        if not isinstance(node, FUNCTIONS):
-            return self.generic_visit(node)
-        node.body = [cast("ast.stmt", _Hooks().visit(each)) for each in node.body]
-        return node
+    return [cast("ast.stmt", _with_hooks(each, of_inner_ones=True)) for each in tree.body]
 
 
 def _names_to(tree: ast.AST, wanted: Function) -> list[str]:
     """Return the names of the classes around a function, and its own; none if it is no method."""
-    for node in iter_child_nodes(tree):
+    for node in itertools.chain.from_iterable(blocks(tree).values()):
         if node is wanted:
             return [wanted.name]
-        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+        if isinstance(node, FUNCTIONS):
             continue
         below = _names_to(node, wanted)
         if below:
