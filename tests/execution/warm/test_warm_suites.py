@@ -65,7 +65,7 @@ def test_the_console_script_is_followed_as_the_module_is(workshop: Workshop) -> 
 def test_a_module_that_tests_use_is_followed(workshop: Workshop) -> None:
     place = edited(
         workshop,
-        {"test_it.py": SLOW + "import lib\ndef test_it():\n    x = lib.f()\n    assert x == 1\n", "lib.py": "def f(): return 1\n"},
+        {"test_it.py": "import lib\n" + SLOW + "def test_it():\n    x = lib.f()\n    assert x == 1\n", "lib.py": "def f(): return 1\n"},
         {"lib.py": "def f():\n    return 2\n"},
     )  # fmt: skip
 
