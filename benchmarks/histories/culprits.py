@@ -10,13 +10,13 @@ workers the rounds are counted.
 
 import argparse
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.histories.bisection import git
 from whet.core.verdict import Verdict
 from whet.search.history.bisection import Bisection
 from whet.search.round import Round
@@ -118,14 +118,6 @@ class GitsChoices:
             answer = git(self.folder, "rev-list", "--bisect", *ends)
             self.known[state] = self.commits.index(answer)
         return self.known[state]
-
-
-def git(folder: Path, *words: str, stdin: bytes = b"") -> str:
-    """Run git and return what it printed."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), *words], input=stdin, capture_output=True, check=True
-    )
-    return done.stdout.decode().strip()
 
 
 def build(folder: Path, graph: Graph) -> list[str]:

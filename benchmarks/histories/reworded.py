@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from benchmarks.histories.bisection import git
+
 WHET = (sys.executable, "-m", "whet")
 MORE_RUNS = 4  # than git: the two ends, and the second look
 
@@ -205,14 +207,6 @@ def _module(here: Here, raising: str, top: str = "", function: str = "check") ->
         f"    if found != 6:\n        {raising}\n"
     )
     return {"shop/checks.py": text}
-
-
-def git(folder: Path, *arguments: str, stdin: bytes = b"") -> str:
-    """Run git and return what it printed."""
-    done = subprocess.run(
-        ["git", "-C", str(folder), *arguments], input=stdin, capture_output=True, check=True
-    )
-    return done.stdout.decode().strip()
 
 
 def build(folder: Path, history: History) -> list[str]:
