@@ -13,7 +13,8 @@ from pathlib import Path
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.execution.cold import ColdExecutor
+from whet.evidence.signature.classify import classify
+from whet.execution.cold import ColdExecutor, Perform
 from whet.execution.futures import TrialFuture
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
@@ -67,6 +68,20 @@ class Laboratory:
             jobs=self.jobs,
             console=self.console,
             pycache=self.folder / "pycache",
+        )
+
+    def executor(self, perform: Perform | None, jobs: int = 1) -> ColdExecutor:
+        """Return one that says what failed, of programs whose sets have one order."""
+        return ColdExecutor(
+            classify=classify,
+            payload_of=self.payloads.__getitem__,
+            keep=keep_in_place,
+            cleanup_journal=self.cleanup_journal,
+            scratch=self.folder / "scratch",
+            environment={**os.environ, "PYTHONHASHSEED": "0"},
+            pycache=self.folder / "pycache",
+            perform=perform,
+            jobs=jobs,
         )
 
     def trial(self, *command: str, wall_seconds: float | None = None) -> Trial:

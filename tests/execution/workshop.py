@@ -14,14 +14,12 @@ from laboratory import Laboratory
 from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
-from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.installed_packages_check import InstalledPackagesCheck
 from whet.execution.warm import Start, WarmRuns
 from whet.host.files.file_times import wait_until_settled
 from whet.host.python.python_interpreter import PythonFacts
 from whet.host.python.pythons import pythons_between
-from whet.host.trial.capture import keep_in_place
 
 SLOW = "import time\ntime.sleep(0.06)\n"
 
@@ -140,17 +138,5 @@ def opened(
     folder.mkdir()
     runs = WarmRuns(laboratory.cleanup_journal, early=early, settle=settle)
 
-    def executor(perform: WarmRuns | None) -> ColdExecutor:
-        return ColdExecutor(
-            classify=classify,
-            payload_of=lambda _digest: b"",
-            keep=keep_in_place,
-            cleanup_journal=laboratory.cleanup_journal,
-            scratch=laboratory.folder / "scratch",
-            environment={**os.environ, "PYTHONHASHSEED": "0"},
-            pycache=laboratory.folder / "pycache",
-            perform=perform,
-        )
-
-    with executor(runs) as warm, executor(None) as cold:
+    with laboratory.executor(runs) as warm, laboratory.executor(None) as cold:
         yield Workshop(laboratory, folder, warm, cold, runs)

@@ -1,7 +1,6 @@
 """A trial with other arguments that runs on from a frozen copy is what it is from its start."""
 
 import math
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,10 +11,8 @@ from laboratory import Laboratory
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
-from whet.host.trial.capture import keep_in_place
 
 pytestmark = pytest.mark.slow
 
@@ -34,19 +31,7 @@ def both(laboratory: Laboratory) -> Iterator[tuple[WarmSearch, ColdExecutor, Col
         laboratory.cleanup_journal, judge=_verdict, first_word=2, most_lost_seconds=math.inf
     )
 
-    def executor(perform: WarmSearch | None) -> ColdExecutor:
-        return ColdExecutor(
-            classify=classify,
-            payload_of=laboratory.payloads.__getitem__,
-            keep=keep_in_place,
-            cleanup_journal=laboratory.cleanup_journal,
-            scratch=laboratory.folder / "scratch",
-            environment={**os.environ, "PYTHONHASHSEED": "0"},
-            pycache=laboratory.folder / "pycache",
-            perform=perform,
-        )
-
-    with executor(runs) as warm, executor(None) as cold:
+    with laboratory.executor(runs) as warm, laboratory.executor(None) as cold:
         yield runs, warm, cold
 
 

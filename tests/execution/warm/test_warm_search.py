@@ -19,12 +19,10 @@ from whet.core.limits import Limits
 from whet.core.outcome import Outcome
 from whet.core.trial import PayloadBinding, ResetStep, Trial
 from whet.core.verdict import Verdict
-from whet.evidence.signature.classify import classify
 from whet.execution.cold import ColdExecutor
 from whet.execution.warm_search import WarmSearch
 from whet.host.files.file_times import wait_until_settled
 from whet.host.process.process_tree import children_of, descendants_of
-from whet.host.trial.capture import keep_in_place
 from whet.workbench.shrink.shrink_search import last_that
 
 pytestmark = pytest.mark.slow
@@ -89,22 +87,9 @@ def search(laboratory: Laboratory) -> Iterator[Search]:
         look_seconds=math.inf,
     )
 
-    def executor(perform: WarmSearch | None, jobs: int) -> ColdExecutor:
-        return ColdExecutor(
-            classify=classify,
-            payload_of=laboratory.payloads.__getitem__,
-            keep=keep_in_place,
-            cleanup_journal=laboratory.cleanup_journal,
-            scratch=laboratory.folder / "scratch",
-            environment={**os.environ, "PYTHONHASHSEED": "0"},
-            pycache=laboratory.folder / "pycache",
-            perform=perform,
-            jobs=jobs,
-        )
-
     payload = PayloadBinding(argument=2, text="data", name="data.txt", digest="")
     trial = Trial(command=(sys.executable, "main.py", "data"), cwd=str(folder), payloads=(payload,))
-    with executor(runs, laboratory.jobs) as warm, executor(None, 1) as cold:
+    with laboratory.executor(runs, laboratory.jobs) as warm, laboratory.executor(None) as cold:
         yield Search(laboratory, folder, warm, cold, runs, trial)
 
 
@@ -514,17 +499,7 @@ def test_each_slot_has_copies_of_its_own(laboratory: Laboratory, search: Search)
         look_seconds=math.inf,
     )
     search.write(f"import sys\n{READS}")
-    with ColdExecutor(
-        classify=classify,
-        payload_of=laboratory.payloads.__getitem__,
-        keep=keep_in_place,
-        cleanup_journal=laboratory.cleanup_journal,
-        scratch=laboratory.folder / "scratch",
-        environment=dict(os.environ),
-        pycache=laboratory.folder / "pycache",
-        perform=runs,
-        jobs=3,
-    ) as executor:
+    with laboratory.executor(runs, 3) as executor:
         texts = [f"{'bad' if number % 3 == 0 else 'good'} {number}" for number in range(60)]
         futures = [executor.submit(search.on(text)) for text in texts]
         wait(futures, 60)
