@@ -3,6 +3,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noisy_oracles import before
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
@@ -40,15 +41,6 @@ def after(graph: Graph, version: int) -> set[int]:
     for each in sorted(graph):
         if found.intersection(graph[each]):
             found.add(each)
-    return found
-
-
-def before(graph: Graph, version: int) -> set[int]:
-    """Return ``version`` and what is before it."""
-    found = {version}
-    for each in sorted(graph, reverse=True):
-        if each in found:
-            found.update(graph[each])
     return found
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_bisection import Graph, after, before, graphs
+from noisy_oracles import before
+from test_bisection import Graph, after, graphs
 
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict

@@ -205,7 +205,8 @@ def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> 
     assert again["noisy"]["runs"] > again["trials"]
 
 
-def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
+def merge_with_culprit(whet: Whet) -> tuple[str, str]:
+    """Merge a branch with a bad commit; return a good commit before it and the bad one."""
     commits = history(whet, ["good"] * 3)
     whet.git("checkout", "--quiet", "-b", "side")
     for number, kind in ((10, "good"), (11, "bad"), (12, "bad")):
@@ -217,8 +218,12 @@ def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
     whet.git("checkout", "--quiet", "main")
     whet.commit("notes", notes_py="")
     whet.git("merge", "--quiet", "--no-ff", "-m", "merge side", "side")
+    return commits[0], culprit
 
-    ends = (commits[0], "main", "--jobs", "2")
+
+def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
+    good, culprit = merge_with_culprit(whet)
+    ends = (good, "main", "--jobs", "2")
     found = json.loads(bisect(whet, *ends, "--json", "--confidence", "95%").stdout)
 
     assert found["first_bad"] == culprit[:10]
@@ -276,19 +281,8 @@ def test_what_cannot_be_met_is_refused(whet: Whet, words: tuple[str, ...], said_
 
 @pytest.mark.long
 def test_a_search_by_first_parents_does_not_stop_at_a_merge(whet: Whet) -> None:
-    commits = history(whet, ["good"] * 3)
-    whet.git("checkout", "--quiet", "-b", "side")
-    for number, kind in ((10, "good"), (11, "bad"), (12, "bad")):
-        whet.commit(
-            f"side {number}",
-            app_py=PROGRAM.replace("{number}", str(number)).replace("{kind}", kind),
-        )
-    culprit = whet.git("rev-parse", "side~1").strip()
-    whet.git("checkout", "--quiet", "main")
-    whet.commit("notes", notes_py="")
-    whet.git("merge", "--quiet", "--no-ff", "-m", "merge side", "side")
-
-    ends = (commits[0], "main", "--first-parent", "--jobs", "2")
+    good, culprit = merge_with_culprit(whet)
+    ends = (good, "main", "--first-parent", "--jobs", "2")
     said = bisect(whet, *ends, "--json", "--confidence", "95%")
 
     assert json.loads(said.stdout)["first_bad"] == culprit[:10]
