@@ -28,12 +28,14 @@ from whet.evidence.clues.closer_look import (
     suspects_in,
     told_in,
 )
+from whet.evidence.clues.memory_holder import memory_clues
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.warned import warning_clues
+from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import process_clues
 from whet.evidence.variables.kept_failure import KeptError
@@ -233,6 +235,7 @@ class Closer:
             clues = [*kept_clues(reports, at, _source_of), *clues]
         if kind is FailureKind.SIGNAL:
             clues += foreign_clues(reports, at)
+        clues += memory_clues(reports, at, _source_of)
         clues += raised_clues(reports, failure, at, _source_of)
         return [replace(each, trials=each.trials or (trial,)) for each in clues]
 
@@ -375,7 +378,13 @@ class Closer:
 
     def _look_until_it_fails(self) -> Outcome:
         """Return a run that was looked at closely and failed, else the last one that did not."""
-        runs = self._run(_looking(""), _LOOKS, until=Verdict.BAD)
+        failure = self.baseline.outcome.failure
+        is_full = (
+            failure is not None
+            and failure.kind is FailureKind.OUT_OF_MEMORY
+            and not is_about_gpus(failure.summary)
+        )
+        runs = self._run(_looking("memory" if is_full else ""), _LOOKS, until=Verdict.BAD)
         oracle = self.baseline.oracle
         self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
         return runs[-1]

@@ -35,11 +35,15 @@ class Raised:
         self._seen: dict[tuple[Any, ...], int] = {}
         self._last: dict[int, tuple[int, int, Any]] = {}
         self._accesses = Accesses(told, locks, asked)
-        self._numbers: Any = None
+        self._alone: Any = None
         if asked == "numbers":
             from .numbers import Numbers  # it needs `re`, which a program may not have by then
 
-            self._numbers = Numbers(told)
+            self._alone = Numbers(told)
+        elif asked == "memory":
+            from .keepers import Keepers
+
+            self._alone = Keepers(told)
         threads: Any = __import__("_thread")
         self._ident: Callable[[], int] = threads.get_ident
 
@@ -66,8 +70,8 @@ class Raised:
             own = self._own[path] = is_own(path)
         if not own:
             return None
-        if self._numbers is not None:
-            return self._numbers.enter(frame, self._note)
+        if self._alone is not None:
+            return self._alone.enter(frame, self._note)
         if self._accesses.is_on:
             return self._accesses.enter(frame, self._note)
         frame.f_trace_lines = False

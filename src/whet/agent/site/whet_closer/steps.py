@@ -240,7 +240,7 @@ class Steps:
         name = type.__dict__["__name__"].__get__(kind)
         is_wanted = name == self._type.rpartition(".")[2]
         below = self._below(frame, state, trace.tb_next, (name, number_of(error)))
-        if is_wanted:
+        if is_wanted or (not self._type and len(self._errors) < _MOST_RUNS):
             state.catch_up(frame)
         words = self.table.row_of("error", BaseException.__dict__["args"].__get__(error))
         is_there = not self._path
