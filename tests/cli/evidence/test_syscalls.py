@@ -164,7 +164,7 @@ def test_what_a_trial_waits_for_when_it_is_given_up_is_told(whet: Whet) -> None:
 
 
 def test_investigate_names_the_file_that_the_message_does_not(whet: Whet) -> None:
-    said = whet("investigate", "--", sys.executable, str(CALLS / "swallowed.py"))
+    said = whet("investigate", "--no-changes", "--", sys.executable, str(CALLS / "swallowed.py"))
 
     assert f"before it failed: openat {whet.folder}/config/train.yml" in said.stdout + said.stderr
     assert "swallowed.py:8 in read" in (whet.folder / "whet-report" / "report.md").read_text()

@@ -38,7 +38,7 @@ def script(whet: Whet) -> str:
 def test_it_fails_in_an_empty_folder_with_the_files_that_it_opens(
     project: Whet, tmp_path: Path
 ) -> None:
-    said = project("investigate", "--", PYTHON, "main.py")
+    said = project("investigate", "--no-changes", "--", PYTHON, "main.py")
 
     assert "in an empty folder with" in said.stderr
     elsewhere = tmp_path / "elsewhere"
@@ -60,7 +60,7 @@ def test_neither_what_git_ignores_nor_what_is_hidden_is_handed_over(project: Whe
     project.write("local.cfg", "key=swordfish\n")
     project.write(".gitignore", "local.cfg\n")
     project.git("init", "-q")
-    project("investigate", "--", PYTHON, "main.py")
+    project("investigate", "--no-changes", "--", PYTHON, "main.py")
 
     assert "hunter2" not in script(project)
     assert "swordfish" not in script(project)
@@ -68,6 +68,6 @@ def test_neither_what_git_ignores_nor_what_is_hidden_is_handed_over(project: Whe
 
 def test_what_is_too_large_to_be_handed_over_stays_where_it_is(project: Whet) -> None:
     project.write("data/prices.json", f"[2, 3{' ' * (1 << 17)}]")
-    said = project("investigate", "--", PYTHON, "main.py")
+    said = project("investigate", "--no-changes", "--", PYTHON, "main.py")
 
     assert "whose files it needs" in said.stderr
