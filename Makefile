@@ -10,8 +10,8 @@ SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
 # The first other Python that really runs: a shim that pyenv puts on PATH may only print an error.
 PYTHONS := $(foreach version,3.13 3.12,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)))
 OTHER   ?= $(shell for python in $(PYTHONS); do $$python -c 'import ensurepip, venv' 2>/dev/null && echo $$python && break; done)
-# Tests wait for programs a third of their time: half as many workers again as there are cores.
-WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores > 5 ? 8 : cores * 3 / 2)))
+# Tests wait for programs, and for the other processes of those: two workers for each core.
+WORKERS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores > 4 ? 8 : cores * 2)))
 
 VENV    := .venv
 VENV_ML := .venv-ml
