@@ -42,6 +42,7 @@ FINDINGS = (
     ("investigate", "--no-releases", *HARMLESS),
     ("shrink", "data.txt", *HARMLESS),
 )
+FEW_STARTS = (("log",), ("run", *HARMLESS), ("shrink", "data.txt", *HARMLESS))
 STARTS = (("log",), *SEARCHES, ("shrink", "data.txt", *HARMLESS))
 ALL = (*LOOKS, *SEARCHES, *FINDINGS)
 

@@ -58,7 +58,9 @@ def recorded(whet: Whet) -> Whet:
         (["again"], {0}, 1),
         (["repeat", "-n", "3", *FAILS], {0}, 3),
         (["shrink", "data.txt", *FAILS], {0}, 2),
-        (["investigate", "--timeout", "9", *FAILS], {0, 1, 75}, 2),
+        pytest.param(
+            ["investigate", "--timeout", "9", *FAILS], {0, 1, 75}, 2, marks=pytest.mark.long
+        ),
         (["log"], {0}, 0),
         (["show", "1"], {0}, 0),
         (["show", "77"], {66}, 0),

@@ -13,7 +13,7 @@ from pathlib import Path
 import hostile_clones as hostile
 import pytest
 from _pytest.mark import ParameterSet
-from hostile_clones import ALL, FINDINGS, LOOKS, SEARCHES, STARTS, Clone
+from hostile_clones import ALL, FEW_STARTS, FINDINGS, LOOKS, SEARCHES, STARTS, Clone
 from whet_command import Said, Whet
 
 from whet.core.errors import SOFTWARE
@@ -142,10 +142,10 @@ ATTACKS = {
         hostile.settings_of_all_kinds, (*SEARCHES, ("toggle", *hostile.HARMLESS), ("run", "--limits", "laptop", *hostile.HARMLESS))
     ),
     "settings a hundred thousand deep": Attack(hostile.nested_settings),
-    "start-up files of Python": Attack(hostile.startup_files, STARTS, is_script=True),
+    "start-up files of Python": Attack(hostile.startup_files, FEW_STARTS, STARTS, is_script=True),
     "programs beside": Attack(hostile.programs_beside, (*STARTS, ("where", "json")), is_script=True),
     "modules beside": Attack(hostile.modules_beside, (*STARTS, ("where", "--no-import", "json")), is_script=True),
-    "byte code beside": Attack(hostile.byte_code_beside, STARTS, is_script=True),
+    "byte code beside": Attack(hostile.byte_code_beside, FEW_STARTS, STARTS, is_script=True),
     "files of debuggers": Attack(
         hostile.debugger_files,
         (
