@@ -69,6 +69,21 @@ def test_outputs_of_trials_that_are_too_old_go(whet: Whet) -> None:
     assert "removed" not in whet("notebook", "prune", environment={}).stderr
 
 
+def test_scripts_of_long_lines_that_are_too_old_go_and_can_be_had_again(whet: Whet) -> None:
+    whet("run", "--", sys.executable, "-c", "pass", "x" * 400)
+    line = whet("one-liner").stdout
+    (script,) = (whet.state / "lines").iterdir()
+    whet("notebook", "prune")
+    assert script.exists()
+    os.utime(script, (0, 0))
+
+    whet("notebook", "prune")
+
+    assert not script.exists()
+    assert whet("one-liner").stdout == line
+    assert script.exists()
+
+
 def test_nothing_goes_while_another_whet_is_at_work(whet: Whet) -> None:
     runs(whet, 60)
     make_due(whet)

@@ -11,6 +11,9 @@ from whet.host.code.project import Project
 from whet.host.files.at_work import alone
 from whet.notebook.stored_output import PRUNED
 
+SCRIPTS = "lines"
+"""The folder in a project's state with the scripts of the lines that are too long to paste."""
+
 _DAY_SECONDS = 86_400
 
 
@@ -49,6 +52,7 @@ def _tidied(project: Project, environment: Mapping[str, str]) -> str:
     bounds = Bounds(most_bytes=settings.notebook_bytes, most_days=settings.notebook_days)
     with Notebook.open(project.state, partial(user_key, environment)) as notebook:
         gone = prune(notebook, bounds)
+    _remove_scripts(project.state / SCRIPTS, settings.notebook_days)
     if not gone.files:
         return ""
     why = (
@@ -60,3 +64,11 @@ def _tidied(project: Project, environment: Mapping[str, str]) -> str:
         f"removed {shown_bytes(gone.size_bytes)} of outputs and payloads of the oldest trials, as"
         f" {why} in your settings; a name or a note keeps those of a trial)"
     )
+
+
+def _remove_scripts(folder: Path, most_days: int) -> None:
+    """Remove old scripts; whoever asks for the line of a trial gets its script again."""
+    since = time.time() - most_days * _DAY_SECONDS
+    for script in folder.glob("*.sh"):
+        if script.stat().st_mtime < since:
+            script.unlink()

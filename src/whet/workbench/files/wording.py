@@ -24,6 +24,7 @@ from whet.host.files.files import storage_error, write_atomically
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
 from whet.host.trial.known_secrets import veiled
 from whet.host.trial.trial_secrets import for_shell
+from whet.notebook.tidying import SCRIPTS
 from whet.workbench.files.recipe import environment_of, path_beside
 from whet.workbench.trials.bench import Workbench
 
@@ -32,8 +33,6 @@ Write: TypeAlias = Callable[[Trial, Quote], Sequence[str]]
 
 LONGEST_LINE = 320
 """Longer ones become a script: they can't be read, and a terminal takes at most 4095 bytes."""
-
-_FOLDER = "lines"
 
 
 @value_class(kw_only=True)
@@ -79,7 +78,7 @@ class Wording:
         line = self.line(trial)
         if is_short(line):
             return line
-        folder = self.bench.project.state / _FOLDER
+        folder = self.bench.project.state / SCRIPTS
         path = folder / f"{digest_of(line.encode('utf-8', 'surrogateescape'))[:8]}.sh"
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
