@@ -111,14 +111,13 @@ class FrozenCopies:
                         self._wrote[self._last] = pages
                 case ("leaves", int(code), float(cpu_seconds), int(peak_bytes)):
                     self._told[_peer_of(line)] = (code, cpu_seconds, peak_bytes)
-                case (
-                    str(kind), str(place), float(seconds), tuple(values), dict(), list()
-                ) if len(values) == len(Sighted._fields):  # fmt: skip
-                    number, pid = self._taken_in(line)
+                case (str(kind), str(place), float(seconds), tuple(), dict(), list()):
                     *_, sighted, sources, frames = marshal.loads(message)
-                    return Reported(
-                        number, pid, kind, place, seconds, Sighted(*sighted), sources, frames
-                    )
+                    if len(sighted) == len(Sighted._fields):
+                        number, pid = self._taken_in(line)
+                        return Reported(
+                            number, pid, kind, place, seconds, Sighted(*sighted), sources, frames
+                        )
                 case _:  # it is gone, or no copy at all
                     pass
             line.close()
