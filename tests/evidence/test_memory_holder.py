@@ -199,3 +199,8 @@ main()
 )
 def test_nothing_is_told_if_no_holder_is_to_blame(tmp_path: Path, program: str) -> None:
     assert clues(tmp_path, program) == []
+
+
+def test_where_a_dict_was_made_is_told_beside_the_lines_that_set_its_items(tmp_path: Path) -> None:
+    (clue,) = clues(tmp_path, REGISTRY)
+    assert f"items, made at main.py:{line_of(REGISTRY, 'SEEN = {}')}) keeps" in clue.says

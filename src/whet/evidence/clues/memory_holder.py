@@ -148,7 +148,8 @@ def _made(last: JsonObject, place: Line | None, trees: Mapping[str, ast.Module])
             targets = (
                 _targets(each.node) if isinstance(each.node, ast.Assign | ast.AnnAssign) else []
             )
-            is_there = any(_is_it(target, name, owner) for target in targets)
+            whole = [target for target in targets if not isinstance(target, ast.Subscript)]
+            is_there = any(_is_it(target, name, owner) for target in whole)
             is_near = owner or (place is not None and place.path == path)
             if is_there and is_near:
                 found.append(Line(path=path, number=each.line, function=""))
