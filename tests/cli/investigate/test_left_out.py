@@ -54,3 +54,37 @@ def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
 def test_where_no_record_decides_none_is_told(whet: Whet) -> None:
     found = investigated(whet, ROWS)
     assert not [each for each in found if "without the record" in str(each["says"])]
+
+
+def in_history(whet: Whet, before: list[str], after: list[str]) -> dict[str, object]:
+    """Investigate a program whose table one commit has changed; return the report."""
+    program = TOTALS.replace("total == 5150", "total < 4000")
+    whet.git("init", "--quiet", "--initial-branch=main")
+    for rows in (before, after):
+        whet.write("paid.csv", "\n".join(["payment,cents", *rows, ""]))
+        whet.commit("table", main_py=program)
+    whet("investigate", "--", sys.executable, "main.py")
+    found: dict[str, object] = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    return found
+
+
+def test_a_record_that_came_with_the_failure_and_without_which_it_goes_is_shown(whet: Whet) -> None:
+    after = [*ROWS[:9], "x9,9000", *ROWS[9:14], "p14,115"]
+    found = in_history(whet, ROWS, after)
+    clues = found["clues"]
+    assert isinstance(clues, list)
+    (record,) = [each for each in clues if "without the record" in each["says"]]
+    assert (record["line"], record["sureness"]) == (11, "shown")
+    assert record["says"].endswith("; the change that introduces the failure put the record there")
+    answer = found["answer"]
+    assert isinstance(answer, dict)
+    assert record["says"] in [each["says"] for each in answer["evidence"]]
+
+
+def test_a_record_that_was_there_before_is_only_possible(whet: Whet) -> None:
+    old = [*ROWS[:9], "x9,2300", *ROWS[9:]]
+    clues = in_history(whet, old, [*old[:-1], "p14,500"])["clues"]
+    assert isinstance(clues, list)
+    records = {each["says"]: each["sureness"] for each in clues if each["line"] in {11, 17}}
+    assert records
+    assert records == {says: "shown" if "p14,500" in says else "possible" for says in records}

@@ -62,6 +62,7 @@ from whet.workbench.investigate.investigating import (
     Work,
     place_of,
 )
+from whet.workbench.investigate.left_out import brought_by
 from whet.workbench.investigate.seldom import seldom_failure
 from whet.workbench.investigate.steps import Steps
 from whet.workbench.investigate.tried import named_trials, tried_trials
@@ -232,7 +233,7 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
 def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> Investigation:
     """Return what is known."""
     search = None if work.found is None else work.found.search
-    clues = (*work.shown, *facts.clues)
+    clues = (*work.shown, *brought_by(work.part, facts.clues))
     own = _conclusions(baseline, search, work.part, facts.shrunk)
     return Investigation(
         number=work.session.number or 0,

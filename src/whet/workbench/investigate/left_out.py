@@ -13,12 +13,13 @@ from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.clues.records_in import DataRecord, records_in, without
 from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS, _MOST_TOLD = 120, 2
@@ -27,6 +28,7 @@ _TIMES_FAILURE, _MORE_SECONDS = 10, 4.0
 _MOST_FILES, _MOST_BYTES = 3, 256 * 1024
 _LEAST_RECORDS = 3
 _SHOWN = 60
+_WITHOUT = "without the record"
 _REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
 Run = Callable[[Trial], tuple[int, Outcome]]
@@ -82,6 +84,42 @@ def left_out_clues(
     return [_clue(each, number, (control, count), at) for number, each in passing]
 
 
+def brought_by(part: SmallestPart | None, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Return clues; a record without which the command passes is shown to decide if it came with the failure.
+
+    Args:
+        part: the part of the change that brings the failure; None: it isn't known.
+        clues: the clues.
+    """
+    if part is None or not part.is_verified:
+        return tuple(clues)
+    return tuple(_with_change(each, part.diff) for each in clues)
+
+
+def _with_change(clue: Clue, diff: str) -> Clue:
+    if not clue.says.startswith(_WITHOUT) or _line(clue) not in _added(diff, Path(clue.path).name):
+        return clue
+    says = f"{clue.says}; the change that introduces the failure put the record there"
+    return replace(clue, says=says, sureness=Sureness.SHOWN)
+
+
+def _line(clue: Clue) -> str:
+    """Return the line of a file that a clue is about."""
+    with suppress(OSError, UnicodeDecodeError, IndexError):
+        return Path(clue.path).read_text("utf-8").splitlines()[clue.line - 1].strip()
+    return ""
+
+
+def _added(diff: str, name: str) -> Iterator[str]:
+    """Yield the lines that a change adds to the files of a name."""
+    is_it = False
+    for line in diff.splitlines():
+        if line.startswith("+++ "):
+            is_it = line.rpartition("/")[2] == name
+        elif is_it and line.startswith("+") and line[1:].strip():
+            yield line[1:].strip()
+
+
 def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placing) -> Clue:
     path, text, record = candidate
     control, trials = others
@@ -94,7 +132,7 @@ def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placi
     twice = f", which stands in line {twins[0]}, too," if twins else ""
     place = at(str(path), record.line)
     return Clue(
-        says=f"without the record at {place} (`{excerpt}`){twice} the command passes",
+        says=f"{_WITHOUT} at {place} (`{excerpt}`){twice} the command passes",
         why=f"trial {number} ran without it and passed, trial {control} with it and failed;"
         f" whet left out {trials} records, one at a time",
         path=str(path),
