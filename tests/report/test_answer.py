@@ -91,8 +91,16 @@ def test_what_is_ruled_out_is_what_the_trials_have_shown() -> None:
 
     assert told == [
         "that it fails only rarely: it failed the same way in each of 3 runs",
-        "most of prices.csv: it fails this way with 7 B of its 102 kB",
+        "most of prices.csv: it fails this way with 7 B instead of its 102 kB",
     ]
+
+
+def test_of_a_flaky_failure_the_next_step_says_how_often_the_script_shows_it() -> None:
+    flaky = replace(FULL.reproduction, attempts=10, same_failures=6)
+
+    told = answer_of(replace(FULL, clues=(), history=None, reproduction=flaky)).next_step
+
+    assert "which shows the failure in about 6 of 10 runs" in told
 
 
 def test_a_flaky_failure_rules_nothing_out() -> None:

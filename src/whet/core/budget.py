@@ -39,6 +39,7 @@ class StopReason(Enum):
     FOUND = "found the first bad version"
     AMBIGUOUS = "only skipped versions are left to test"
     MEASURED = "made all runs"
+    DONE = "took all its steps"
     NO_GOOD_VERSION = "no good version was found"
     THRESHOLD = "found the smallest amount that is enough"
     OUT_OF_TIME = "the time budget is used up"
@@ -61,6 +62,7 @@ class StopReason(Enum):
             StopReason.FOUND,
             StopReason.AMBIGUOUS,
             StopReason.MEASURED,
+            StopReason.DONE,
             StopReason.NO_GOOD_VERSION,
             StopReason.THRESHOLD,
         }

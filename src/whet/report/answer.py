@@ -170,7 +170,7 @@ def _ruled_out(investigation: Investigation) -> list[Evidence]:
         size = shown_bytes(payload.after_bytes)
         evidence.append(
             Evidence(
-                says=f"most of {payload.original}: it fails this way with {size} of its {before}"
+                says=f"most of {payload.original}: it fails this way with {size} instead of its {before}"
                 if payload.after_bytes
                 else f"the content of {payload.original}: it fails this way with an empty file"
             )
@@ -197,5 +197,10 @@ def _next_step(investigation: Investigation, cause: Clue | None, possible: list[
     if pointed is not None and pointed.path:
         return f"Check {Placing(investigation.trial.cwd)(pointed.path, pointed.line)}."
     if investigation.reproducer is not None and investigation.reproducer.is_verified:
-        return f"Run `{investigation.reproducer.script}`, which shows the failure, and change it."
+        shows = f"Run `{investigation.reproducer.script}`, which shows the failure"
+        reproduction = investigation.reproduction
+        if not reproduction.is_deterministic:
+            runs = shown_count(reproduction.attempts, "run")
+            shows = f"{shows} in about {reproduction.same_failures} of {runs}"
+        return f"{shows}, and change it."
     return "Open pdb where it fails: `whet post-mortem`."

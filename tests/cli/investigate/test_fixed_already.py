@@ -12,7 +12,11 @@ import pytest
 from local_index import LocalIndex, served
 from whet_command import Whet
 
+from whet.core.budget import StopReason
+from whet.core.verdict import Verdict
 from whet.host.python.environments import find_uv
+from whet.workbench.investigate.fixed_already import none_older
+from whet.workbench.trials.investigation import TestedVersion, VersionSearch
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +111,22 @@ def test_where_every_release_fails_none_is_blamed(user: Whet, index: LocalIndex)
     assert not [clue for clue in found["clues"] if "tool 1." in clue["says"]]
     (step,) = (each for each in found["steps"] if "other releases of tool" in each["title"])
     assert step["result"] == "tool 1.5 fails; so does 1.8, and no older release passes"
+
+
+def test_of_older_releases_that_no_time_was_left_for_nothing_is_said() -> None:
+    tested = tuple(
+        TestedVersion(label=each, verdict=Verdict.BAD, trial=None)
+        for each in ("1.5", "1.4", "1.10", "1.2")
+    )
+    cut = VersionSearch(
+        kind="release", subject="tool", good="", bad="1.5", first_bad=None, tested=tested,
+        stopped=StopReason.OUT_OF_TIME,
+    )  # fmt: skip
+
+    assert none_older("1.5", {}, cut) == (
+        ", and so does each of the 2 older releases tried: 1.4 … 1.2; the time budget is used up"
+    )
+    assert none_older("1.2", {}, cut) == "; no older release was tried; the time budget is used up"
 
 
 @pytest.mark.parametrize(

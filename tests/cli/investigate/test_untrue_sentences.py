@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
+from whet.cli.display import progress
+from whet.core.event import PayloadReduced
+
 pytestmark = pytest.mark.slow
 PYTHON = sys.executable
 
@@ -122,3 +125,69 @@ def test_an_error_that_comes_elsewhere_is_told_with_both_places(whet: Whet) -> N
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
 
     assert "did not fail in the same way: MemoryError." not in json.dumps(report)
+
+
+def test_a_hang_waits_and_raises_nothing(whet: Whet) -> None:
+    whet.write("main.py", "import threading\nthreading.Event().wait()\n")
+    said = whet("investigate", "--hang", "1", "--budget", "8s", "--", PYTHON, "main.py")
+
+    assert "waits in threading.py:wait" in said.stderr
+    assert "raised in" not in said.stderr
+
+
+def test_each_heading_is_followed_by_a_result_and_no_history_is_not_a_package(whet: Whet) -> None:
+    whet.write("main.py", "import sys\nprint('no good')\nsys.exit(3)\n")
+    said = whet("investigate", "--", PYTHON, "main.py")
+
+    parts = [each.splitlines() for each in said.stderr.split("\n\n")]
+    headings = [each for each in parts if "  " in each[0]]
+    assert "Look closer" in [each[0].split("  ")[0] for each in headings]
+    assert [each[0] for each in headings if len(each) < 2] == []
+    assert "whet searched no history: this folder isn't in a git repository" in said.stdout
+    assert "took all its steps" in whet("log").stdout
+
+
+GROWS = """
+import resource, time
+resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))
+held = []
+while True:
+    held.append(bytearray(30_000_000))
+    time.sleep(0.15)
+"""
+
+
+@pytest.mark.long
+def test_a_limit_that_the_program_sets_itself_is_no_smaller_one_of_whets(whet: Whet) -> None:
+    whet.write("main.py", GROWS)
+    said = whet("investigate", "--", PYTHON, "main.py")
+
+    assert re.search(
+        r"grew to \d+ MiB; this machine has \S+ GiB, so a limit of its own", said.stderr
+    )
+    assert "under no smaller limit it fails the same way, sooner" in said.stderr
+    assert "whet continues with that limit" not in told(whet)
+
+
+def test_why_a_search_is_skipped_is_said_once(whet: Whet) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    whet.write("main.py", "raise KeyError('old')\n")
+    subprocess.run([*git, "init", "-q"], cwd=whet.folder, check=True)
+    for program in ("raise KeyError('old')\n", "import sys\nsys.exit('too few')\n"):
+        whet.write("main.py", program)
+        subprocess.run([*git, "add", "main.py"], cwd=whet.folder, check=True)
+        subprocess.run([*git, "commit", "-qm", "change"], cwd=whet.folder, check=True)
+    said = whet("investigate", "--good", "HEAD~1", "--", PYTHON, "main.py")
+
+    assert said.stderr.count("should be good, but") == 1
+
+
+def test_a_line_that_says_nothing_new_is_not_written_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
+    show = progress.Progress()
+    for after in (648, 648, 640):
+        show(PayloadReduced(before_bytes=7000, after_bytes=after, by_pass="delete rows"))
+
+    assert capsys.readouterr().err.count("7.0 kB → ") == 2

@@ -1,6 +1,7 @@
 """What whet says of what it cannot know, and of where it looked."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -18,7 +19,9 @@ def test_as_many_versions_are_tested_as_there_are_at_the_most(whet: Whet) -> Non
     said = whet("bisect", "HEAD", "--", "sh", "-c", "test $(cat number) -lt 6")
 
     sentence = next(line for line in said.stdout.splitlines() if "is the first bad" in line)
-    tested, of = (int(word) for word in sentence.rstrip(")").split() if word.isdigit())
+    counts = re.search(r"(\d+) versions tested of (\d+)", sentence)
+    assert counts is not None
+    tested, of = map(int, counts.groups())
     assert tested <= of <= 10
 
 

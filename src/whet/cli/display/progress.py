@@ -58,6 +58,7 @@ class Progress:
         self._trials = 0
         self._started = time.monotonic()
         self._best = ""
+        self._told = ""
         self._first_bytes = 0
         self._shrink: ShrinkState | None = None
         self._search: SearchState | None = None
@@ -101,7 +102,7 @@ class Progress:
 
     def _restart(self) -> None:
         self._trials, self._started = 0, time.monotonic()
-        self._best, self._first_bytes = "", 0
+        self._best, self._told, self._first_bytes = "", "", 0
 
     def _trial(self, event: TrialFinished) -> None:
         self._trials += 1
@@ -204,7 +205,9 @@ class Progress:
         now = time.monotonic()
         if now - self._drawn_at < (_REDRAW_SECONDS if self._is_live else _LINE_SECONDS):
             return
-        self._drawn_at = now
+        if text == self._told and not self._is_live:
+            return
+        self._drawn_at, self._told = now, text
         rate = self._trials / max(now - self._started, 1e-3)
         line = f"  {text} · {shown_count(self._trials, 'trial')}, {rate:.1f}/s"
         if self._is_live:

@@ -1,11 +1,12 @@
 """Whether another release of the package that fails passes, and which functions differ."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.bisection.terms import FIXED, Terms
+from whet.core.budget import StopReason
 from whet.core.errors import WhetError
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
@@ -18,6 +19,7 @@ from whet.host.python.installed_packages import is_pure, package_of, python_at
 from whet.host.python.interpreters import Search
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.investigate.investigating import Work
+from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.tested import Tested
 from whet.workbench.versions.releases import ReleaseVersions, newer_releases, releases
@@ -123,7 +125,7 @@ class _Releases:
         search = self._search(versions, Terms())
         later = f"; so does {candidates[-1]}" if candidates and self._fails(candidates[-1]) else ""
         if search.first_bad is None or search.last_good is None:
-            return [], f"{name} {own} fails{later}, and no older release passes"
+            return [], f"{name} {own} fails{later}{none_older(own, self.judged, search.search)}"
         clues, sentence = self._broken(versions, passes=search.last_good, fails=search.first_bad)
         return clues, f"{sentence}{later}"
 
@@ -220,6 +222,22 @@ class _Releases:
             if begins:
                 order[file, max(begins)] = number
         return order
+
+
+def none_older(own: str, judged: Mapping[str, Verdict], search: VersionSearch) -> str:
+    """Say that no older release passes, as far as they were tried."""
+    from packaging.version import Version
+
+    verdicts = {**judged, **{each.label: each.verdict for each in search.tested}}
+    older = sorted((each for each in verdicts if Version(each) < Version(own)), key=Version)
+    if not older:
+        says = "; no older release was tried"
+    elif search.stopped is StopReason.NO_GOOD_VERSION:
+        says = ", and no older release passes"
+    else:
+        which = older[0] if len(older) == 1 else f"{older[-1]} … {older[0]}"
+        says = f", and so does each of the {len(older)} older releases tried: {which}"
+    return says if search.stopped.is_complete else f"{says}; {search.stopped.value}"
 
 
 def _to_try(own: str, newer: Sequence[str]) -> Sequence[str]:

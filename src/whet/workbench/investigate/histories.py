@@ -40,7 +40,7 @@ def _why_not(trial: Trial) -> str:
     There has to be one, and it has to hold a file of the command.
     """
     if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
-        return "name a package with `--package`"
+        return "this folder isn't in a git repository"
     repository = Repository.containing(Path(trial.cwd))
     words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]

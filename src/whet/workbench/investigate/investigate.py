@@ -408,7 +408,8 @@ def _classify(work: Work, baseline: Baseline) -> None:
             work.steps.conclude(f"bad means {baseline.oracle.description}")
             return
         kind = "hang" if baseline.outcome.hung_seconds is not None else failure.kind.value
-        work.steps.conclude(f"{kind}: {_sentence(failure)}")
+        waits = "waits in" if baseline.outcome.hung_seconds is not None else "raised in"
+        work.steps.conclude(f"{kind}: {_sentence(failure, waits)}")
     calls = look_at_its_calls(work, baseline)
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
         from whet.workbench.investigate.space import space_words
@@ -417,7 +418,7 @@ def _classify(work: Work, baseline: Baseline) -> None:
             work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))
 
 
-def _sentence(failure: Failure) -> str:
+def _sentence(failure: Failure, does: str) -> str:
     if failure.names_its_lines:
         return failure.summary
     signature = failure.signature
@@ -425,7 +426,7 @@ def _sentence(failure: Failure) -> str:
     if signature.user_function:
         parts.append(f"in your {signature.user_function}")
     if signature.library_function:
-        parts.append(f"raised in {signature.library_function}")
+        parts.append(f"{does} {signature.library_function}")
     return ", ".join(parts)
 
 

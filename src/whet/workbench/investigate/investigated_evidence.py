@@ -102,7 +102,7 @@ def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
             budget=work.budget,
         )  # fmt: skip
         if result is None:
-            work.steps.conclude("with less memory, it fails in another way")
+            work.steps.conclude("under no smaller limit it fails the same way, sooner")
             return baseline, sentences
         sooner, reason = result
         work.trial = replace(work.trial, limits=sooner)

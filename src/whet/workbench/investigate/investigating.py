@@ -205,7 +205,9 @@ class Work:
         except (DiskFull, HostFailure, InternalFault):
             raise
         except WhetError as error:
-            self.bench.emit(Notice(text=f"skipped: {error}"))
+            skipped = f"skipped: {error}"
+            if not (self.steps.done and self.steps.done[-1].result.endswith(skipped)):
+                self.bench.emit(Notice(text=skipped))
         finally:
             self.session = replace(self.session, deadline=None, tasks=NO_TASKS)
             self.publish()

@@ -11,6 +11,8 @@ from whet.core.event import StepFinished, StepStarted
 from whet.workbench.trials.investigation import Step
 from whet.workbench.trials.session import Session
 
+_NOTHING = "nothing found"
+
 
 @dataclass(slots=True, kw_only=True)
 class Steps:
@@ -39,12 +41,14 @@ class Steps:
 
     @contextmanager
     def step(self, title: str, reason: str) -> Generator[None, None, None]:
-        """Do one step; without a conclusion it leaves no trace in the report."""
+        """Do one step; without a conclusion the user reads that, and the report nothing."""
         self._restart()
         start = time.monotonic()
         self.session.emit(StepStarted(title=title, reason=reason))
         try:
             yield
+            if not self._result:
+                self.session.emit(StepFinished(title=title, result=_NOTHING))
         except (OutOfTimeError, KeyboardInterrupt, WhetError) as error:
             self._result = "; ".join(filter(None, (self._result, _cut_short(error))))
             raise

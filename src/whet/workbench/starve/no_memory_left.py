@@ -22,6 +22,8 @@ from whet.workbench.trials.session import Session
 _SHARES = (1 / 8, 1 / 4, 1 / 2)  # of what the program grew by
 _ENOUGH_SECONDS = 1.0
 _MOST_SHARE = 0.8
+_FAR_SHARE = 0.5
+_SOONER_SHARE = 0.7  # of the time without a limit: less is no matter of chance
 
 
 @value_class
@@ -57,7 +59,10 @@ def is_out_of_memory(failure: Failure, outcome: Outcome) -> bool:
 
 def grown_words(outcome: Outcome) -> str:
     """Return which process grew, and to what, in a sentence."""
-    there = f"this machine has {shown_size(memory_left().total_bytes)}"
+    total = memory_left().total_bytes
+    there = f"this machine has {shown_size(total)}"
+    if outcome.peak_rss_bytes < _FAR_SHARE * total:
+        there = f"{there}, so a limit of its own, or one big request, refused it more"
     use = outcome.resources
     if use is None or not use.largest:
         return f"it used at most {shown_size(outcome.peak_rss_bytes)}; {there}"
@@ -107,6 +112,6 @@ def limits_to_fail_at_once(
     for share in _SHARES:
         steps = least + max(1, round((top - least) * share))
         result = rationing.enough(steps)
-        if result is not None:
+        if result is not None and result.wall_seconds < _SOONER_SHARE * outcome.wall_seconds:
             return rationed.limits(trial.limits, steps), result
     return None

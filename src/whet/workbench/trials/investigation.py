@@ -501,4 +501,4 @@ class Investigation:
         searches = (self.history, *self.payloads)
         reasons = [search.stopped for search in searches if search is not None]
         cut_short = (reason for reason in reasons if not reason.is_complete)
-        return next(cut_short, reasons[-1] if reasons else StopReason.FOUND)
+        return next(cut_short, reasons[-1] if reasons else StopReason.DONE)

@@ -181,7 +181,7 @@ class VersionHunt:
         recheck = again.result
         differed = None if recheck is None else recheck.differed
         if differed is None:
-            self.session.stopped(reason, end.trials + again.trials, spent)
+            self.session.stopped(reason, len(watch.seen) + again.trials, spent)
         search = self._answer(bisection, result, reason, watch, oracle)
         return FirstBad(
             search=replace(
