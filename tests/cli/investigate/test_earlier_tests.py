@@ -76,3 +76,49 @@ def test_a_test_that_is_skipped_alone_does_not_pass_alone(whet: Whet) -> None:
     suite(whet, CASES["environment"][0], reads)
     told = investigated(whet)
     assert not [each for each in told["clues"] if "passes alone" in each["says"]]
+
+
+TURNED = (
+    "from pathlib import Path\n"
+    "RUNS = Path(__file__).with_name('runs')\n"
+    "def pytest_collection_modifyitems(config, items):\n"
+    "    if any('::' in word for word in config.args) or config.option.collectonly:\n"
+    "        return\n"
+    "    RUNS.write_text(RUNS.read_text() + 'x' if RUNS.exists() else 'x')\n"
+    "    if len(RUNS.read_text()) % 3 != 1:\n"
+    "        items.reverse()\n"
+)
+"""A plug-in that turns the order of the tests in two of three runs."""
+
+
+def turned(whet: Whet, first: str, second: str) -> dict[str, Any]:
+    suite(whet, first, second)
+    whet.write("pytest.ini", "[pytest]\npythonpath = .\naddopts = -p no:randomly\n")
+    whet.write("conftest.py", TURNED)
+    return investigated(whet)
+
+
+def test_of_a_test_that_fails_in_some_orders_the_one_that_leaves_state_is_told(whet: Whet) -> None:
+    told = turned(whet, CASES["class"][1], CASES["class"][0])
+
+    assert 0 < told["reproduction"]["same_failures"] < told["reproduction"]["attempts"]
+    (clue,) = (each for each in told["clues"] if "passes alone" in each["says"])
+    assert (
+        "`test_a.py::test_reads` passes alone and fails after `test_b.py::test_sets`"
+        in clue["says"]
+    )
+
+
+def test_of_a_test_that_fails_by_chance_no_other_is_accused(whet: Whet) -> None:
+    by_chance = (
+        "from pathlib import Path\n"
+        "def test_reads():\n"
+        "    drawn = Path(__file__).with_name('drawn')\n"
+        "    drawn.write_text(drawn.read_text() + 'x' if drawn.exists() else 'x')\n"
+        "    assert len(drawn.read_text()) % 3 == 1\n"
+    )
+    told = turned(whet, by_chance, CASES["class"][0])
+
+    assert not [each for each in told["clues"] if "passes alone" in each["says"]]
+    (step,) = (each for each in told["steps"] if each["title"] == "Run the test alone")
+    assert step["result"] == "`test_a.py::test_reads` fails alone, too"

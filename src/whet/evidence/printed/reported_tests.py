@@ -14,6 +14,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _FAILED = ("FAILED ", "ERROR ")
 _SEPARATOR = " - "
 _TYPE = re.compile(r"[A-Za-z_][\w.]*(?=:|$)")
+_RAN = re.compile(r"(\S+::.*) (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b")
 _TESTS_FAILED = 1  # pytest's exit code for "tests were run, and some failed"
 
 
@@ -57,6 +58,12 @@ def failed_tests(outcome: Outcome, names: Collection[str]) -> dict[str, str]:
 def told_to_pass(outcome: Outcome, test: str) -> bool:
     """Whether the summary of ``pytest -rp`` says that a test passed: one that is skipped did not."""
     return outcome.exit_code == 0 and f"PASSED {test}" in lines_of(outcome.stdout)
+
+
+def tests_in_order(outcome: Outcome) -> tuple[str, ...]:
+    """Return the tests in the order in which ``pytest --verbose`` says that they ran."""
+    found = map(_RAN.match, lines_of(outcome.stdout))
+    return tuple(dict.fromkeys(each[1] for each in found if each is not None))
 
 
 def exception_told(message: str) -> str:

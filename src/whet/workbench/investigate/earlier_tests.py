@@ -23,6 +23,9 @@ from whet.workbench.trials.tested import Tested
 _SURE = 2
 """How often whet reruns each side from the start, to rule out chance."""
 
+_MOST_SURE = 7
+"""How often at most, where it fails only sometimes: both sides together leave no doubt."""
+
 _MOST_NAMED = 3
 _WHY = "if a test passes alone, an earlier one left something behind"
 _TELL_ALL = ("-rpfE",)
@@ -34,7 +37,7 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
     Returns:
         what the command does then, and what is to be said of it; else as it was, and nothing.
     """
-    if not _can_tell(work, baseline):
+    if not _can_tell(work):
         return baseline, ()
     clues: tuple[Clue, ...] = ()
     with work.steps.step("Run the test alone", _WHY):
@@ -47,19 +50,24 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
         if fewest.stopped is StopReason.INTERRUPTED or not fewest.search.best:
             work.steps.conclude(f"unknown: {fewest.stopped.value}")
             return baseline, ()
+        is_flaky = not baseline.reproduction.is_deterministic
         if len(fewest.kept) == 1:
-            sentence = f"`{fewest.failing}` fails alone"
+            sentence = f"`{fewest.failing}` fails alone{', too' if is_flaky else ''}"
         else:
-            sentence, clues = _needing_others(work, fewest)
+            times = min(max(_SURE, baseline.repeats), _MOST_SURE) if is_flaky else _SURE
+            sentence, clues = _needing_others(work, fewest, times)
+        if is_flaky and not clues:
+            work.steps.conclude(sentence)
+            return baseline, ()
         smaller, is_same = _as_smaller(work, baseline, fewest)
         rest = "; whet continues with only these tests" if is_same else ""
         work.steps.conclude(f"{sentence}{rest}")
     return smaller, clues
 
 
-def _can_tell(work: Work, baseline: Baseline) -> bool:
-    """Whether it is a pytest command that fails each time and reads none of the payloads."""
-    if work.trial.payloads or not baseline.reproduction.is_deterministic:
+def _can_tell(work: Work) -> bool:
+    """Whether it is a pytest command that reads none of the payloads."""
+    if work.trial.payloads:
         return False
     with suppress(BadUsage):
         read_pytest_command(work.trial.command, Path(work.trial.cwd))
@@ -67,11 +75,11 @@ def _can_tell(work: Work, baseline: Baseline) -> bool:
     return False
 
 
-def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, ...]]:
+def _needing_others(work: Work, fewest: FewestTests, times: int) -> tuple[str, tuple[Clue, ...]]:
     """Run both sides again; say that the others bring the failure if nothing contradicts."""
     failing, others = fewest.failing, [each for each in fewest.kept if each != fewest.failing]
-    alone = _run(work, fewest, (failing,))
-    after = _run(work, fewest, fewest.kept)
+    alone = _run(work, fewest, (failing,), times)
+    after = _run(work, fewest, fewest.kept, times)
     passes = all(told_to_pass(each.outcome, failing) for each in alone)
     fails = all(each.verdict is Verdict.BAD for each in after)
     if not (passes and fails):
@@ -96,11 +104,11 @@ def _needing_others(work: Work, fewest: FewestTests) -> tuple[str, tuple[Clue, .
     return says, (clue,)
 
 
-def _run(work: Work, fewest: FewestTests, tests: Tests) -> list[Tested[None]]:
+def _run(work: Work, fewest: FewestTests, tests: Tests, times: int) -> list[Tested[None]]:
     """Run tests from their start, often enough."""
     command = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
     trial = replace(fewest.trial, command=command.on(tests))
-    return work.session.repeat(trial, fewest.oracle, f"{len(tests)} tests", times=_SURE)
+    return work.session.repeat(trial, fewest.oracle, f"{len(tests)} tests", times=times)
 
 
 def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:
@@ -114,8 +122,13 @@ def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Ba
         return baseline, False
     work.whole = work.trial
     work.trial = replace(work.trial, command=fewest.trial.command)
-    quicker = replace(baseline.reproduction, wall_seconds=ran.outcome.wall_seconds)
-    return replace(baseline, outcome=ran.outcome, reproduction=quicker), True
+    # Of what failed only sometimes, these tests in this order have failed in each run.
+    attempts = baseline.reproduction.same_failures
+    quicker = replace(
+        baseline.reproduction, attempts=attempts, other_failures=(),
+        wall_seconds=ran.outcome.wall_seconds,
+    )  # fmt: skip
+    return replace(baseline, outcome=ran.outcome, reproduction=quicker, repeats=1), True
 
 
 def place_of_test(test: str, cwd: str) -> tuple[str, int]:

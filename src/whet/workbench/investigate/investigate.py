@@ -198,11 +198,11 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     """Do one step after the other; each adds to what is known."""
     options = work.options
     work.attempt(lambda: _classify(work, baseline), None)
-    unordered: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
-    order, ordered = work.attempt(lambda: hold_order(work, baseline), unordered)
+    none_left: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
+    fewer, left = work.attempt(lambda: fewer_tests(work, baseline), none_left)
+    unordered: tuple[Baseline, tuple[Clue, ...]] = (fewer, ())
+    order, ordered = work.attempt(lambda: hold_order(work, fewer), unordered)
     facts.clues += ordered
-    none_left: tuple[Baseline, tuple[Clue, ...]] = (order, ())
-    order, left = work.attempt(lambda: fewer_tests(work, order), none_left)
     # Other releases are installed first: that takes long, whatever the failure takes.
     facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
     facts.clues += work.attempt(lambda: look_closer(work, order), ())

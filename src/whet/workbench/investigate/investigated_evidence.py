@@ -1,12 +1,16 @@
 """More evidence for an investigation: system calls, an instrumented rerun, memory."""
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from whet.core.budget import StopReason
+from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.observations.clue import Clue
 from whet.workbench.investigate.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
+
+_FOR_ORDER = 0.2
+"""The share of the time that is spent on the order of sets, which few failures depend on."""
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
     from whet.workbench.investigate.call_evidence import CallFinding
@@ -40,7 +44,12 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
         return baseline, ()
     why = "the order of string sets changes with each run of Python"
     with work.steps.step("Fix the order of sets", why):
-        order = held_order(work.session, work.trial, baseline)
+        until = time.monotonic() + work.seconds * _FOR_ORDER
+        session = replace(work.session, deadline=min(until, work.session.deadline or until))
+        try:
+            order = held_order(session, work.trial, baseline)
+        except OutOfTimeError:
+            order = None
         if order is None:
             work.steps.conclude("found no order that makes it fail every time")
             return baseline, ()

@@ -12,11 +12,13 @@ from whet.core.event import Notice
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
+from whet.core.verdict import Verdict
 from whet.evidence.printed.reported_tests import (
     TestFails,
     collected_tests,
     exception_told,
     failed_tests,
+    tests_in_order,
 )
 from whet.host.trial.trial_secrets import masked_words
 from whet.reduction.commands.selection import Tests, reduce_tests
@@ -37,6 +39,7 @@ from whet.workbench.trials.session import Session, open_session
 _SEED = re.compile(rb"(?:random seed: |--randomly-seed=)(\d+)")
 _SIDE_BY_SIDE = re.compile(rb"(?m)bringing up nodes|\d+ workers? \[|^(?:\[gw0\]|gw0 [\[I])")
 _SUMMARY = ("-rfE",)
+_IN_ORDER = ("--verbosity=1",)
 
 
 def shrink_tests(
@@ -107,13 +110,18 @@ def fewest_tests(
 ) -> FewestTests:
     """Find the fewest tests before one with which it fails, of a pytest command seen to fail.
 
+    One that fails only sometimes is first run alone as often as makes it clear whether it passes
+    there, and the others keep the order of a run in which it failed.
+
     Raises:
         BadUsage: if the command is no pytest, or there is no such test.
         BaselineDoesNotFail: if no test fails, or not that one.
     """
     command = read_pytest_command(trial.command, Path(trial.cwd))
     pytest = _Pytest(session, trial, command)
-    collected, failing, oracle = pytest.find(baseline.outcome, named)
+    is_flaky = not baseline.reproduction.is_deterministic
+    ran, order = pytest.in_order(baseline) if is_flaky else (baseline.outcome, ())
+    collected, failing, oracle = pytest.find(ran, named, order)
     patient = with_patience(trial, baseline.reproduction.wall_seconds)
     subsets: list[Tests | None] = []
 
@@ -128,7 +136,10 @@ def fewest_tests(
         best=(), begin=begin, as_trial=as_trial,
         label=lambda tests: f"{len(tests)} tests",
     )  # fmt: skip
-    stopped = search.run()
+    if is_flaky and _fails_alone(session, as_trial((failing,)), oracle, baseline.repeats):
+        search.best, stopped = (failing,), StopReason.MINIMAL
+    else:
+        stopped = search.run()
     if subsets and subsets[-1] is None:
         raise BaselineDoesNotFail(
             f"`{failing}` fails in `{' '.join(masked_words(trial.command))}`, but not with all tests named one by one in that order",
@@ -140,6 +151,14 @@ def fewest_tests(
         search=search, stopped=stopped,
         trial=replace(as_trial(search.best or collected), limits=trial.limits),
     )  # fmt: skip
+
+
+def _fails_alone(session: Session, alone: Trial, oracle: TestFails, times: int) -> bool:
+    """Whether a test fails alone in one of so many runs."""
+    runs = session.repeat(
+        alone, oracle, "1 test", times=times, until=lambda ran: ran.verdict is Verdict.BAD
+    )
+    return runs[-1].verdict is Verdict.BAD
 
 
 def _remark(failing: str, best: Tests) -> str:
@@ -161,9 +180,24 @@ class _Pytest:
         self._session = session
         self._trial = trial
 
-    def find(self, outcome: Outcome, named: str) -> tuple[Tests, str, TestFails]:
+    def in_order(self, baseline: Baseline) -> tuple[Outcome, Tests]:
+        """Return a failing run of what is flaky, and its tests in the order in which they ran."""
+        words = (*without_memory(self._trial.command), *_SUMMARY, *_IN_ORDER)
+        trial = replace(self._trial, command=words)
+        runs = self._session.repeat(
+            trial, baseline.oracle, "tests in order", times=baseline.repeats,
+            until=lambda ran: ran.verdict is Verdict.BAD,
+        )  # fmt: skip
+        if runs[-1].verdict is not Verdict.BAD:
+            return baseline.outcome, ()
+        outcome = runs[-1].outcome
+        return outcome, tests_in_order(outcome)
+
+    def find(self, outcome: Outcome, named: str, order: Tests) -> tuple[Tests, str, TestFails]:
         """Return all tests in order, the one that fails, and what judges whether it does."""
         whole, collected = self._as_it_ran(outcome)
+        if set(order) == set(collected):
+            collected = order
         if not collected:
             raise BadUsage(
                 f"pytest collects no tests for `{' '.join(masked_words(self._trial.command))}`",
