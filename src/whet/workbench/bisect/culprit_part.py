@@ -40,8 +40,8 @@ def part_of_first_bad(
         # A part of an attempt is named by its commit alone.
         return replace(trial, revision=commit) if is_attempt else hunt.versions.on(trial, commit)
 
-    first_bad = hunt.versions.on(trial, first.first_bad).revision or ""
-    good = first.last_good and hunt.versions.on(trial, first.last_good).revision
+    first_bad = hunt.versions.plain(trial, first.first_bad).revision or ""
+    good = first.last_good and hunt.versions.plain(trial, first.last_good).revision
     try:
         base = good if is_attempt and good else commit_before(repository, first_bad, good)
         search = PartSearch(

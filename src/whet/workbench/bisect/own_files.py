@@ -48,7 +48,7 @@ class OwnFiles:
         top = "" if trial.code is None else trial.code.repository
         in_git = tracked(top) if top else set[str]()
         versioned = set[str]()
-        fixed = set(_programs(trial))
+        fixed = set(programs_of(trial))
         if has_places:
             versioned, inside = paths & in_git, f"{os.path.realpath(top)}{os.sep}"
             fixed |= {path for path in paths if path.startswith(inside)}
@@ -103,7 +103,7 @@ class OwnFiles:
         )
 
 
-def _programs(trial: Trial) -> Iterator[str]:
+def programs_of(trial: Trial) -> Iterator[str]:
     """Yield the real paths of the files that the command runs, by its own words."""
     for word in trial.command:
         path = Path(trial.cwd, word.partition("::")[0])

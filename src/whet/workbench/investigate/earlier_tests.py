@@ -59,6 +59,7 @@ def fewer_tests(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, .
         if is_flaky and not clues:
             work.steps.conclude(sentence)
             return baseline, ()
+        work.tests = fewest
         smaller, is_same = _as_smaller(work, baseline, fewest)
         rest = "; whet continues with only these tests" if is_same else ""
         work.steps.conclude(f"{sentence}{rest}")
@@ -113,8 +114,7 @@ def _run(work: Work, fewest: FewestTests, tests: Tests, times: int) -> list[Test
 
 def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:
     """Have the rest run only the tests that are needed, if they show the same failure."""
-    if len(fewest.kept) == len(fewest.collected) or work.history.versions is not None:
-        # An earlier version may not have these tests yet: there it must run as it was typed.
+    if len(fewest.kept) == len(fewest.collected):
         return baseline, False
     tasks = AgentTasks(keeps_locals=True)  # the rest looks at what its frames held
     ran = replace(work.session, tasks=tasks).run(fewest.trial, baseline.oracle, "fewer tests")

@@ -29,23 +29,32 @@ def history_of(
     remark = _why_not(trial)
     if remark:
         return History(versions=None, remark=f"whet searched no history: {remark}")
+    doubt = _why_unsure(trial)
     # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
     ends = BisectOptions(good="", bad="HEAD")
-    return History(versions=versions_of(bench, trial, ends), is_asked_for=False)
+    return History(
+        versions=versions_of(bench, trial, ends),
+        remark=f"whet searched no history: {doubt}" if doubt else "",
+        is_asked_for=False,
+        is_sure=not doubt,
+    )
 
 
 def _why_not(trial: Trial) -> str:
-    """Say why no earlier commit may tell of the failure; empty: one may.
-
-    There has to be one, and it has to hold a file of the command.
-    """
+    """Say why no earlier commit may tell of the failure; empty: one may."""
     if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
         return "this folder isn't in a git repository"
     repository = Repository.containing(Path(trial.cwd))
-    words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]
-    files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
         return "there is no commit before the current one"
+    return ""
+
+
+def _why_unsure(trial: Trial) -> str:
+    """Say why a commit may hold nothing of what fails; empty: it holds a file of the command."""
+    repository = Repository.containing(Path(trial.cwd))
+    words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]
+    files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if not files:
         return "the command names no file; name a revision that is good with `--good`"
     paths = [os.path.abspath(Path(trial.cwd, file)) for file in files]

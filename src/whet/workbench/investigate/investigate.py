@@ -39,6 +39,7 @@ from whet.workbench.investigate.earlier_tests import fewer_tests
 from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
 from whet.workbench.investigate.good_sides import good_configuration
+from whet.workbench.investigate.history_checks import settle_history
 from whet.workbench.investigate.investigated_changes import (
     compare_configurations,
     compare_packages,
@@ -164,6 +165,7 @@ def _investigated(
             hint="give it more time: `--budget 10m`",
         ) from None
     work.allot(baseline.reproduction.wall_seconds)
+    settle_history(work, baseline)
     facts = _Known()
     published = 0.0
 

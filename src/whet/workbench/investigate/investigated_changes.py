@@ -12,9 +12,11 @@ from whet.core.errors import (
     NothingDiffers,
 )
 from whet.core.event import Notice
+from whet.core.observations.clue import Sureness
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import MOST_JOBS
+from whet.workbench.investigate.history_checks import Searched, search_versions
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
@@ -113,7 +115,7 @@ def search_history(work: Work, baseline: Baseline) -> None:
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
         hunt = VersionHunt(
             session=work.session,
-            trial=work.trial,
+            trial=work.whole or work.trial,
             versions=versions,
             terms=Terms(),
             budget=work.budget,
@@ -122,10 +124,14 @@ def search_history(work: Work, baseline: Baseline) -> None:
             overlaps=(work.options.jobs or work.bench.jobs) > 1,
             jobs=work.options.jobs or min(work.bench.jobs, MOST_JOBS),
         )
+        searched: Searched | None = None
+        noise, jobs = _noise(baseline), work.options.jobs or work.bench.jobs
+
+        def find(hunt: VersionHunt) -> FirstBad:
+            return find_first_bad(hunt, noise, jobs=jobs)
+
         try:
-            work.found = find_first_bad(
-                hunt, _noise(baseline), jobs=work.options.jobs or work.bench.jobs
-            )
+            searched = search_versions(work, baseline, hunt, find)
         except EndMisjudged:
             if work.history.is_asked_for:
                 raise
@@ -133,16 +139,29 @@ def search_history(work: Work, baseline: Baseline) -> None:
             work.history = replace(work.history, versions=None, remark=remark)
             work.steps.conclude(f"{remark} ({look})")
         else:
-            search = work.found.search
-            work.steps.conclude(history_sentence(search))
-            if search.first_bad is not None:
-                last, first = search.good, search.first_bad
-                why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
-                work.show(history_sentence(search), why, next_step=next_of_history(search))
-    if work.found is None:
+            _tell_found(work, searched)
+    if searched is None:
         _look_at_edits(work, baseline)
-    else:
-        _look_into_commit(work, hunt, work.found)
+    elif work.found is not None:
+        _look_into_commit(work, searched.hunt, work.found)
+
+
+def _tell_found(work: Work, searched: Searched) -> None:
+    """Say which version it is; one that only changed the check isn't shown to be the cause."""
+    search, says = searched.found.search, searched.says
+    work.steps.conclude(says)
+    if searched.only_check:
+        shown = f": `git show {search.first_bad}`" if search.first_bad else ""
+        step = f"See whether the check asks for what the program never did{shown}."
+        why = "a commit is the cause only if the same check passes without it"
+        work.show(says, why, next_step=step, sureness=Sureness.POSSIBLE)
+        return
+    work.found = searched.found
+    work.history = replace(work.history, versions=searched.hunt.versions)
+    if search.first_bad is not None:
+        last, first = search.good, search.first_bad
+        why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
+        work.show(says, why, next_step=next_of_history(search))
 
 
 def _look_into_commit(work: Work, hunt: VersionHunt, first_bad: FirstBad) -> None:

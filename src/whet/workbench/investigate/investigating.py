@@ -26,6 +26,7 @@ from whet.workbench.versions.versions import FirstBad
 
 if TYPE_CHECKING:
     from whet.workbench.bisect.packages import PackageSet
+    from whet.workbench.shrink.shrink_tests import FewestTests
 
 MOST_SECONDS = 300.0
 TIMES_FAILURE, MORE_SECONDS = 40, 10.0
@@ -81,12 +82,14 @@ class History:
         remark: why there is nothing to search.
         is_pinned: every trial runs on the new end's version, in an environment of its own.
         is_asked_for: the user named its ends; otherwise it is searched as far as it goes.
+        is_sure: a file of the command is in it; otherwise the failure has to lie in one.
     """
 
     versions: Versions | None
     remark: str = ""
     is_pinned: bool = False
     is_asked_for: bool = True
+    is_sure: bool = True
 
 
 class Publish(Protocol):
@@ -123,6 +126,7 @@ class Work:
         shown: what a step has shown.
         ended: why it ended before its end; None: it did not.
         whole: the command with all its tests, where `trial` runs fewer of them.
+        tests: the tests that bring the failure, and what judges them; None: it isn't known.
     """
 
     session: Session
@@ -141,6 +145,7 @@ class Work:
     shown: list[Clue] = field(default_factory=list[Clue])
     ended: StopReason | None = None
     whole: Trial | None = None
+    tests: "FewestTests | None" = None
 
     @property
     def bench(self) -> Workbench:
@@ -221,7 +226,14 @@ class Work:
         return Budget(wall_seconds=left, trials=self.options.budget.trials)
 
     def show(
-        self, says: str, why: str, *, path: str = "", line: int = 0, next_step: str = ""
+        self,
+        says: str,
+        why: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        next_step: str = "",
+        sureness: Sureness = Sureness.SHOWN,
     ) -> None:
         """Keep what the step under way has shown to bring the failure, with its trials."""
         self.shown.append(
@@ -230,7 +242,7 @@ class Work:
                 why=why,
                 path=path,
                 line=line,
-                sureness=Sureness.SHOWN,
+                sureness=sureness,
                 trials=self.steps.numbers,
                 next_step=next_step,
             )

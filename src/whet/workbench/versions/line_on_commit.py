@@ -20,11 +20,16 @@ from whet.workbench.files.pasted_line import Shell, pasted_line
 from whet.workbench.files.wording import Wording, Write, stored_files
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import PastedLine
+from whet.workbench.versions.carried_check import CarriedCheck
 from whet.workbench.versions.setups import Setup, needs_environment
 
 
 def line_on_commit(
-    shell: Shell, repository: Repository, setup: Setup, editable: Sequence[str]
+    shell: Shell,
+    repository: Repository,
+    setup: Setup,
+    editable: Sequence[str],
+    check: CarriedCheck | None = None,
 ) -> PastedLine:
     """Return a line that checks the trial's commit out and runs its command there.
 
@@ -37,10 +42,16 @@ def line_on_commit(
         repository: the user's working tree.
         setup: what is done in each checkout first.
         editable: folders of the user's tree that the command's Python imports packages from.
+        check: files that the checkout gets from another commit.
     """
     bench, commit = shell.session.bench, shell.trial.revision or ""
     steps = _Steps(
-        bench=bench, repository=repository, commit=commit, setup=setup, editable=tuple(editable)
+        bench=bench,
+        repository=repository,
+        commit=commit,
+        setup=setup,
+        editable=tuple(editable),
+        check=check,
     )
     journal = bench.cleanup_journal
     parent = journal.temporary_folder()
@@ -108,6 +119,7 @@ class _Steps:
         commit: full id.
         setup: what is done in the checkout first.
         editable: folders of the user's tree that the command's Python imports packages from.
+        check: files that the checkout gets from another commit.
         git: what calls git.
     """
 
@@ -116,6 +128,7 @@ class _Steps:
     commit: str
     setup: Setup
     editable: tuple[str, ...]
+    check: CarriedCheck | None = None
     git: str = "git"
 
     def at(self, place: Path) -> Write:
@@ -141,12 +154,19 @@ class _Steps:
         top, there = quote(str(self.repository.top)), quote(str(place))
         return [
             f"{self.git} -C {top} worktree add --detach {there} {self.commit[:10]}",
+            *self._of_check(there, quote),
             *self._submodules(place, quote),
             *(_copy(path, target, quote) for path, target in copies.values()),
             *self._set_up(trial, place, quote),
             *payloads,
             *commands(command, files, prefix=prefix, quote=quote),
         ]
+
+    def _of_check(self, there: str, quote: Quote) -> Iterator[str]:
+        check = self.check
+        if check is not None and check.on(self.commit) != self.commit:
+            paths = " ".join(map(quote, check.present))
+            yield f"{self.git} -C {there} checkout --quiet {check.source[:10]} -- {paths}"
 
     def _submodules(self, place: Path, quote: Quote) -> Iterator[str]:
         for path, inner in submodules_of(self.repository, self.commit):

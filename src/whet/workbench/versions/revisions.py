@@ -27,6 +27,7 @@ from whet.workbench.files.pasted_line import Shell
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.placing import PlacingExecutor
+from whet.workbench.versions.carried_check import CarriedCheck
 from whet.workbench.versions.line_on_commit import line_on_commit
 from whet.workbench.versions.setups import Setup, Setups
 from whet.workbench.versions.version_source import Versions
@@ -171,6 +172,7 @@ def revisions(
         folder=within,
         history=history,
         setup_text=setup_text,
+        bench=bench,
     )
 
 
@@ -199,6 +201,8 @@ class _Commits(Versions):
         folder: the project's, in the repository; None: it is elsewhere.
         history: the commits between both ends, if both were named.
         setup_text: what is done in each checkout first.
+        bench: the workbench.
+        check: files of the new end that each commit gets; None: it has its own.
     """
 
     kind: ClassVar[str] = "commit"
@@ -208,6 +212,8 @@ class _Commits(Versions):
     folder: Path | None
     history: RevisionHistory | None
     setup_text: str
+    bench: Workbench
+    check: CarriedCheck | None = None
 
     def label(self, version: str) -> str:
         return version[:10]
@@ -226,13 +232,36 @@ class _Commits(Versions):
         return {each: str(summary_of[each]) for each in versions}
 
     def on(self, trial: Trial, version: str) -> Trial:
+        commit = version if self.check is None else self.check.on(version)
+        return self.plain(trial, commit)
+
+    def plain(self, trial: Trial, version: str) -> Trial:
         return replace(trial, revision=version, setup=self.setup_text)
+
+    def with_check(self, paths: Sequence[str]) -> "Versions":
+        check = CarriedCheck(
+            repository=self.repository, journal=self.bench.cleanup_journal, source=self.new,
+            paths=tuple(paths),
+        )  # fmt: skip
+        # What a trial looks at isn't what is in the commits: nothing is concluded across them.
+        return replace(self, check=check, equal=None, remarks=())
+
+    @property
+    def has_other_check(self) -> bool:
+        made = {} if self.check is None else self.check.made
+        return any(commit != with_check for commit, with_check in made.items())
 
     def diff(self, version: str, paths: Collection[str]) -> str:
         return shown_diff(self.repository, version, paths)
 
     def again(self, shell: Shell) -> PastedLine | None:
-        return line_on_commit(shell, self.repository, self.options.setup, self.options.editable)
+        check = self.check
+        if check is not None:
+            commit = check.without(shell.trial.revision or "")
+            shell = replace(shell, trial=replace(shell.trial, revision=commit))
+        return line_on_commit(
+            shell, self.repository, self.options.setup, self.options.editable, check
+        )
 
     def bisection(self, old: str, new: str) -> Bisection[str]:
         return (self.history or self._between(old, new)).bisection()

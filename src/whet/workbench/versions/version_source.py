@@ -75,10 +75,24 @@ class Versions(ABC):
         del version, paths
         return ""
 
+    def with_check(self, paths: Sequence[str]) -> "Versions":
+        """Return the same ones, each with these files as they are at the new end."""
+        del paths
+        return self
+
+    @property
+    def has_other_check(self) -> bool:
+        """Whether a version was run with files that it doesn't have so itself."""
+        return False
+
     def again(self, shell: Shell) -> PastedLine | None:
         """Return a line that runs a trial on its version; None: there is none."""
         del shell
         return None
+
+    def plain(self, trial: Trial, version: str) -> Trial:
+        """Return the trial that runs on a version as it was, without what it gets of today."""
+        return self.on(trial, version)
 
     # ---- how they are searched ----
 

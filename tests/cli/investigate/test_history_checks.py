@@ -1,0 +1,116 @@
+"""The first bad commit is that of the program, not of the test or script that shows the failure."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whet_command import Whet
+
+pytestmark = pytest.mark.slow
+
+ADD = "def add(prices):\n    return {sum}\n# {note}\n"
+TEST = "import json, pathlib, shop\n\ndef test_sum():\n    data = pathlib.Path(__file__).with_name('prices.json')\n    assert shop.add(json.loads(data.read_text())) == 6\n"
+CHECK = "import sys, shop\nif shop.add([1, 2, 3]) > {most}:\n    sys.exit('too much')\n"
+RIGHT, WRONG = "sum(prices)", "sum(prices) + 1"
+
+
+def shop(text: str, note: str) -> str:
+    return ADD.replace("{sum}", text).replace("{note}", note)
+
+
+def begun(whet: Whet, *texts: str) -> list[str]:
+    """Make a commit of the program as each text has it."""
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.write("Makefile", f"check:\n\t@{sys.executable} -m pytest\n")
+    whet.write("pytest.ini", "[pytest]\npythonpath = .\n")
+    whet.write(".gitignore", "whet-report\n__pycache__\n.pytest_cache\n")
+    return [whet.commit(f"c{n}", shop_py=shop(text, str(n))) for n, text in enumerate(texts)]
+
+
+def investigated(whet: Whet, *command: str) -> dict[str, Any]:
+    said = whet("investigate", "--no-changes", "--", *command)
+    assert said.code == 0, said.stderr
+    told: dict[str, Any] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
+    return told
+
+
+def with_test(whet: Whet) -> str:
+    whet.write("tests/prices.json", "[1, 2, 3]")
+    whet.write("tests/test_shop.py", TEST)
+    return whet.commit("a test")
+
+
+@pytest.mark.parametrize("command", [(sys.executable, "-m", "pytest"), ("make", "check")])
+def test_todays_test_judges_the_versions_from_before_it(
+    command: tuple[str, ...], whet: Whet
+) -> None:
+    commits = begun(whet, RIGHT, RIGHT, WRONG, WRONG)
+    with_test(whet)
+
+    told = investigated(whet, *command)
+
+    assert told["history"]["first_bad"] == commits[2][:10]
+    assert "today's tests/test_shop.py" in told["answer"]["cause"]["says"]
+
+
+def test_a_test_that_no_version_passes_is_not_blamed_on_the_commit_that_added_it(
+    whet: Whet,
+) -> None:
+    begun(whet, WRONG, WRONG, WRONG)
+    with_test(whet)
+
+    told = investigated(whet, sys.executable, "-m", "pytest")
+
+    assert told["answer"]["cause"] is None
+    says = "with today's check (tests/test_shop.py) every older version fails as well"
+    (clue,) = (each for each in told["clues"] if each["says"] == says)
+    assert clue["sureness"] == "possible"
+
+
+def test_a_commit_that_only_made_a_test_stricter_is_not_the_cause(whet: Whet) -> None:
+    whet.write("tests/prices.json", "[1, 2, 3]")
+    whet.write("tests/test_shop.py", TEST.replace("== 6", "== 7"))
+    begun(whet, WRONG, WRONG)
+    stricter = whet.commit("stricter", **{"tests/test_shop_py": TEST})
+
+    told = investigated(whet, sys.executable, "-m", "pytest")
+
+    assert told["answer"]["cause"] is None
+    says = f"{stricter[:10]} only changed the check (tests/test_shop.py); with today's check every older version fails as well"
+    assert says in [each["says"] for each in told["clues"]]
+
+
+def test_a_script_that_became_stricter_does_not_hide_the_commit_that_it_reveals(whet: Whet) -> None:
+    whet.write("check.py", CHECK.format(most=10))
+    commits = begun(whet, RIGHT, RIGHT, WRONG, WRONG)
+    whet.commit("stricter", check_py=CHECK.format(most=6))
+
+    told = investigated(whet, sys.executable, "check.py")
+
+    assert told["history"]["first_bad"] == commits[2][:10]
+    assert "today's check.py" in told["answer"]["cause"]["says"]
+
+
+def test_a_script_that_asks_for_what_never_was_is_said_to_have_changed_alone(whet: Whet) -> None:
+    whet.write("check.py", CHECK.format(most=10))
+    begun(whet, WRONG, WRONG, WRONG)
+    stricter = whet.commit("stricter", check_py=CHECK.format(most=6))
+
+    told = investigated(whet, sys.executable, "check.py")
+
+    assert told["answer"]["cause"] is None
+    says = f"{stricter[:10]} only changed the check (check.py); with today's check every older version fails as well"
+    assert says in [each["says"] for each in told["clues"]]
+
+
+def test_a_program_that_raises_is_no_check(whet: Whet) -> None:
+    begun(whet, RIGHT)
+    whet.commit("a program", app_py="import shop\nprint(shop.add([1]))\n")
+    broken = whet.commit("broken", app_py="import shop\nprint(shop.add(['1']))\n")
+
+    told = investigated(whet, sys.executable, "app.py")
+
+    assert told["history"]["first_bad"] == broken[:10]
+    assert told["answer"]["cause"]["sureness"] == "shown"
