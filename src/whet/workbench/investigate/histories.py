@@ -1,14 +1,51 @@
-"""The histories in which an investigation can search for the change that introduced the failure."""
+"""The histories in which an investigation searches, judged by today's check: a test or a script."""
 
 import os
-from pathlib import Path
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 
+from whet.core.budget import StopReason
+from whet.core.errors import EndMisjudged, NothingBetween
+from whet.core.event import Notice
+from whet.core.failure import FailureKind
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
+from whet.core.verdict import Verdict
+from whet.host.code.tree_changes import path_changes
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import BisectOptions, versions_of
-from whet.workbench.investigate.investigating import History, InvestigateOptions
+from whet.workbench.bisect.own_files import programs_of
+from whet.workbench.investigate.investigating import History, InvestigateOptions, Work
+from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
+from whet.workbench.versions.carried_check import is_test, tracked_in, with_what_they_need
+from whet.workbench.versions.history_sentence import history_sentence
+from whet.workbench.versions.versions import FirstBad, VersionHunt
+
+_JUDGING = frozenset({FailureKind.ASSERTION, FailureKind.EXIT, FailureKind.TEST_FAILURE})
+"""What a check says of other code; other failures of a script are its own."""
+
+Find = Callable[[VersionHunt], FirstBad]
+
+
+@value_class(kw_only=True)
+class Searched:
+    """What the search in a history found.
+
+    Attributes:
+        hunt: the search.
+        found: its answer.
+        says: the answer, in a sentence.
+        only_check: that no commit but one that changed the check brought it, in a sentence.
+    """
+
+    hunt: VersionHunt
+    found: FirstBad
+    says: str
+    only_check: str = ""
 
 
 def history_of(
@@ -61,3 +98,163 @@ def _why_unsure(trial: Trial) -> str:
     if not repository.ask("ls-files", "-z", "--", *paths).stdout:
         return "git tracks no file that the command names"
     return ""
+
+
+def settle_history(work: Work, baseline: Baseline) -> None:
+    """Decide whether the history is searched, where the command names no file of it."""
+    history = work.history
+    if history.is_sure or history.versions is None:
+        return
+    repository = Repository.containing(Path(work.trial.cwd))
+    if tracked_in(repository, _failing_files(baseline), work.trial.cwd):
+        work.history = replace(history, remark="", is_sure=True)
+    else:
+        work.history = History(versions=None, remark=history.remark)
+
+
+def search_versions(work: Work, baseline: Baseline, hunt: VersionHunt, find: Find) -> Searched:
+    """Find the first bad version; today's tests judge each, and today's script where it changed.
+
+    Args:
+        work: the investigation.
+        baseline: the failure.
+        hunt: the search as it is without today's check.
+        find: does a search.
+
+    Raises:
+        EndMisjudged: if an end isn't what it was said to be.
+    """
+    if hunt.versions.kind != "commit":
+        return _as_it_is(hunt, find)
+    repository = Repository.containing(Path(work.trial.cwd))
+    tests = _tests_of(work, baseline, repository)
+    if tests:
+        return _by_tests(work, hunt, find, repository, tests)
+    plain = _as_it_is(hunt, find)
+    scripts = _scripts_of(work, baseline, repository)
+    changed = _changed(repository, plain.found)
+    if not any(each in scripts for each in changed):
+        return plain
+    again = _with_check(work, hunt, find, scripts)
+    if again is not None and again.found.first_bad is not None:
+        return again
+    return _judged_alike(plain, changed, scripts, again)
+
+
+def _by_tests(
+    work: Work, hunt: VersionHunt, find: Find, repository: Repository, tests: Sequence[str]
+) -> Searched:
+    """Search with today's tests; where that names no version, as the versions are."""
+    alone = hunt
+    if work.tests is not None:
+        alone = replace(hunt, trial=work.tests.trial, oracle=work.tests.oracle)
+    carried = with_what_they_need(tests)
+    again = _with_check(work, alone, find, carried, shown=tests)
+    if again is not None and (
+        again.found.first_bad is not None
+        or again.found.search.suspects
+        or again.found.search.stopped in {StopReason.OUT_OF_TIME, StopReason.INTERRUPTED}
+    ):
+        return again
+    plain = _as_it_is(replace(hunt, budget=work.budget), find)
+    if plain.found.first_bad is None and again is not None and _fails_everywhere(again.found):
+        says = f"with today's check ({_listed(tests)}) every older version fails as well"
+        return replace(plain, says=says, only_check=says)
+    return _judged_alike(plain, _changed(repository, plain.found), carried, again)
+
+
+def _as_it_is(hunt: VersionHunt, find: Find) -> Searched:
+    found = find(hunt)
+    return Searched(hunt=hunt, found=found, says=history_sentence(found.search))
+
+
+def _with_check(
+    work: Work, hunt: VersionHunt, find: Find, paths: Sequence[str], *, shown: Sequence[str] = ()
+) -> Searched | None:
+    """Search with today's check on each version; None: an end isn't what it should be."""
+    versions = work.history.versions
+    assert versions is not None
+    carrying = replace(hunt, versions=versions.with_check(paths), budget=work.budget)
+    try:
+        found = find(carrying)
+    except EndMisjudged as error:
+        work.bench.emit(Notice(text=f"with today's {_listed(shown or paths)}: {error}"))
+        return None
+    says = history_sentence(found.search)
+    if carrying.versions.has_other_check:
+        says = f"{says}; each version ran with today's {_listed(shown or paths)}"
+    return Searched(hunt=carrying, found=found, says=says)
+
+
+def _judged_alike(
+    plain: Searched, changed: Collection[str], check: Sequence[str], again: Searched | None
+) -> Searched:
+    """Return the answer; where its commit changed nothing but the check, that is said of it."""
+    is_only = bool(changed) and all(_is_below(each, check) for each in changed)
+    if not is_only:
+        return plain
+    name = plain.found.search.first_bad
+    only = f"{name} only changed the check ({_listed(sorted(changed))})"
+    if again is not None and _fails_everywhere(again.found):
+        says = f"{only}; with today's check every older version fails as well"
+    else:
+        says = f"{only}; what older versions do with today's check is unknown"
+    return replace(plain, says=says, only_check=says)
+
+
+def _fails_everywhere(found: FirstBad) -> bool:
+    search = found.search
+    return search.stopped is StopReason.NO_GOOD_VERSION and all(
+        each.verdict is Verdict.BAD for each in search.tested
+    )
+
+
+def _changed(repository: Repository, found: FirstBad) -> frozenset[str]:
+    """Return the files that the first bad commit changed; empty: none is known."""
+    if found.first_bad is None:
+        return frozenset()
+    try:
+        before = commit_before(repository, found.first_bad, found.last_good)
+    except NothingBetween:
+        return frozenset()
+    changes = path_changes(repository, before, found.first_bad)
+    return frozenset(name for each in changes for name in (each.path, each.was) if name)
+
+
+def _tests_of(work: Work, baseline: Baseline, repository: Repository) -> tuple[str, ...]:
+    """Return the files of the failing test that git tracks, and of those that it needs."""
+    kept = () if work.tests is None else work.tests.kept
+    files = [*(each.partition("::")[0] for each in kept), *_failing_files(baseline)]
+    return tuple(filter(is_test, tracked_in(repository, files, work.trial.cwd)))
+
+
+def _scripts_of(work: Work, baseline: Baseline, repository: Repository) -> tuple[str, ...]:
+    """Return the scripts that the command names and that judge other code of the repository."""
+    failure = baseline.outcome.failure
+    if failure is None or failure.kind not in _JUDGING:
+        return ()
+    scripts = tracked_in(repository, list(programs_of(work.trial)), work.trial.cwd)
+    suffixes = {PurePosixPath(each).suffix for each in scripts}
+    others = repository.get("ls-files", "-z").split("\0")
+    has_code = any(PurePosixPath(each).suffix in suffixes for each in others if each not in scripts)
+    return scripts if has_code else ()
+
+
+def _failing_files(baseline: Baseline) -> list[str]:
+    """Return the files in which the failure lies: those of its stack and of the failing tests."""
+    failure = baseline.outcome.failure
+    if failure is None:
+        return []
+    tests = (failure.signature.user_function or "").split(", ")
+    return [
+        *(each.path for each in failure.frames),
+        *(each.partition("::")[0] for each in (*tests, failure.summary) if "::" in each),
+    ]
+
+
+def _is_below(path: str, places: Sequence[str]) -> bool:
+    return any(path == each or path.startswith(f"{each}/") for each in places)
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return ", ".join(paths)

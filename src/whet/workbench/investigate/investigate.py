@@ -39,7 +39,7 @@ from whet.workbench.investigate.earlier_tests import fewer_tests
 from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
 from whet.workbench.investigate.good_sides import good_configuration
-from whet.workbench.investigate.history_checks import settle_history
+from whet.workbench.investigate.histories import settle_history
 from whet.workbench.investigate.investigated_changes import (
     compare_configurations,
     compare_packages,

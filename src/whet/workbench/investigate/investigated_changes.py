@@ -16,7 +16,7 @@ from whet.core.observations.clue import Sureness
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import MOST_JOBS
-from whet.workbench.investigate.history_checks import Searched, search_versions
+from whet.workbench.investigate.histories import Searched, search_versions
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
