@@ -341,9 +341,7 @@ class Origin(Wording):
         zero = self.walk.back(expr, at.frame, at, added[-1].value, suspect.flaw)
         if not zero.hops:
             return trail
-        zero.hops.insert(
-            0, Hop(at.frame, at.line, f"{self.line(at.frame.code.path, at.line)}", None)
-        )
+        zero.hops.insert(0, Hop(at.frame, at.line, self.line(at.frame.code.path, at.line), None))
         return zero
 
     def _turn(self, trail: Trail) -> None:
@@ -486,7 +484,7 @@ class Origin(Wording):
     def _parts_of(
         self, expr: ast.expr | ast.Expr, call: Call, step: Step
     ) -> list[tuple[ast.expr, Value | None]]:
-        """Return the operands of an expression; for a lookup, the key too."""
+        """Return the operands of an expression; for a lookup, the key or the bounds too."""
         found: list[tuple[ast.expr, Value | None]] = []
         for operand, value in self.walk.now.operands(expr, call, step):
             found.append((operand, value))
@@ -495,7 +493,8 @@ class Origin(Wording):
                 for node in ast.walk(operand)
                 if isinstance(node, ast.Subscript) and isinstance(node.slice, _NAMED)
             ]
-        return found
+        slices = (node for node in ast.walk(expr) if isinstance(node, ast.Slice))
+        return [*found, *(e for one in slices for e in self.walk.now.operands(one, call, step))]
 
     def _source_of(
         self, said: str, behind: Trail, value: Value | None, step: Step
@@ -527,7 +526,7 @@ class Origin(Wording):
             if not isinstance(node, ast.Name) or node.id in trail.call.code.variables:
                 continue
             value = self.walk.now.value(node, trail.call, trail.step)
-            if value is None or value.type in NO_DATA:
+            if value is None or value.type in NO_DATA or is_path(value):
                 continue
             behind = self.walk.back(node, trail.call, trail.step, value, None)
             if behind.hops and behind.hops[-1].line != trail.step.line:

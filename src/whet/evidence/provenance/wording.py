@@ -185,8 +185,8 @@ def is_container(value: Value | None) -> bool:
 
 
 def is_path(value: Value | None) -> bool:
-    """Whether a value is a path."""
-    return value is not None and value.type.startswith("pathlib.")
+    """Whether a value is a path or an open file: it holds no data itself."""
+    return value is not None and value.type.startswith(("pathlib.", "_io."))
 
 
 def reads_like(value: Value, bad: Value) -> bool:
