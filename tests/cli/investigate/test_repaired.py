@@ -80,3 +80,59 @@ def test_what_ends_the_failure_of_a_test_is_its_cause(whet: Whet) -> None:
     found = cause(whet, text, "-m", "pytest", "-q", "test_it.py", name="test_it.py")
     assert found is not None
     assert (found["line"], found["sureness"]) == (2, "shown")
+
+
+GAUGE = """
+class Gauge:
+    span = None
+
+    def calibrate(self, low, high):
+        self.span = high - low
+
+    def scale(self, raw):
+        if self.span is None:
+            return raw
+        return raw / self.span
+
+
+class Gauges:
+    def __init__(self):
+        self.held = {}
+
+    def get(self, name):
+        if name not in self.held:
+            self.held[name] = Gauge()
+        return self.held[name]
+
+
+gauges = Gauges()
+for line in ["a,0,2", "b,5,5", "b,3"]:
+    name, *numbers = line.split(",")
+    if numbers[1:]:
+        gauges.get(name).calibrate(*map(int, numbers))
+    else:
+        print(gauges.get(name).scale(int(numbers[0])))
+"""
+SHARED_ROW = """
+row = [0, 0]
+grid = {name: row for name in ("north", "south")}
+for name, place, count in [("north", 0, 2), ("south", 1, 5)]:
+    counts = grid[name]
+    counts[place] += count
+assert grid["north"][1] == 0, grid
+"""
+
+
+def said(whet: Whet) -> str:
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    return json.dumps([report["clues"], report["answer"]])
+
+
+def test_a_copy_that_only_loses_what_was_to_be_changed_is_no_clue(whet: Whet) -> None:
+    assert cause(whet, GAUGE, "main.py") is None
+    assert "deepcopy" not in said(whet)
+
+
+def test_a_copy_with_which_the_check_is_made_and_passes_is_a_clue(whet: Whet) -> None:
+    cause(whet, SHARED_ROW, "main.py")
+    assert "shared" in said(whet)

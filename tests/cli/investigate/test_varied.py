@@ -125,3 +125,33 @@ def test_a_program_that_leaves_a_file_is_changed_from_its_start(whet: Whet) -> N
 
     assert "range(len(values) - size + 1)" in str(clues(whet)[0]["says"])
     assert not any(looked_closer(whet))
+
+
+READER = """
+def records(lines):
+    for line in lines:
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        name, *numbers = line.split(",")
+        yield name, numbers
+"""
+SKIPS = """
+import reader
+
+spans = {}
+for name, numbers in reader.records(["a,0,2", "b,5,5", "a,3", "b,3"]):
+    if numbers[1:]:
+        low, high = numbers
+        spans[name] = int(high) - int(low)
+    else:
+        print(int(numbers[0]) / spans[name])
+"""
+
+
+def test_a_change_with_which_the_work_is_left_out_is_no_clue(whet: Whet) -> None:
+    whet.write("main.py", SKIPS)
+    whet.write("reader.py", READER)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    assert "instead of `not line`" not in json.dumps(clues(whet))

@@ -1,5 +1,7 @@
 """The clues to the cause of a failure, by its symptom; each step gives its reason."""
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -35,6 +37,7 @@ from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.warned import warning_clues
+from whet.evidence.provenance.way import Way
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import process_clues
@@ -53,6 +56,7 @@ from whet.workbench.investigate.origins import (
 )
 from whet.workbench.investigate.repaired import repaired_clue
 from whet.workbench.investigate.unreached import why_unreached
+from whet.workbench.investigate.varied import Varied, Witnesses, vary
 from whet.workbench.investigate.warm_changes import TriedChanges
 from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
@@ -75,6 +79,8 @@ _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
+_FOR_REPAIRS, _FOR_CHANGES = 0.3, 0.6
+"""How much of the time that is left they may take."""
 """How many runs of an experiment must pass; more for a rare failure."""
 
 
@@ -152,8 +158,8 @@ class Closer:
             stood = [each for stack in (*outcome.stacks, *frames) for each in stack]
             clues = [*unended_in(recorded, stood, at), *clues]
             self._cut_after, recorded = recorded.seconds, None
-        clues = [*self._in_time(lambda: self._of_repairs(clues, recorded)), *clues]
         origins = Origins() if recorded is None else origins_of(recorded, at)
+        clues = [*self._in_time(lambda: self._of_repairs(clues, recorded, origins.way)), *clues]
         clues = [_on_the_way(each, origins) for each in clues]
         clues = _together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
@@ -239,21 +245,22 @@ class Closer:
         clues += raised_clues(reports, failure, at, _source_of)
         return [replace(each, trials=each.trials or (trial,)) for each in clues]
 
-    def _of_repairs(self, clues_so_far: Sequence[Clue], recorded: Recorded | None) -> list[Clue]:
+    def _of_repairs(
+        self, clues_so_far: Sequence[Clue], recorded: Recorded | None, way: Way | None
+    ) -> list[Clue]:
         """Return the change that ends the failure, where nothing else has named its cause."""
         is_hang = _is_hang(self.baseline.outcome)
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far)
         if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
             return []
-        dead = dead_in(self.baseline.outcome.evidence)
-        process = dead[likeliest(self.baseline.outcome, dead)] if dead else None
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
                 self.trial,
                 self.baseline,
-                process,
                 None if recorded is None else recorded.recording,
                 self._changes().run,
+                None if way is None else self._witnesses(way).still_checking,
+                until=self._until(_FOR_REPAIRS),
             )
             return [] if clue is None else [clue]
         return []
@@ -293,7 +300,6 @@ class Closer:
         if way is None or is_named or not self.tries_changes:
             return clues
         from whet.workbench.investigate.left_out import left_out_clues
-        from whet.workbench.investigate.varied import Varied, Witnesses, vary
 
         contained = self._contained()
         records = self._in_time(
@@ -302,12 +308,17 @@ class Closer:
                 lambda trial: self._variant(trial, NO_TASKS),
             )
         )  # fmt: skip
-        witnesses = Witnesses(
-            run=self._variant, trial=contained, oracle=self.baseline.oracle, check=way.check,
-            whole=None if self.whole is None else self._contained(self.whole),
-        )  # fmt: skip
         (varied,) = self._in_time(
-            lambda: [vary(self.baseline, way, self._changes().run, at, witnesses.confirm)]
+            lambda: [
+                vary(
+                    self.baseline,
+                    way,
+                    self._changes().run,
+                    at,
+                    self._witnesses(way).confirm,
+                    until=self._until(_FOR_CHANGES),
+                )
+            ]
         ) or [Varied()]
         if varied.cause:
             return [*varied.cause, *clues, *records]
@@ -319,6 +330,17 @@ class Closer:
         if is_telling and not way.check.is_exact:
             return [*clues, *likely, *records, *varied.others]
         return [*likely, *clues, *records, *varied.others]
+
+    def _witnesses(self, way: Way) -> Witnesses:
+        return Witnesses(
+            run=self._variant, trial=self._contained(), oracle=self.baseline.oracle, check=way.check,
+            whole=None if self.whole is None else self._contained(self.whole),
+        )  # fmt: skip
+
+    def _until(self, share: float) -> float:
+        """Return when a share of the time that is left is over, on the monotonic clock."""
+        now, deadline = time.monotonic(), self.session.deadline
+        return math.inf if deadline is None else now + share * (deadline - now)
 
     def _changes(self) -> TriedChanges:
         """Return what runs the command with changes of its text."""

@@ -96,6 +96,7 @@ _AT_MOST = (
 )
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
+_BEFORE_HISTORY = 0.5
 _SILENT_SECONDS = 3.0
 """A program that neither writes nor computes for this long may be stuck."""
 
@@ -207,7 +208,9 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     facts.clues += ordered
     # Other releases are installed first: that takes long, whatever the failure takes.
     facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
-    facts.clues += work.attempt(lambda: look_closer(work, order), ())
+    # A change in the history is proof; what a closer look finds mostly is none.
+    share = _BEFORE_HISTORY if work.history.versions is not None else 1.0
+    facts.clues += work.attempt(lambda: look_closer(work, order, share), (), share=share)
     # That an earlier test matters is sure; which line of it, or of a fixture, the others say.
     facts.clues += left
     as_it_is: tuple[Baseline, list[str]] = (order, [])

@@ -65,8 +65,14 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     return replace(baseline, reproduction=same, repeats=1), (Clue(says=order.says, why=why),)
 
 
-def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """Look for what points at the cause, where the failure itself may not."""
+def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clue, ...]:
+    """Look for what points at the cause, where the failure itself may not.
+
+    Args:
+        work: the investigation.
+        baseline: what fails, and how.
+        share: how much of the time that was left it has.
+    """
     from whet.workbench.investigate.clues import Closer
 
     with work.steps.step(
@@ -79,8 +85,10 @@ def look_closer(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         finding = closer.look()
         work.steps.conclude(finding.summary)
         if closer.is_short:
-            work.ended = work.ended or StopReason.OUT_OF_TIME
-            stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"
+            stopped = f"stopped after {share:.0%} of the time: the rest is for the history"
+            if share == 1:
+                work.ended = work.ended or StopReason.OUT_OF_TIME
+                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     return finding.clues
 

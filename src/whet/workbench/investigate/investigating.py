@@ -181,6 +181,7 @@ class Work:
         *,
         is_asked: bool = False,
         is_last: bool = False,
+        share: float = 1.0,
     ) -> ResultT:
         """Do a step within what time there is; what ends it ends no other one, but for Ctrl-C.
 
@@ -189,13 +190,15 @@ class Work:
             otherwise: what is known without it.
             is_asked: the user has asked for it by name: then there is all the time that there is.
             is_last: nothing comes after it: some time is kept for it.
+            share: how much of the time that is left it may take, from 0 to 1.
         """
         if self.session.log.is_interrupted:
             self.ended = StopReason.INTERRUPTED
             return otherwise
         usual = self.seconds if is_last else self.seconds * _BEFORE_LAST
         until = self.began + (self.most_seconds if is_asked else usual)
-        self.session = replace(self.session, deadline=until)
+        now = time.monotonic()
+        self.session = replace(self.session, deadline=now + share * (until - now))
         try:
             return do()
         except OutOfTimeError:

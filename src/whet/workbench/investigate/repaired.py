@@ -1,6 +1,8 @@
 """Which small change of the program makes it pass; whet tries each without touching the files."""
 
+import math
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -16,7 +18,7 @@ from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.inspect.post_mortem import Dead
+from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
 from whet.workbench.investigate.needed import given_as_text, is_met
 from whet.workbench.investigate.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
@@ -29,24 +31,34 @@ Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
 
 def repaired_clue(
-    trial: Trial, baseline: Baseline, dead: Dead | None, recording: Recording | None, run: Run
+    trial: Trial,
+    baseline: Baseline,
+    recording: Recording | None,
+    run: Run,
+    still_checking: Callable[[str, str, int, int], int] | None,
+    *,
+    until: float = math.inf,
 ) -> Clue | None:
     """Return the first change with which the command passes; None: with none of those tried.
 
     Args:
         trial: what fails.
         baseline: how; a failure that comes only sometimes would go on its own.
-        dead: the failure with its frames, if they were kept.
         recording: the steps of the failing run, if they are known.
         run: runs the command with other tasks; returns the trial's number and what it did.
+        still_checking: returns the trial that passes with a changed module and still comes to what
+            failed, 0 for none; None: that can't be seen.
+        until: when no further change is tried, on the monotonic clock.
     """
     seconds = baseline.reproduction.wall_seconds
     if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
         return None
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
+    dead = dead_in(baseline.outcome.evidence)
+    process = dead[likeliest(baseline.outcome, dead)] if dead else None
     candidates = [
         (path, repair)
-        for path in _files(baseline.outcome, dead)
+        for path in _files(baseline.outcome, process)
         for repair in repairs_of(text_to_change(path))
         if is_met(repair.needs, path, recording)
     ]
@@ -62,12 +74,16 @@ def repaired_clue(
     )
     spent = 0.0
     for path, repair in candidates[:most]:
-        if spent > 2 * _MOST_SECONDS:
+        if spent > 2 * _MOST_SECONDS or time.monotonic() > until:
             return None
         number, outcome = run(AgentTasks(edit=(path, repair.text)))
         spent += outcome.wall_seconds
         if baseline.oracle.judge(outcome) is not Verdict.GOOD:
             continue
+        if not repair.is_telling and still_checking is not None:
+            more_lines = repair.text.count("\n") - text_to_change(path).count("\n")
+            if not still_checking(path, repair.text, repair.line, more_lines):
+                continue  # what was to be changed is lost in a copy: the work isn't done any more
         control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
         if baseline.oracle.judge(failed) is Verdict.BAD:
             clue = _clue(path, repair, (number, control), Placing(trial.cwd))

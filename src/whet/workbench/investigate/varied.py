@@ -1,11 +1,13 @@
 """Which one-token change of the program makes it pass; whet tries each in a clean room."""
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
@@ -40,7 +42,16 @@ _LEAST_FAILED = 8
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 RunOf = Callable[[Trial, AgentTasks], tuple[int, Outcome]]
 Trials = tuple[int, ...]
-Confirm = Callable[[str, Variation], Trials]
+
+
+class Confirm(Protocol):
+    """Returns the trials that show that a program with a change still makes the check that failed."""
+
+    def __call__(self, path: str, change: Variation, *, but_last: bool = False) -> Trials:
+        """Look; with `but_last` the time of the failure doesn't count."""
+        ...
+
+
 _Place = tuple[str, int]
 _Found = tuple[_Place, list[tuple[int, Variation]]]
 
@@ -60,7 +71,15 @@ class Varied:
     others: tuple[Clue, ...] = ()
 
 
-def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) -> Varied:
+def vary(
+    baseline: Baseline,
+    way: Way,
+    run: Run,
+    at: Placing,
+    confirm: Confirm,
+    *,
+    until: float = math.inf,
+) -> Varied:
     """Return the lines of which a change of one token, operand or line lets the command pass.
 
     That ties a line to the failure, and mostly no more: a change may hide what another line does.
@@ -71,6 +90,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) 
         run: runs the command contained; returns the trial's number and what it did.
         at: says where a line is.
         confirm: returns the trials that show that the check that failed is still made with a change.
+        until: when no further change is tried, on the monotonic clock.
     """
     if not baseline.reproduction.is_deterministic:
         return Varied()
@@ -87,7 +107,7 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) 
         return Varied()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return Varied()
-    sweep = _Sweep(baseline, run)
+    sweep = _Sweep(baseline, run, until)
     sweep.go(each for each in candidates if each[1].rank <= LESS_LIKELY)
     unlikely = [each for each in candidates if each[1].rank > LESS_LIKELY]
     is_early = _stands_out(sweep, way)
@@ -99,10 +119,10 @@ def vary(baseline: Baseline, way: Way, run: Run, at: Placing, confirm: Confirm) 
             return Varied(cause=(cause,))
     if is_early:
         sweep.go(unlikely)
-    return _only_possible(sweep, control, at)
+    return _only_possible(sweep, control, at, confirm)
 
 
-def _only_possible(sweep: "_Sweep", control: int, at: Placing) -> Varied:
+def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm) -> Varied:
     """Return the lines of the changes that let the command pass: none is more than possible."""
     likeliest = sweep.likeliest
     if len(likeliest) > _MOST_TOLD:  # whatever is changed, it passes: only what is likely tells
@@ -113,8 +133,17 @@ def _only_possible(sweep: "_Sweep", control: int, at: Placing) -> Varied:
     split: tuple[list[Clue], list[Clue]] = ([], [])
     for place, found in likeliest:
         best = found[0][1]
+        if not _is_confirmed(place, best, confirm):
+            continue  # it may only skip the work, or the check
         split[best.is_offset or best.rank > LESS_LIKELY].append(_clue(place, found, control, at))
     return Varied(likely=tuple(split[0]), others=tuple(split[1]))
+
+
+def _is_confirmed(place: _Place, change: Variation, confirm: Confirm) -> bool:
+    # A likely change may mend the guard that should have kept the program from what failed.
+    with suppress(OutOfTimeError):
+        return bool(confirm(place[0], change, but_last=change.rank <= LESS_LIKELY))
+    return False
 
 
 class _Sweep:
@@ -126,11 +155,12 @@ class _Sweep:
         untried: the rank of the first for which there was no time; None: all were tried.
     """
 
-    def __init__(self, baseline: Baseline, run: Run) -> None:
+    def __init__(self, baseline: Baseline, run: Run, until: float) -> None:
         """Try none yet."""
         self._baseline, self._run = baseline, run
         self._seconds = baseline.reproduction.wall_seconds
-        self._until = time.monotonic() + self._seconds * _TIMES_FAILURE + _MORE_SECONDS
+        own = time.monotonic() + self._seconds * _TIMES_FAILURE + _MORE_SECONDS
+        self._until = min(own, until)
         self.passing: dict[_Place, list[tuple[int, Variation]]] = {}
         self.failed = 0
         self.untried: int | None = None
@@ -277,18 +307,34 @@ class Witnesses:
     oracle: Oracle
     check: Check
 
-    def confirm(self, path: str, change: Variation) -> tuple[int, ...]:
+    def confirm(self, path: str, change: Variation, *, but_last: bool = False) -> Trials:
         """Return the trials that say so; nothing: the check is not made, or other tests fail."""
-        edit = (path, change.text)
-        number, outcome = self.run(self.trial, AgentTasks(edit=edit, closer="steps:||0"))
+        number = self.still_checking(
+            path, change.text, change.line, change.more_lines, but_last=but_last
+        )
+        if not number or self.whole is None:
+            return (number,) if number else ()
+        all_tests, outcome = self.run(self.whole, AgentTasks(edit=(path, change.text)))
+        return (number, all_tests) if self.oracle.judge(outcome) is Verdict.GOOD else ()
+
+    def still_checking(
+        self, path: str, text: str, line: int, more_lines: int, *, but_last: bool = False
+    ) -> int:
+        """Return the trial that passes with a changed module and comes to the check; 0: none does.
+
+        Args:
+            path: the module.
+            text: its text with the change.
+            line: the line of the change.
+            more_lines: how many lines it has gained.
+            but_last: the time of the failure doesn't count.
+        """
+        tasks = AgentTasks(edit=(path, text), closer="steps:||0")
+        number, outcome = self.run(self.trial, tasks)
         recording = recording_in(outcome)
         if self.oracle.judge(outcome) is not Verdict.GOOD or recording is None:
-            return ()
-        if not self.check.is_made_in(
-            recording, edited=path, after=change.line, more_lines=change.more_lines
-        ):
-            return ()
-        if self.whole is None:
-            return (number,)
-        all_tests, outcome = self.run(self.whole, AgentTasks(edit=edit))
-        return (number, all_tests) if self.oracle.judge(outcome) is Verdict.GOOD else ()
+            return 0
+        is_made = self.check.is_made_in(
+            recording, edited=path, after=line, more_lines=more_lines, but_last=but_last
+        )
+        return number if is_made else 0
