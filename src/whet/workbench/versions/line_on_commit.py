@@ -35,7 +35,8 @@ def line_on_commit(
 
     What a checkout gets in the search it gets here: submodules, copies of the untracked files that
     the command names, the setup in an environment of its own, and its own folders in place of those
-    of an editable installation. It is run in a temporary folder first.
+    of an editable installation. It is run in a temporary folder first. The checkout stays, for the user
+    to look at; a line that is run once more uses it again.
 
     Args:
         shell: runs it; its trial names the commit.
@@ -153,7 +154,7 @@ class _Steps:
         files, payloads = stored_files(self.bench, trial, quote)
         top, there = quote(str(self.repository.top)), quote(str(place))
         return [
-            f"{self.git} -C {top} worktree add --detach {there} {self.commit[:10]}",
+            _once(there, f"{self.git} -C {top} worktree add --detach {there} {self.commit[:10]}"),
             *self._of_check(there, quote),
             *self._submodules(place, quote),
             *(_copy(path, target, quote) for path, target in copies.values()),
@@ -172,7 +173,9 @@ class _Steps:
         for path, inner in submodules_of(self.repository, self.commit):
             if (self.repository.top / path / ".git").exists():
                 source, target = quote(str(self.repository.top / path)), quote(str(place / path))
-                yield f"{self.git} clone --quiet --shared --no-checkout {source} {target}"
+                yield _once(
+                    target, f"{self.git} clone --quiet --shared --no-checkout {source} {target}"
+                )
                 yield f"{self.git} -C {target} checkout --quiet {inner[:10]}"
 
     def _set_up(self, trial: Trial, place: Path, quote: Quote) -> Iterator[str]:
@@ -203,6 +206,11 @@ class _Steps:
         elif own:
             return ["env", f"PYTHONPATH={quote(own)}${{PYTHONPATH:+:$PYTHONPATH}}"], environment
         return [], environment
+
+
+def _once(checkout: str, command: str) -> str:
+    """Return what makes a checkout, unless the line has made it before."""
+    return f"{{ test -e {checkout}/.git || {command}; }}"
 
 
 def _copy(path: Path, target: Path, quote: Quote) -> str:
