@@ -271,7 +271,7 @@ class Closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
         process = dead[likeliest(self.baseline.outcome, dead)] if dead else None
-        return [recorded_failure(self.baseline, process, self._once)]
+        return [recorded_failure(self.trial, self.baseline, process, self._once)]
 
     def _of_neighbours(
         self, clues_so_far: Sequence[Clue], recorded: Recorded | None, at: Placing
@@ -302,7 +302,11 @@ class Closer:
         from whet.workbench.investigate.left_out import left_out_clues
 
         contained = self._contained()
-        records = self._in_time(
+        read = set(origins.files)
+        is_found = any(
+            str(Path(self.trial.cwd, each.path)) in read for each in clues
+        )  # a neighbour lacks the record
+        records = [] if is_found else self._in_time(
             lambda: left_out_clues(
                 self.session.bench, contained, self.baseline, origins.files,
                 lambda trial: self._variant(trial, NO_TASKS),

@@ -1,15 +1,20 @@
 """The origin of a failure's bad value, from one more run with all steps recorded."""
 
+import json
 import os
+import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 from whet.core.failure import FailureKind, Frame
 from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import STEPS
 from whet.core.outcome import Outcome
+from whet.core.output import digest_of
 from whet.core.text.record import MalformedRecordError
+from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.hangs.desertion import Desertion
@@ -24,6 +29,9 @@ from whet.workbench.inspect.post_mortem import Dead, dead_in
 from whet.workbench.trials.reproduce import Baseline
 
 _PACKAGES_FROM = 3
+_FOLDER = rb"""(?<![\w./-])(?:/[^/\s"']+)+/whet-[a-z2-9]{8}"""
+_END = rb"(?![\w/-]|\.\w)"
+"""A folder of a trial's own, and that a path ends there."""
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
@@ -68,10 +76,13 @@ class Recorded:
     seconds: float
 
 
-def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorded | None:
+def recorded_failure(
+    trial: Trial, baseline: Baseline, dead: Dead | None, run: Run
+) -> Recorded | None:
     """Run the command once more, and return its steps; None: none were written.
 
     Args:
+        trial: what fails.
         baseline: how it fails.
         dead: the failure with its frames; None: they were not kept.
         run: runs the command with other tasks; returns the trial's number and what it did.
@@ -80,7 +91,7 @@ def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorde
     if not wish:
         return None
     number, outcome = run(AgentTasks(keeps_locals=True, closer=STEPS_ASKED + "|".join(wish)))
-    recording = recording_in(outcome)
+    recording = recording_in(outcome, trial)
     is_cut = recording is not None and recording.standing is not None
     if recording is None or not (is_cut or baseline.oracle.judge(outcome) is Verdict.BAD):
         return None
@@ -96,13 +107,36 @@ def recorded_failure(baseline: Baseline, dead: Dead | None, run: Run) -> Recorde
     )  # fmt: skip
 
 
-def recording_in(outcome: Outcome) -> Recording | None:
-    """Return the steps that a run has left; None: it has left none."""
+def recording_in(outcome: Outcome, trial: Trial | None = None) -> Recording | None:
+    """Return the steps that a run has left; None: it has left none.
+
+    Args:
+        outcome: of the run.
+        trial: what was run: where its files are named, they are the user's; None: their copies are.
+    """
     for evidence in outcome.evidence:
         if evidence.kind == STEPS:
             with suppress(MalformedRecordError, ValueError):
-                return read_recording(evidence.data)
+                data = evidence.data if trial is None else _with_users_files(evidence.data, trial)
+                return read_recording(data)
     return None
+
+
+def _with_users_files(data: bytes, trial: Trial) -> bytes:
+    """Return what a run wrote, with the user's files named where it has read whet's copies of them.
+
+    The copies are gone by now, and nobody knows their names.
+    """
+    for number, binding in enumerate(trial.payloads):
+        own = Path(os.path.normpath(Path(trial.cwd, binding.text)))
+        with suppress(OSError):
+            if binding.folder or digest_of(own.read_bytes()) != binding.digest:
+                continue
+            place = "home" if binding.is_home else str(number)
+            copy = json.dumps(f"/{place}/{binding.name}")[1:-1].encode()
+            name = json.dumps(str(own))[1:-1].encode().replace(b"\\", rb"\\")
+            data = re.sub(_FOLDER + re.escape(copy) + _END, name, data)
+    return data
 
 
 def origins_of(recorded: Recorded, at: Placing) -> Origins:

@@ -47,8 +47,8 @@ Trials = tuple[int, ...]
 class Confirm(Protocol):
     """Returns the trials that show that a program with a change still makes the check that failed."""
 
-    def __call__(self, path: str, change: Variation, *, but_last: bool = False) -> Trials:
-        """Look; with `but_last` the time of the failure doesn't count."""
+    def __call__(self, path: str, change: Variation, *, is_cause: bool = True) -> Trials:
+        """Look; what is to be the cause breaks no other test either."""
         ...
 
 
@@ -140,9 +140,8 @@ def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm)
 
 
 def _is_confirmed(place: _Place, change: Variation, confirm: Confirm) -> bool:
-    # A likely change may mend the guard that should have kept the program from what failed.
     with suppress(OutOfTimeError):
-        return bool(confirm(place[0], change, but_last=change.rank <= LESS_LIKELY))
+        return bool(confirm(place[0], change, is_cause=False))
     return False
 
 
@@ -307,12 +306,14 @@ class Witnesses:
     oracle: Oracle
     check: Check
 
-    def confirm(self, path: str, change: Variation, *, but_last: bool = False) -> Trials:
+    def confirm(self, path: str, change: Variation, *, is_cause: bool = True) -> Trials:
         """Return the trials that say so; nothing: the check is not made, or other tests fail."""
+        # A likely change may mend the guard that should have kept the program from what failed.
+        but_last = not is_cause and change.rank <= LESS_LIKELY
         number = self.still_checking(
             path, change.text, change.line, change.more_lines, but_last=but_last
         )
-        if not number or self.whole is None:
+        if not number or self.whole is None or not is_cause:
             return (number,) if number else ()
         all_tests, outcome = self.run(self.whole, AgentTasks(edit=(path, change.text)))
         return (number, all_tests) if self.oracle.judge(outcome) is Verdict.GOOD else ()
