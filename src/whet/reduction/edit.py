@@ -112,14 +112,17 @@ def make_changes(
     return keep_least(len(changes), render, start=payload, grain=grain, again=again)
 
 
-def delete_pieces(payload: bytes, bounds: Sequence[int]) -> Search[bytes, bytes]:
+def delete_pieces(
+    payload: bytes, bounds: Sequence[int], *, again: bool = False
+) -> Search[bytes, bytes]:
     """Cut as many pieces as the failure survives; return the payload then.
-
-    None is tried twice: a pass gets turns until it cuts nothing.
 
     Args:
         payload: what is cut.
         bounds: at least one, ascending; a piece reaches from each bound to the next one.
+        again: try those that were needed once more after others went. A pass gets turns until it
+            cuts nothing: without this, none is tried twice in a turn, but there are more turns, and each
+            begins with large candidates.
     """
     shared = _Shared(payload, bounds, ())
     head, tail = payload[: bounds[0]], payload[bounds[-1] :]
@@ -130,7 +133,7 @@ def delete_pieces(payload: bytes, bounds: Sequence[int]) -> Search[bytes, bytes]
             shared = _Shared(payload, bounds, kept.blocks)
         return b"".join((head, shared.without(kept.start, kept.stop), tail))
 
-    return keep_least(len(bounds) - 1, render, start=payload, again=False)
+    return keep_least(len(bounds) - 1, render, start=payload, again=again)
 
 
 class _Shared:

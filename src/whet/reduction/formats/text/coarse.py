@@ -77,7 +77,9 @@ def cutting_coarsely(nesting: Nesting) -> Callable[[bytes], PassSearch]:
         before = None
         while len(payload) > LARGE_BYTES and payload != before:
             before = payload
-            payload = yield from delete_pieces(payload, _bounds(payload, nesting) or [0])
+            payload = yield from delete_pieces(
+                payload, _bounds(payload, nesting) or [0], again=True
+            )
         return payload
 
     return search
