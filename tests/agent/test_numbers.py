@@ -81,3 +81,30 @@ def test_what_made_it_is_told_before_what_passes_it_on_and_after_what_was_infini
         "self.rate = self.rate * 1e308 * 10",
     ]
     assert "`one`: inf; `other`: inf" in clues[0].says
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "says"), [(3, "(3, all NaN)"), (1, "(3, 1 NaN of 3, from 1 to 2)")]
+)
+def test_an_array_is_told_by_how_much_of_it_is_spoilt(
+    spoilt: int, says: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("numpy")
+    program = f"""\
+import numpy
+
+
+def divided(values):
+    values = values.copy()
+    values[:{spoilt}] = float("nan")
+    return values
+
+
+found = divided(numpy.array([1.0, 1.0, 2.0]))
+assert not numpy.isnan(found).any(), "no number"
+"""
+    run(program, tmp_path, closer="numbers")
+
+    clue, *_ = number_clues(told(tmp_path), Placing(str(tmp_path)))
+
+    assert says in clue.says

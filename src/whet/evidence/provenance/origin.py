@@ -54,6 +54,7 @@ from whet.evidence.provenance.wording import (
     is_path,
     reads_like,
     shown,
+    together,
     upper,
 )
 
@@ -568,7 +569,7 @@ class Origin(Wording):
             if hop.call is not calls[-1]:
                 calls.append(hop.call)
                 steps.append(self.step_at(hop, "it came through here"))
-        return list(dict.fromkeys(reversed(steps)))
+        return together(list(dict.fromkeys(reversed(steps))))
 
     def _record_of(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value was read from, or made for."""

@@ -1,10 +1,12 @@
 """How sentences name a program's lines, values and records."""
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.text.quantity import listed
 from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import (
@@ -19,6 +21,7 @@ from whet.evidence.provenance.trail import End, Hop, Trail
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60
 _MOST_FUNCTIONS = 2
+_FEW_LINES = 3
 
 
 @dataclass(slots=True)
@@ -196,3 +199,12 @@ def reads_like(value: Value, bad: Value) -> bool:
         return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
     least = bad.facts.get("min")
     return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1
+
+
+def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
+    """Return the lines that a value only came through, three or more as one step."""
+    if len(passed) < _FEW_LINES:
+        return list(passed)
+    last, *before = passed
+    places = listed([each.place for each in before])
+    return [replace(last, says=f"{last.says}, and before that through {places}")]
