@@ -315,6 +315,8 @@ def test_a_message_that_lists_a_set_makes_no_search_flaky(run: Run) -> None:
     ]  # fmt: skip
     assert (first.result.rate_at_least, first.result.cold_because) == (0, "")
     assert first.result.warm > first.result.trials / 2
+    # Which trials run ahead with two jobs decides a little of what is asked.
+    assert abs(first.result.trials - second.result.trials) < FEW
     assert first.steps == second.steps
 
 
