@@ -204,3 +204,68 @@ def test_nothing_is_told_if_no_holder_is_to_blame(tmp_path: Path, program: str) 
 def test_where_a_dict_was_made_is_told_beside_the_lines_that_set_its_items(tmp_path: Path) -> None:
     (clue,) = clues(tmp_path, REGISTRY)
     assert f"items, made at main.py:{line_of(REGISTRY, 'SEEN = {}')}) keeps" in clue.says
+
+
+ASKED_BACK = f"""
+{LIMIT}
+import sys
+
+def tell(what):
+    sys.stderr.write(f"the program was asked for {{what}}\\n")
+
+class Part:
+    def __init__(self, data):
+        self.data = data
+
+    def __sizeof__(self):
+        tell("a size")
+        return 1
+
+class Store:
+    def __init__(self):
+        self.parts = []
+
+    def __getattr__(self, name):
+        tell(name)
+        raise AttributeError(name)
+
+    def __sizeof__(self):
+        tell("a size")
+        return 1
+
+class Names(dict):
+    def __getattribute__(self, name):
+        tell(name)
+        return super().__getattribute__(name)
+
+    def items(self):
+        tell("items")
+        return []
+
+def main():
+    store, names = Store(), Names()
+    for number in range(1000):
+        store.parts.append(Part(bytes([number % 256]) * (3 << 20)))
+        names[number] = store.parts[-1]
+
+main()
+"""
+
+
+def test_none_of_the_programs_code_is_run_for_it(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(ASKED_BACK)
+    told = tmp_path / ".told"
+    told.mkdir()
+    variables = {"PYTHONPATH": str(SITE), "WHET_AGENT": str(told), "WHET_CLOSER": "memory",
+                 "WHET_PYCACHE": str(tmp_path / ".cache")}  # fmt: skip
+    command = [sys.executable, "main.py"]
+    plain, looked_at = (
+        subprocess.run(command, cwd=tmp_path, env={**os.environ, **more}, capture_output=True,
+                       text=True, check=False, timeout=60).stderr
+        for more in ({}, variables)
+    )  # fmt: skip
+
+    assert "MemoryError" in plain
+    assert "was asked" not in plain
+    assert "was asked" not in looked_at
+    assert told_in([read_closer(told)]), "nothing was looked at"

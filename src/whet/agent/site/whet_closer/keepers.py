@@ -31,7 +31,7 @@ _ANYTHING = (Exception,)
 _type_of: Callable[[Any], type[Any]] = type
 _pairs: Callable[[Any], Any] = vars(dict)["items"]
 _attribute: Callable[[Any, str], Any] = vars(object)["__getattribute__"]
-_size_of: Callable[[object, int], int] = sys.getsizeof
+_plain_size: Callable[[Any], int] = vars(object)["__sizeof__"]
 
 
 class _Node:
@@ -71,7 +71,7 @@ class Keepers:
         def follow(frame: FrameType, event: str, argument: Any) -> Any:
             if event == "line":
                 self._look(frame)
-            elif event == "exception" and isinstance(argument[1], MemoryError):
+            elif event == "exception" and issubclass(argument[0], MemoryError):
                 self._run_out(frame, argument[1])
             note(frame, event, argument)
             return follow
@@ -243,14 +243,24 @@ def _has_attributes(kind: type[Any]) -> bool:
 def _is_beside(value: Any) -> bool:
     """Whether it is none of the program's data: a module, a class of others, a frame."""
     kind = type(value).__name__
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         return not is_own(str(getattr(sys.modules.get(value.__module__), "__file__", "<")))
     return kind in ("module", "frame", "code", "builtin_function_or_method", "NoneType")
 
 
+def _size_of(value: Any) -> int:
+    """Return what an object takes itself, without a `__sizeof__` of the program's own."""
+    for each in type.__dict__["__mro__"].__get__(type(value)):
+        own = type.__dict__["__dict__"].__get__(each)
+        if "__sizeof__" in own:
+            is_of_c = type(own["__sizeof__"]).__name__ == "method_descriptor"
+            return sys.getsizeof(value, 0) if is_of_c else _plain_size(value)
+    return 0
+
+
 def _own_bytes(value: Any) -> int:
     """Return what an object takes itself; of one that owns its buffer, with that."""
-    size = _size_of(value, 0)
+    size = _size_of(value)
     if _base_of(value) is None:
         return max(size, _bytes_of(value))
     return min(size, 512)
@@ -259,7 +269,7 @@ def _own_bytes(value: Any) -> int:
 def _bytes_of(value: Any) -> int:
     """Return what an array shows."""
     found = _c_value(value, "nbytes")
-    return found if type(found) is int else _size_of(value, 0)
+    return found if type(found) is int else _size_of(value)
 
 
 def _base_of(value: Any) -> Any:
@@ -276,22 +286,28 @@ def _base_of(value: Any) -> Any:
 def _behind(node: _Node) -> int:
     """Return the bytes of the buffer behind a view; 0: it is none."""
     base = _base_of(node.value)
-    return 0 if base is None else max(_bytes_of(base), _size_of(base, 0))
+    return 0 if base is None else max(_bytes_of(base), _size_of(base))
 
 
 def _c_value(value: Any, name: str) -> Any:
     """Return an attribute that is looked up without a line of Python; None: there is none."""
     for each in type.__dict__["__mro__"].__get__(type(value)):
-        found = type.__dict__["__dict__"].__get__(each).get(name)
+        found: Any = type.__dict__["__dict__"].__get__(each).get(name)
         if found is not None:
-            is_of_c = type(found).__name__ in _OF_C
-            return getattr(value, name, None) if is_of_c else None
+            try:
+                is_of_c = type(found).__name__ in _OF_C
+                return found.__get__(value, type(value)) if is_of_c else None
+            except AttributeError:  # it has none yet
+                return None
     return None
 
 
 def _code_of(value: Any) -> list[Any]:
     """Return where a function is that something was made of."""
-    code = getattr(getattr(value, "__wrapped__", None), "__code__", None)
+    if not _has_attributes(_type_of(value)):
+        return []
+    wrapped: Any = _attribute(value, "__dict__").get("__wrapped__")
+    code = wrapped.__code__ if type(wrapped).__name__ == "function" else None
     return [] if code is None else [code.co_filename, code.co_firstlineno, code.co_name]
 
 
