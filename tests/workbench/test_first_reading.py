@@ -74,6 +74,21 @@ def test_a_file_whose_reading_ends_is_taken_whether_or_not_it_is_whole(data: byt
     read_first_elsewhere(data, "data.bin")
 
 
+def test_a_library_that_aborts_as_python_ends_has_read_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow's threads, if they are still starting then, do so: once in fifty times on a busy machine."""
+    mark = tmp_path / "loaded"
+    (tmp_path / "pyarrow.py").write_text(
+        f"import atexit, os\natexit.register(os.abort)\nopen({str(mark)!r}, 'w').close()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    read_first_elsewhere(b"PAR1\0\0PAR1", "t.parquet")
+
+    assert mark.exists()
+
+
 def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
     pytest.importorskip("h5py")
     program = _PROGRAM.replace("patience_seconds=300.0", "patience_seconds=2.0")

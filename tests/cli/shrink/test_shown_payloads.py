@@ -53,6 +53,7 @@ def test_the_table_of_passes_tells_what_made_the_file_larger(whet: Whet) -> None
 
     said = whet("shrink", "t.parquet", "--", sys.executable, "p.py", "t.parquet")
 
+    assert said.code == 0, said.stderr
     head, *rows = said.stdout.partition("  pass ")[2].splitlines()
     assert head.split() == ["tried", "fail", "size"]
     assert any("store plainly" in row and "  +" in row for row in rows)

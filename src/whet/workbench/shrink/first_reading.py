@@ -9,9 +9,10 @@ from whet.host.process.tool import exit_code_in_time
 _BINARY, _HEAD_BYTES = b"\0", 4096
 _PATIENCE_SECONDS = 20.0
 _SECONDS_PER_MIB = 2.0
-# Where whet is killed meanwhile, the kernel ends it.
+# Where whet is killed meanwhile, the kernel ends it. It ends without Python's clean-up: a library's
+# thread that still starts at that moment would abort the process, though the file was read.
 _READS = """
-import resource, sys
+import os, resource, sys
 soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
 soft = {most} if soft == resource.RLIM_INFINITY else min(soft, {most})
 resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
@@ -24,7 +25,10 @@ def read(data, name, depth):
             for part in kind.inside(data):
                 if {sign!r} in part.content[:{head}]:
                     read(part.content, part.name, depth + 1)
-read(sys.stdin.buffer.read(), sys.argv[1], 0)
+try:
+    read(sys.stdin.buffer.read(), sys.argv[1], 0)
+finally:
+    os._exit(0)
 """
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_OBJECTS, _MOST_ITEMS, _MOST_INSIDE, _MOST_DEPTH = 20_000, 300, 20, 12
 _RESERVED_BYTES = 8 << 20
 """Given back before the walk when memory has run out."""
-_BETWEEN_SECONDS, _TIMES, _MOST_TOLD = 0.05, 1.4, 40
+_BETWEEN_SECONDS, _TIMES, _MOST_TOLD = 0.0005, 1.4, 40
 _SHOWN, _LEAST_PART = 40, 4
 _ADDRESS_SPACE = 9
 _OF_C = {"getset_descriptor", "member_descriptor"}
