@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.verdict import Verdict
+from whet.search.growth.threshold import Threshold, least_amount
 from whet.search.proposal import run_search
-from whet.search.threshold import Threshold, least_amount
 
 MOST = 1 << 30
 
@@ -57,6 +57,11 @@ def test_where_nothing_is_enough_it_says_so(most: int, guess: int) -> None:
 def test_no_amount_is_tried_twice(threshold: int, guess: int) -> None:
     tested = [amount for amount, _ in found(threshold, least=1, most=MOST, guess=guess).tested]
     assert len(tested) == len(set(tested))
+
+
+@given(st.integers(0, 20))
+def test_the_search_may_begin_at_none_at_all(threshold: int) -> None:
+    assert found(threshold, least=0, most=20, guess=0).least_good == threshold
 
 
 def test_what_proves_nothing_counts_as_not_enough() -> None:

@@ -19,8 +19,8 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.files.memory import memory_left
 from whet.host.limits.sandbox.room_plan import temporary_folder
+from whet.search.growth.threshold import Threshold, least_amount
 from whet.search.proposal import Search
-from whet.search.threshold import Threshold, least_amount
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.driver import Driver, Question, stop_reason_of
 from whet.workbench.trials.request import TrialRequest

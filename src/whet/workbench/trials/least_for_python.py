@@ -12,8 +12,8 @@ from whet.core.verdict import Verdict
 from whet.execution.cold import ColdExecutor
 from whet.host.python.interpreters import Search as Interpreters
 from whet.host.trial.capture import Capture
+from whet.search.growth.threshold import least_amount
 from whet.search.proposal import run_search
-from whet.search.threshold import least_amount
 
 if TYPE_CHECKING:  # which calls this
     from whet.workbench.trials.bench import Workbench

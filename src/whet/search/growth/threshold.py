@@ -53,7 +53,7 @@ def least_amount(
         if is_near or low >= most:  # until something was enough, the most has to be tried
             break
         if high > most:
-            amount = min(most, 2 * low)
+            amount = min(most, max(2 * low, low + 1))
         elif low < least:
             # The first step down is short: a guess from an earlier run is seldom far away.
             amount = max(least, high * 3 // 4 if len(tested) == 1 else high // 2)

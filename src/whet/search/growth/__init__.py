@@ -1,0 +1,1 @@
+"""How a number decides: the least that is enough, the smallest that fails, the law of its cost."""
