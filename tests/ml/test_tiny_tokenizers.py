@@ -1,0 +1,215 @@
+"""Tokenizers that were trained, cut to a few hundred tokens: by their own library, texts come back."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from whet.agent.tiny.token_choice import TooFewTokens
+from whet.agent.tiny.token_ids import with_rows
+from whet.agent.tiny.tokenizer_check import TEXTS, checked
+from whet.agent.tiny.tokenizer_cut import SmallTokenizer, small_tokenizer
+
+pytestmark = pytest.mark.ml
+DOCS = Path(__file__).parents[2] / "docs"
+CHAT = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+)
+TOKENS = 4000
+
+
+def _texts() -> Iterator[str]:
+    for page in sorted(DOCS.rglob("*.md"))[:120]:
+        yield from page.read_text("utf-8").splitlines()
+    yield from TEXTS
+
+
+def _gpt2() -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=TOKENS,
+        special_tokens=["<|endoftext|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator(_texts(), trainer)
+    return made
+
+
+def _llama() -> Any:
+    from tokenizers import Tokenizer, decoders, models, normalizers, processors, trainers
+
+    made = Tokenizer(models.BPE(byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
+    made.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")]
+    )
+    made.decoder = decoders.Sequence(
+        [
+            decoders.Replace("\u2581", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    fallback = [f"<0x{number:02X}>" for number in range(256)]
+    special = ["<unk>", "<s>", "</s>", *fallback]
+    trainer = trainers.BpeTrainer(vocab_size=TOKENS, special_tokens=special, show_progress=False)
+    made.train_from_iterator(_texts(), trainer)
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)]
+    )
+    whole = json.loads(made.to_str())
+    whole["added_tokens"] = whole["added_tokens"][:3]  # the trainer's own are those of bytes too
+    return Tokenizer.from_str(json.dumps(whole))
+
+
+def _bert() -> Any:
+    from tokenizers import (
+        Tokenizer,
+        decoders,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+        trainers,
+    )
+
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=TOKENS, special_tokens=special, show_progress=False
+    )
+    made.train_from_iterator(_texts(), trainer)
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return made
+
+
+def _t5() -> Any:
+    from tokenizers import (
+        Tokenizer,
+        decoders,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+        trainers,
+    )
+
+    made = Tokenizer(models.Unigram())
+    made.normalizer = normalizers.NFKC()
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.decoder = decoders.Metaspace()
+    special = ["<pad>", "</s>", "<unk>", *(f"<extra_id_{number}>" for number in range(10))]
+    trainer = trainers.UnigramTrainer(
+        vocab_size=TOKENS, unk_token="<unk>", special_tokens=special, show_progress=False
+    )
+    made.train_from_iterator(_texts(), trainer)
+    made.post_processor = processors.TemplateProcessing(
+        single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)]
+    )
+    return made
+
+
+KINDS: dict[str, tuple[Callable[[], Any], str, dict[str, Any]]] = {
+    "gpt2": (_gpt2, "GPT2Tokenizer", {"eos_token": "<|endoftext|>", "bos_token": "<|endoftext|>"}),
+    "llama": (
+        _llama,
+        "LlamaTokenizer",
+        {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+    ),
+    "bert": (_bert, "BertTokenizer", {"pad_token": "[PAD]", "unk_token": "[UNK]"}),
+    "t5": (_t5, "T5Tokenizer", {"pad_token": "<pad>", "eos_token": "</s>", "extra_ids": 10}),
+}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a model with a trained tokenizer of thousands of tokens."""
+    import transformers
+
+    train, name, settings = KINDS[request.param]
+    folder = tmp_path_factory.mktemp("trained") / str(request.param)
+    folder.mkdir()
+    train().save(str(folder / "tokenizer.json"))
+    whole = getattr(transformers, name).from_pretrained(folder, **settings)
+    if request.param in {"gpt2", "llama"}:
+        marks = ["<|im_start|>", "<|im_end|>"]
+        whole.add_special_tokens({"additional_special_tokens": marks})
+        whole.add_tokens(["wörtlich"])
+        whole.add_tokens([f"<|spare{number}|>" for number in range(200)], special_tokens=True)
+        whole.chat_template = CHAT
+    whole.save_pretrained(folder)
+    settings = {"model_type": request.param, "vocab_size": len(whole) + 32}
+    (folder / "config.json").write_text(json.dumps(settings), "utf-8")
+    return folder
+
+
+def _written(small: SmallTokenizer, model: Path, folder: Path) -> Path:
+    for name, content in small.files.items():
+        (folder / name).write_bytes(content)
+    config = small.settings("config.json", json.loads((model / "config.json").read_text("utf-8")))
+    config = with_rows(config, small.size, small.reference)
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("size", [None, 700])
+def test_a_cut_tokenizer_is_as_the_real_one_in_all_that_it_knows(
+    size: int | None, model: Path, tmp_path: Path
+) -> None:
+    small = small_tokenizer(str(model), size)
+    folder = _written(small, model, tmp_path)
+
+    whole = json.loads(small.files["tokenizer.json"])
+    added = [each["content"] for each in whole["added_tokens"]]
+    found = checked(str(model), str(folder), small.size, added)
+
+    has_bytes = model.name in {"gpt2", "llama"}
+    assert found["wrong"] == []
+    assert found["library"] == "transformers"
+    assert found["texts"] + found["unknown"] == len(TEXTS)
+    assert found["unknown"] <= (0 if has_bytes else 4)
+    assert small.size == (size or small.size)
+    assert small.size <= 700
+    assert ("<|im_end|>" in added) == has_bytes
+
+
+def test_the_library_loads_it_and_numbers_stay_below_the_rows(model: Path, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    small = small_tokenizer(str(model), 400)
+    loaded = AutoTokenizer.from_pretrained(_written(small, model, tmp_path))
+    loaded.save_pretrained(tmp_path / "again")
+    again = AutoTokenizer.from_pretrained(tmp_path / "again")
+
+    assert len(loaded) == small.size == 400
+    for text in TEXTS:
+        ids = loaded(text)["input_ids"]
+        assert max(ids, default=0) < small.size
+        assert again(text)["input_ids"] == ids
+
+
+def test_below_the_floor_the_floor_is_told_and_at_the_floor_it_loads(
+    model: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoTokenizer
+
+    with pytest.raises(TooFewTokens) as refused:
+        small_tokenizer(str(model), 1)
+    small = small_tokenizer(str(model), refused.value.floor)
+    loaded = AutoTokenizer.from_pretrained(_written(small, model, tmp_path))
+
+    assert len(loaded) == refused.value.floor
+    if model.name == "gpt2":
+        assert refused.value.floor == 257 + 2  # its bytes, its end and the marks of the chat
+        assert loaded.decode(loaded(TEXTS[7])["input_ids"]) == TEXTS[7]
