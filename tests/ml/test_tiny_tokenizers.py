@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from whet.agent.tiny.token_choice import TooFewTokens
-from whet.agent.tiny.token_ids import with_rows
+from whet.agent.tiny.token_numbers import with_rows
 from whet.agent.tiny.tokenizer_check import TEXTS, checked
 from whet.agent.tiny.tokenizer_cut import SmallTokenizer, small_tokenizer
 

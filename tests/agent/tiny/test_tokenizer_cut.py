@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from whet.agent.tiny.token_choice import TooFewTokens, byte_letters
-from whet.agent.tiny.token_ids import named_ids, renumbered, with_rows
+from whet.agent.tiny.token_numbers import named_ids, renumbered, with_rows
 from whet.agent.tiny.tokenizer_cut import NoTokenizer, SmallTokenizer, small_tokenizer
 
 LETTERS = sorted(byte_letters())

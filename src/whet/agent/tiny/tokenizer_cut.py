@@ -12,7 +12,7 @@ import re
 
 from .json_data import as_json, is_array, is_object, items_of, read_object, read_text
 from .token_choice import MORE_THAN_THE_FLOOR, TooFewTokens, Vocabulary
-from .token_ids import named_ids, renumbered
+from .token_numbers import named_ids, renumbered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
