@@ -5,11 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from flaky_baselines import flaky_baseline
 
 from whet.workbench.toggle.set_order import HeldOrder, can_tell, held_order
 from whet.workbench.trials.bench import open_workbench
-from whet.workbench.trials.investigation import Reproduction
-from whet.workbench.trials.reproduce import Baseline, reproduce
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session
 
@@ -35,16 +34,7 @@ def held(folder: Path, program: str, environment: dict[str, str] | None = None) 
             command=(sys.executable, "-S", "main.py"), environment={"FIRST": "1"}
         )
         session = Session(bench=bench, verb="investigate", request=request)
-        first = reproduce(session, bench.build_trial(request), attempts=1)
-        facts = first.reproduction
-        sometimes = Reproduction(
-            attempts=10, same_failures=5, other_failures=("passes",),
-            wall_seconds=facts.wall_seconds, peak_rss_bytes=facts.peak_rss_bytes,
-            exit_code=facts.exit_code, trials=facts.trials,
-        )  # fmt: skip
-        baseline = Baseline(
-            outcome=first.outcome, oracle=first.oracle, reproduction=sometimes, repeats=5
-        )
+        baseline = flaky_baseline(session, bench.build_trial(request), failures=5)
         plain = TrialRequest(
             command=(sys.executable, "-S", "main.py"), environment=environment or {}
         )

@@ -40,7 +40,7 @@ def test_what_ends_the_failure_of_a_script_is_its_cause(whet: Whet) -> None:
     assert found is not None
     assert (found["line"], found["sureness"]) == (2, "shown")
     said = re.fullmatch(
-        r"trial (\d+) ran with that change and passed; trial (\d+) ran without it and failed",
+        r"trial (\d+) ran with that change and passed, and so did 2 more runs; trial (\d+) ran without it and failed",
         str(found["why"]),
     )
     assert said is not None

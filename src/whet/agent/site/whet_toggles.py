@@ -73,6 +73,19 @@ class Switches:
             if name in self._inside:
                 for module, guard in found.items():
                     guards[module] = _after(guards.get(module), guard)
+        for module, guard in self._results():
+            guards[module] = _after(guards.get(module), guard)
+        return guards
+
+    def _results(self) -> list[tuple[str, Guard]]:
+        """Return what holds the order in which results arrive."""
+        guards: list[tuple[str, Guard]] = []
+        for switch, is_reversed in (("submission-order", False), ("reversed-results", True)):
+            if switch in self._inside:
+                module = __import__("whet_results")
+                held = module.Results(self._tell, "inside:" + switch, is_reversed=is_reversed)
+                guards += held.guards().items()
+                sys.modules.pop("whet_results", None)
         return guards
 
     def _tell(self, *signs: str) -> None:
@@ -81,7 +94,7 @@ class Switches:
             return
         self._told.update(new)
         lines = "".join(each + "\n" for each in new)
-        self._write(_SUFFIX, lines.encode("ascii", "replace"))
+        self._write(_SUFFIX, lines.encode("ascii", "backslashreplace"))
 
     def _tell_all(self) -> None:
         """Tell what was loaded, and that the end was reached."""

@@ -52,6 +52,7 @@ from whet.workbench.investigate.investigated_evidence import (
     hold_order,
     look_at_its_calls,
     look_closer,
+    order_results,
 )
 from whet.workbench.investigate.investigating import (
     MORE_SECONDS,
@@ -203,8 +204,12 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     work.attempt(lambda: _classify(work, baseline), None)
     none_left: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
     fewer, left = work.attempt(lambda: fewer_tests(work, baseline), none_left)
-    unordered: tuple[Baseline, tuple[Clue, ...]] = (fewer, ())
-    order, ordered = work.attempt(lambda: hold_order(work, fewer), unordered)
+    none_seen: tuple[Clue, ...] = ()
+    results = work.attempt(lambda: order_results(work, fewer), none_seen)
+    unordered: tuple[Baseline, tuple[Clue, ...]] = (fewer, results)
+    if not results:
+        unordered = work.attempt(lambda: hold_order(work, fewer), unordered)
+    order, ordered = unordered
     facts.clues += ordered
     # Other releases are installed first: that takes long, whatever the failure takes.
     facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)

@@ -9,8 +9,9 @@ from whet.core.observations.clue import Clue
 from whet.workbench.investigate.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 
-_FOR_ORDER = 0.2
-"""The share of the time that is spent on the order of sets, which few failures depend on."""
+_FOR_ORDER, _FOR_RESULTS = 0.2, 0.5
+"""The shares of the time for the order of sets, which few failures depend on, and for that of results,
+which takes one run if the program collects none."""
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
     from whet.workbench.investigate.call_evidence import CallFinding
@@ -63,6 +64,26 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
         other_failures=(),
     )
     return replace(baseline, reproduction=same, repeats=1), (Clue(says=order.says, why=why),)
+
+
+def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """See whether what fails only sometimes depends on the order in which results arrive."""
+    from whet.workbench.toggle.result_order import result_order
+    from whet.workbench.toggle.set_order import is_python
+
+    if baseline.reproduction.is_deterministic or not is_python(work.trial, baseline):
+        return ()
+    why = "pools and tasks hand over results as they come"
+    with work.steps.step("Fix the order of results", why):
+        until = time.monotonic() + work.seconds * _FOR_RESULTS
+        session = replace(work.session, deadline=min(until, work.session.deadline or until))
+        try:
+            clue = result_order(session, work.trial, baseline)
+        except OutOfTimeError:
+            clue = None
+        unknown = "found no sign that it depends on the order of results"
+        work.steps.conclude(unknown if clue is None else clue.says)
+    return () if clue is None else (clue,)
 
 
 def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clue, ...]:

@@ -27,6 +27,10 @@ _MOST_EXPERIMENTS = 24
 _MOST_SECONDS = 30.0
 """The time for all experiments, in plain runs; slow programs get twice as much."""
 
+_PASSES = 3
+"""So often a change must let it pass: after four failures, that is chance in one case of a hundred at most,
+however often it fails."""
+
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
 
@@ -85,7 +89,10 @@ def repaired_clue(
             if not still_checking(path, repair.text, repair.line, more_lines):
                 continue  # what was to be changed is lost in a copy: the work isn't done any more
         control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
-        if baseline.oracle.judge(failed) is Verdict.BAD:
+        again = (run(AgentTasks(edit=(path, repair.text)))[1] for _ in range(_PASSES - 1))
+        if baseline.oracle.judge(failed) is Verdict.BAD and all(
+            baseline.oracle.judge(each) is Verdict.GOOD for each in again
+        ):
             clue = _clue(path, repair, (number, control), Placing(trial.cwd))
             return _with_call(clue, path, repair, recording, Placing(trial.cwd))
     return None
@@ -109,7 +116,8 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
     trial, control = trials
     return Clue(
         says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
-        why=f"trial {trial} ran with that change and passed; trial {control} ran without it and failed",
+        why=f"trial {trial} ran with that change and passed, and so did {_PASSES - 1} more runs; trial {control} ran"
+        " without it and failed",
         path=path,
         line=repair.line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,

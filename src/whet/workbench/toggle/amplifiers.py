@@ -73,6 +73,12 @@ AMPLIFIERS = (
         inside=("shuffled-tests",), signs=("inside:shuffled-tests",), amplifies=True,
     ),
     Toggle(
+        name="reversed-results",
+        does="as_completed and imap_unordered hand over the result of the last task first",
+        read="when the program collects results",
+        inside=("reversed-results",), signs=("inside:reversed-results",), amplifies=True,
+    ),
+    Toggle(
         name="clean-room",
         does="files that earlier runs wrote to the project or /tmp are gone",
         read="at any time",

@@ -60,7 +60,7 @@ def held_order(session: Session, trial: Trial, baseline: Baseline) -> HeldOrder 
     if seeds is None:
         return None
     failing, passing = seeds
-    failing_runs, passing_runs = _sure(rate), _sure(1 - rate)
+    failing_runs, passing_runs = sure_runs(rate), sure_runs(1 - rate)
     if not all(tried(failing).failures for _ in range(failing_runs)):
         return None
     if not all(tried(passing).effect is Effect.GONE for _ in range(passing_runs)):
@@ -75,9 +75,15 @@ def can_tell(bench: Workbench, trial: Trial, baseline: Baseline) -> bool:
     reproduction = baseline.reproduction
     if SEED in bench.environment or SEED in trial.environment or not 0 < reproduction.rate < 1:
         return False
-    runs = _seeds(reproduction.rate) + _sure(reproduction.rate) + _sure(1 - reproduction.rate)
-    is_python = bool(trial.surroundings.interpreter or pythons_in(baseline.outcome.evidence))
-    return is_python and runs * reproduction.wall_seconds < _MOST_SECONDS
+    runs = (
+        _seeds(reproduction.rate) + sure_runs(reproduction.rate) + sure_runs(1 - reproduction.rate)
+    )
+    return is_python(trial, baseline) and runs * reproduction.wall_seconds < _MOST_SECONDS
+
+
+def is_python(trial: Trial, baseline: Baseline) -> bool:
+    """Whether the command is a Python program, or started one."""
+    return bool(trial.surroundings.interpreter or pythons_in(baseline.outcome.evidence))
 
 
 def _seeds(rate: float) -> int:
@@ -100,7 +106,7 @@ def _one_of_each(try_seed: Callable[[int], Turned], most: int) -> tuple[int, int
     return None
 
 
-def _sure(rate: float) -> int:
+def sure_runs(rate: float) -> int:
     """Return how many runs that all come out so are no chance, at that rate.
 
     One of the two rates is a half at most, for which 7 runs are enough.

@@ -60,6 +60,7 @@ class Turned:
         runs: how many there were.
         trial: one of them: of those that fail, if any does.
         summary: what that did, in a line.
+        signs: what the program told of itself in all of them.
     """
 
     toggle: Toggle
@@ -70,6 +71,7 @@ class Turned:
     runs: int
     trial: int
     summary: str
+    signs: frozenset[str] = frozenset()
 
     @property
     def is_refused(self) -> bool:
@@ -272,6 +274,7 @@ class _Turning:
             runs=len(runs),
             trial=example.own_number,
             summary=example.outcome.summary,
+            signs=frozenset(sign for each in outcomes for sign in _signs(each)),
         )
 
     def _verdict(self, run: Tested[object]) -> Verdict:
@@ -419,7 +422,12 @@ def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
     evidence = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
     if evidence is None:
         return None
-    return each.took(texts(evidence.detail, "signs"), is_all=bool(evidence.detail.get("ended")))
+    return each.took(_signs(outcome), is_all=bool(evidence.detail.get("ended")))
+
+
+def _signs(outcome: Outcome) -> tuple[str, ...]:
+    told = (texts(each.detail, "signs") for each in outcome.evidence if each.kind == TOGGLES)
+    return next(told, ())
 
 
 def _result(report: ToggleReport) -> dict[str, object]:

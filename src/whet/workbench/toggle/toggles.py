@@ -107,6 +107,12 @@ _ALL = (
         simplifies=True,
     ),
     Toggle(
+        name="submission-order",
+        does="as_completed and imap_unordered hand over results in the order of submission",
+        read="when the program collects results",
+        inside=("submission-order",), signs=("inside:submission-order",), simplifies=True,
+    ),
+    Toggle(
         name="no-tokenizer-threads",
         does="Hugging Face's tokenizers work in one thread",
         read="when tokenizers is used",

@@ -1,6 +1,7 @@
 """Running the unchanged command several times: does it fail, and always the same way?"""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +27,11 @@ from whet.workbench.trials.tested import Tested
 
 FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
 """How often whet runs a command; more often if the first runs disagree."""
+
+_MOST_SECONDS = 3.0
+"""So long may the first few runs take that are followed by more because they say different things."""
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
 _MISSED = 0.01
 """The chance to take a candidate that fails sometimes for one that never does."""
@@ -74,7 +80,9 @@ def reproduce(
             return FEW_WHERE_SLOW - len(verdicts)
         if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.hung_seconds for r in repeated.runs):
             return 0  # most of the time that a hang takes is spent on being sure of it
-        if len(verdicts) == attempts < MANY and _disagree(judging, repeated.runs):
+        if len(verdicts) == attempts < MANY and (
+            _disagree(judging, repeated.runs) or _says_other_things(repeated.runs)
+        ):
             return MANY - attempts
         return attempts - len(verdicts)
 
@@ -123,6 +131,13 @@ def _disagree(judging: Judging, runs: Sequence[Tested[object]]) -> bool:
         return False
     oracle = oracle_of(judging, first)
     return any(oracle.judge(each.outcome) is not Verdict.BAD for each in runs)
+
+
+def _says_other_things(runs: Sequence[Tested[object]]) -> bool:
+    """Whether quick runs fail with other values each time: a few of them may fail alike by chance."""
+    seconds = sum(each.outcome.wall_seconds for each in runs)
+    said = {_ADDRESS.sub("0x", each.outcome.summary) for each in runs}
+    return len(said) > 1 and seconds < _MOST_SECONDS
 
 
 def reference_of(judging: Judging, runs: Sequence[Tested[object]]) -> Outcome | None:
