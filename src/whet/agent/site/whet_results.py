@@ -77,7 +77,11 @@ class Results:
             self._ordered((), _frame_above(1))
             results = own.imap(func, iterable, chunksize)
             # The last result of what never ends doesn't come.
-            return _Backwards(results) if self._is_reversed and _is_sized(iterable) else results
+            return (
+                _Backwards(results)
+                if self._is_reversed and hasattr(iterable, "__len__")
+                else results
+            )
 
         imap_unordered.__doc__ = pool.imap_unordered.__doc__
         pool.imap_unordered = imap_unordered
@@ -168,7 +172,3 @@ def _raiser(error: Exception) -> Callable[[], Any]:
         raise error
 
     return give
-
-
-def _is_sized(iterable: Any) -> bool:
-    return hasattr(type(iterable), "__len__")
