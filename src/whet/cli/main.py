@@ -69,6 +69,9 @@ VERBS = {
     "shrink": Verb(
         "whet.cli.verbs.searches.shrink", "Find the smallest file that still fails the same way."
     ),
+    "tiny": Verb(
+        "whet.cli.verbs.payloads.tiny", "Make a model small: same architecture, few parameters."
+    ),
     "bisect": Verb("whet.cli.verbs.searches.bisect", "Find the first bad commit or release."),
     "repeat": Verb(
         "whet.cli.verbs.trials.repeat", "Run a command many times, and measure how often it fails."

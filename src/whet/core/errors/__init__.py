@@ -33,6 +33,13 @@ from whet.core.errors.limits import (
     LimitNotEnforced,
     RoomRefused,
 )
+from whet.core.errors.model import (
+    LibraryMissing,
+    ModelCodeNotTrusted,
+    ModelNotMade,
+    ModelUnknown,
+    ModelUnsolved,
+)
 from whet.core.errors.payload import (
     PayloadEmpty,
     PayloadIsFolder,
@@ -106,8 +113,13 @@ __all__ = [
     "IndexUnreachable",
     "InputChanged",
     "InternalFault",
+    "LibraryMissing",
     "LimitMakesNoSense",
     "LimitNotEnforced",
+    "ModelCodeNotTrusted",
+    "ModelNotMade",
+    "ModelUnknown",
+    "ModelUnsolved",
     "NeverSucceeds",
     "NoFailureKept",
     "NoStacksKept",

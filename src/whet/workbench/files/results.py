@@ -93,7 +93,7 @@ def free_path(
     while (
         path in other_results
         or is_same_file(path, original)
-        or not _may_go(bench, path)
+        or not may_go(bench, path)
         or not bench.claims.take(path)
     ):
         number += 1
@@ -101,7 +101,7 @@ def free_path(
     return path
 
 
-def _may_go(bench: Workbench, path: Path) -> bool:
+def may_go(bench: Workbench, path: Path) -> bool:
     """Whether nothing is there, or what the notebook holds anyway, such as an old result."""
     if not os.path.lexists(path):
         return True

@@ -1,0 +1,175 @@
+"""The first guess at small dimensions: from the names of fields, keeping what divides what."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Pattern
+
+from . import fields
+from .fields import Path
+
+HEAD_SIZE = 8
+VOCABULARY = 256
+POSITIONS = 64
+IMAGE_PATCHES = 4
+_PATCH = 4
+_LEAST_WIDTH = 4
+_LITTLE, _FEW = 16, 64  # a width is greater, and what isn't called a width greater still
+
+
+def guessed(section: dict[Path, int], *, head_size: int = HEAD_SIZE) -> dict[Path, int]:
+    """Return small values for the numbers of one part of a configuration.
+
+    Heads become few, with the grouping kept; every width is scaled by one factor, so that what is
+    equal stays equal and what divides stays so.
+
+    Args:
+        section: the numbers that are dimensions, by their place.
+        head_size: the size of a head to aim at.
+    """
+    heads = _heads(section)
+    scale, head_scale = _scales(section, heads, head_size)
+    new: dict[Path, int] = {}
+    for path, value in section.items():
+        new[path] = _one(path, value, heads, (scale, head_scale))
+    _patches(section, new)
+    _experts(section, new)
+    _rotary(section, new)
+    return {path: max(1, min(value, section[path])) for path, value in new.items()}
+
+
+def _is(pattern: Pattern[str], path: Path) -> bool:
+    return bool(pattern.search(fields.name_of(path)))
+
+
+def _heads(section: dict[Path, int]) -> dict[Path, int]:
+    """Return few heads for each count of heads, such that a smaller count divides a greater one."""
+    found = {path: value for path, value in section.items() if _is_heads(path)}
+    listed = [path for path in found if isinstance(path[-1], int)]
+    counts = sorted({found[path] for path in found if path not in listed})
+    few = dict(zip(counts, _few(counts)))
+    new = {path: few[value] for path, value in found.items() if path not in listed}
+    if listed:
+        least = min(found[path] for path in listed)
+        new.update({path: max(1, found[path] // least) for path in listed})
+    return new
+
+
+def _is_heads(path: Path) -> bool:
+    return _is(fields.HEADS, path) and not _is(fields.HEAD_SIZE, path)
+
+
+def _few(counts: list[int]) -> list[int]:
+    few: list[int] = []
+    for count in counts:
+        before = few[-1] if few else 0
+        few.append(min(count, before * 2 if before else (1 if count == 1 else 2)))
+    return few
+
+
+def _scales(
+    section: dict[Path, int], heads: dict[Path, int], head_size: int
+) -> tuple[Fraction, Fraction]:
+    """Return by how much widths are scaled, and sizes of heads."""
+    widths = [value for path, value in section.items() if _is(fields.MAIN_WIDTH, path)]
+    if not widths:
+        widths = [value for path, value in section.items() if _is(fields.WIDTH, path)]
+    width = widths[0] if widths else 64
+    main = [
+        path for path in heads if not _is(fields.KEY_VALUE, path) and not isinstance(path[-1], int)
+    ]
+    if not main:
+        listed = [section[path] for path in heads]
+        per_head = width // listed[0] if listed and listed[0] else width
+        scale = Fraction(head_size, per_head) if per_head > head_size else Fraction(1)
+        if listed:
+            scale *= Fraction(heads[next(iter(heads))], listed[0])
+        return (scale if listed else Fraction(min(16, width), width)), scale
+    first = main[0]
+    head_sizes = [value for path, value in section.items() if _is(fields.HEAD_SIZE, path)]
+    size = head_sizes[0] if head_sizes else max(1, width // section[first])
+    head_scale = min(Fraction(1), Fraction(head_size, size))
+    return head_scale * Fraction(heads[first], section[first]), head_scale
+
+
+def _one(path: Path, value: int, heads: dict[Path, int], scales: tuple[Fraction, Fraction]) -> int:
+    if path in heads:
+        return heads[path]
+    if _is(fields.VOCABULARY, path):
+        return min(value, VOCABULARY)
+    if _is(fields.POSITIONS, path):
+        return min(value, POSITIONS)
+    if _is(fields.HEAD_SIZE, path) or _is(fields.ROTARY, path):
+        return aligned(value * scales[1])
+    if _is(fields.LAYERS, path) or _is(fields.GROUPS, path) or _is(fields.CHOSEN, path):
+        return value
+    most = _LITTLE if _is(fields.WIDTH, path) else _FEW
+    if value <= most and not _is(fields.MAIN_WIDTH, path):
+        return value
+    return aligned(value * scales[0])
+
+
+def aligned(value: Fraction) -> int:
+    """Return a whole number near a fraction that memory can be aligned to."""
+    whole = int(value)
+    if value == whole and whole % _LEAST_WIDTH == 0:
+        return whole
+    return max(_LEAST_WIDTH, 8 * math.ceil(value / 8))
+
+
+def _patches(section: dict[Path, int], new: dict[Path, int]) -> None:
+    """Let an image have a few small patches."""
+    patches = [path for path in section if _is(fields.PATCH, path)]
+    for path in patches:
+        new[path] = min(section[path], _PATCH)
+    for path, value in section.items():
+        if _is(fields.IMAGE, path):
+            patch = new[patches[0]] if patches else _PATCH
+            new[path] = min(value, IMAGE_PATCHES * patch)
+
+
+def _experts(section: dict[Path, int], new: dict[Path, int]) -> None:
+    """Choose fewer experts than there are, in no fewer groups than two."""
+    experts = [path for path in section if _is(fields.EXPERTS, path)]
+    for path in experts:
+        new[path] = min(section[path], 4)
+        for other, value in section.items():
+            if _is(fields.CHOSEN, other) and value < section[path]:
+                new[other] = min(value, 2)
+            if _is(fields.GROUPS, other) and value <= section[path]:
+                new[other] = min(value, 2)
+    for path in section:  # groups that are chosen are fewer than groups
+        if experts and _is(fields.CHOSEN, path) and _is(fields.GROUPS, path):
+            new[path] = 1
+
+
+def _rotary(section: dict[Path, int], new: dict[Path, int]) -> None:
+    """Let the sections of a rotation make up what they made up before."""
+    listed: dict[Path, list[Path]] = {}
+    for path in section:
+        if _is(fields.SECTIONS, path) and isinstance(path[-1], int):
+            listed.setdefault(path[:-1], []).append(path)
+    for paths in listed.values():
+        total = sum(section[path] for path in paths)
+        least = max(len(paths), HEAD_SIZE // 2)
+        parts = shares([section[path] for path in paths], least)
+        if total > least:
+            new.update(zip(paths, parts))
+
+
+def shares(parts: list[int], total: int) -> list[int]:
+    """Return parts in nearly the same proportion that make up a smaller whole; none is nothing."""
+    whole = sum(parts)
+    exact = [Fraction(part * total, whole) for part in parts]
+    new = [max(1, int(each)) for each in exact]
+    while sum(new) < total:
+        at = max(range(len(new)), key=lambda each: exact[each] - new[each])
+        new[at] += 1
+    while sum(new) > total and max(new) > 1:
+        at = max(
+            (each for each in range(len(new)) if new[each] > 1),
+            key=lambda each: new[each] - exact[each],
+        )
+        new[at] -= 1
+    return new

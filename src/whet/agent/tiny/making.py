@@ -1,0 +1,126 @@
+"""`whet tiny`: a model with the same architecture and almost no parameters, and the proof of it."""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any
+
+from . import checks, fields, inputs, libraries, skeleton, token_ids, transformers_models
+from .refusals import brief
+from .solver import Model, Solver
+
+MOST_PARAMS = 100_000
+_FOR_REAL = 3_000_000
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Make the model that a request names, and say what became of it."""
+    _hush()
+    reference = transformers_models.read_reference(request)
+    return made(reference, request, str(request["output"]))
+
+
+def _hush() -> None:
+    """Let the libraries say less, and use one thread: more cost time with a small model."""
+    torch = libraries.torch()
+    torch.set_num_threads(1)
+    logging = libraries.library("transformers").logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]:
+    """Find small dimensions, build the model, check it and save it into a folder."""
+    found = solved(reference, request)
+    return written(reference, found, folder)
+
+
+class Found:
+    """Small dimensions.
+
+    Attributes:
+        tree: the configuration.
+        dimensions: what can be lowered, with its value in the reference.
+        tries: how many configurations were tried.
+        whole: the reference, without memory.
+    """
+
+    def __init__(self, tree: Any, tries: int, whole: Any) -> None:
+        self.tree = tree
+        self.tries = tries
+        self.whole = whole
+
+
+def solved(reference: Any, request: dict[str, Any]) -> Found:
+    """Return small dimensions for a reference."""
+    whole = reference.build(reference.tree)
+    wanted = skeleton.skeleton(whole)
+    kinds = skeleton.layer_kinds(whole)
+    model = Model(
+        reference.tree,
+        shapes=lambda tree: skeleton.shapes(reference.build(_inside(tree))),
+        complaint=lambda tree, must_run: _complaint(
+            reference, wanted, _inside(tree), must_run=must_run
+        ),
+        layers=kinds,
+    )
+    solver = Solver(model, request.get("params") or MOST_PARAMS, request.get("fixed"))
+    return Found(_inside(solver.solve()), solver.tries, whole)
+
+
+def _inside(tree: Any) -> Any:
+    tree = copy.deepcopy(tree)
+    token_ids.keep_inside(tree)
+    return tree
+
+
+def _complaint(reference: Any, wanted: Any, tree: Any, *, must_run: bool) -> str:
+    """Return why a configuration isn't the architecture of the reference, or doesn't run; or nothing."""
+    torch = libraries.torch()
+    try:
+        model = reference.build(tree)
+        other = skeleton.first_difference(wanted, skeleton.skeleton(model))
+        if other or skeleton.size(model) > _FOR_REAL:
+            return other or ("it has too many parameters to be run" if must_run else "")
+        model = reference.build(tree, is_real=True)
+        with torch.no_grad():
+            inputs.called(model, inputs.made_inputs(model))
+    except Exception as error:  # whatever the user's libraries raise
+        return brief(error)
+    return ""
+
+
+def written(reference: Any, found: Found, folder: str) -> dict[str, Any]:
+    """Build a model, save it into a folder, and say what it does and how it differs."""
+    os.makedirs(folder, exist_ok=True)
+    model = reference.build(found.tree, is_real=True)
+    given = inputs.made_inputs(model)
+    checked = checks.Checks(model, given)
+    checked.run("forward", checked.forward)
+    checked.run("backward", checked.backward)
+    checked.run("generate", checked.generate)
+    checked.run("save and load", lambda: checked.saved(folder, reference.load))
+    checked.run("same kinds of layers", lambda: _same_kinds(found.whole, model))
+    checked.run("shared weights", lambda: _same_shared(found.whole, model))
+    return {
+        "class": reference.name,
+        "params": skeleton.size(model),
+        "reference_params": skeleton.size(found.whole),
+        "tries": found.tries,
+        "changes": [list(each) for each in fields.differences(reference.tree, found.tree)],
+        "checks": checked.results,
+        "made": all(each["state"] != "failed" for each in checked.results),
+    }
+
+
+def _same_kinds(whole: Any, model: Any) -> str:
+    difference = skeleton.first_difference(skeleton.skeleton(whole), skeleton.skeleton(model))
+    assert not difference, difference
+    return ""
+
+
+def _same_shared(whole: Any, model: Any) -> str:
+    before, now = skeleton.shared(whole), skeleton.shared(model)
+    assert before == now, "shared in the reference: %s; now: %s" % (before, now)
+    return "" if before else "nothing is shared"

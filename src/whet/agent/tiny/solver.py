@@ -1,0 +1,332 @@
+"""The search for small dimensions: a guess, tried on the model itself, and repaired until it fits."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Callable, Dict, Optional
+
+from . import fields
+from .fields import Path
+from .guess import guessed
+from .refusals import RefusedError, brief
+
+Values = Dict[Path, int]
+_MOST_TRIES = 400
+_LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
+
+class Model:
+    """What the solver asks of a model; scripted ones answer in tests.
+
+    Attributes:
+        tree: the reference configuration.
+        shapes: the shape of each parameter with a configuration; raises if it can't be built.
+        complaint: why a configuration isn't the same architecture and doesn't run; empty: it does, or
+            it is too large to be run and need not be.
+        layers: for each list of layers of the reference, how many there are and the kind of each.
+    """
+
+    def __init__(
+        self,
+        tree: Any,
+        *,
+        shapes: Callable[[Any], dict[str, tuple[int, ...]]],
+        complaint: Callable[..., str],
+        layers: list[tuple[int, list[Any]]],
+    ) -> None:
+        self.tree = tree
+        self.shapes = shapes
+        self.complaint = complaint
+        self.layers = layers
+
+
+class Solver:
+    """Finds small dimensions for a model.
+
+    Attributes:
+        tries: how many configurations were tried.
+        kept: dimensions that stay as they are in the reference, and why.
+    """
+
+    def __init__(
+        self, model: Model, most_params: int, fixed: Optional[dict[str, int]] = None
+    ) -> None:
+        self._model = model
+        self._most_params = most_params
+        self._fixed = fixed or {}
+        self._complaint = ""
+        self._known: dict[str, str] = {}
+        self.tries = 0
+
+    def solve(self) -> Any:
+        """Return the configuration with small dimensions.
+
+        Raises:
+            RefusedError: if none is found: which constraint holds, and between which dimensions.
+        """
+        tree = self._few_layers(copy.deepcopy(self._model.tree))
+        dimensions = self.dimensions(tree)
+        small = self._guess(tree, dimensions)
+        if not self.fits(small):
+            small = self._repaired(tree, small, dimensions)
+        return self._within(small, dimensions)
+
+    def fits(self, tree: Any, *, must_run: bool = False) -> bool:
+        """Whether a configuration is the same architecture, and runs."""
+        self.tries += 1
+        if self.tries > _MOST_TRIES:
+            raise RefusedError(
+                "unsolved",
+                "no small dimensions after %d tries: %s" % (_MOST_TRIES, self._complaint),
+                "fix one of them yourself: `--set NAME=VALUE`",
+            )
+        complaint = str(self._model.complaint(tree, must_run=must_run))
+        if complaint:
+            self._complaint = complaint
+        return not complaint
+
+    # ---- layers ----
+
+    def _few_layers(self, tree: Any) -> Any:
+        """Return the configuration with one layer of each kind, in their order."""
+        lists = self._model.layers
+        counts = {
+            path: value
+            for path, value in fields.numbers(tree)
+            if not isinstance(path[-1], int)
+            and fields.LAYERS.search(fields.name_of(path))
+            and value > 1
+        }
+        chosen = {
+            path: _firsts([kinds for length, kinds in lists if length == value])
+            for path, value in counts.items()
+        }
+        for is_prefix in (False, True):
+            fewer = copy.deepcopy(tree)
+            for path, places in chosen.items():
+                if places:
+                    _cut(
+                        fewer,
+                        path,
+                        counts[path],
+                        list(range(places[-1] + 1)) if is_prefix else places,
+                    )
+            if fewer != tree and self._is_same(fewer):
+                return self._listed_layers(fewer)
+        for path, places in chosen.items():
+            fewer = copy.deepcopy(tree)
+            _cut(fewer, path, counts[path], list(range(places[-1] + 1)) if places else [0])
+            tree = fewer if self._is_same(fewer) else tree
+        return self._listed_layers(tree)
+
+    def _listed_layers(self, tree: Any) -> Any:
+        """Lower counts of layers that stand in a list, as `depths` does, one by one."""
+        for path, value in fields.numbers(tree):
+            if isinstance(path[-1], int) and "depth" in fields.name_of(path) and value > 1:
+                for fewer in range(1, value):
+                    other = copy.deepcopy(tree)
+                    fields.put(other, path, fewer)
+                    if self._is_same(other):
+                        tree = other
+                        break
+        return tree
+
+    def _is_same(self, tree: Any) -> bool:
+        self.tries += 1
+        return not str(self._model.complaint(tree, must_run=False))
+
+    # ---- dimensions ----
+
+    def dimensions(self, tree: Any) -> Values:
+        """Return the numbers that change the shape of a parameter, or of what goes in."""
+        before = self._shapes(tree)
+        found: Values = {}
+        lists: set[Path] = set()
+        for path, value in fields.numbers(tree):
+            if not fields.may_be_dimension(path, value) or fields.shown(path) in self._fixed:
+                continue
+            if isinstance(path[-1], int) and path[:-1] in lists:
+                found[path] = value
+            elif self._matters(tree, path, value, before):
+                found[path] = value
+                if isinstance(path[-1], int):
+                    lists.add(path[:-1])
+        return found
+
+    def _matters(self, tree: Any, path: Path, value: int, before: Any) -> bool:
+        name = fields.name_of(path)
+        hints = (
+            fields.IMAGE,
+            fields.PATCH,
+            fields.WINDOW,
+            fields.CHOSEN,
+            fields.SECTIONS,
+            fields.HEADS,
+        )
+        if any(hint.search(name) for hint in hints):
+            return True
+        if fields.LAYERS.search(name):
+            return False
+        changed = copy.deepcopy(tree)
+        fields.put(changed, path, value + 1)
+        try:
+            return bool(self._model.shapes(changed) != before)
+        except Exception:  # whatever a model's constructor raises
+            return True  # it can't be changed alone: other numbers hang together with it
+
+    def _shapes(self, tree: Any) -> dict[str, tuple[int, ...]]:
+        try:
+            return self._model.shapes(tree)
+        except Exception as error:
+            raise RefusedError(
+                "unsolved",
+                "the reference can't be built: %s" % brief(error),
+                "check its configuration",
+            ) from error
+
+    # ---- the guess, and repairs of it ----
+
+    def _guess(self, tree: Any, dimensions: Values) -> Any:
+        small = copy.deepcopy(tree)
+        for section in _by_section(dimensions):
+            for path, value in guessed(section).items():
+                if value != dimensions[path]:
+                    fields.put(small, path, value)
+        for name, value in self._fixed.items():
+            fields.put(small, tuple(name.split(".")), value)
+        return small
+
+    def _repaired(self, reference: Any, small: Any, dimensions: Values) -> Any:
+        """Return dimensions that fit, from a guess that doesn't: by the fewest that have to change."""
+        changed = [path for path in dimensions if fields.get(small, path) != dimensions[path]]
+        for path in changed:
+            better = self._one_repaired(small, path, dimensions[path])
+            if better is not None:
+                return better
+        needed = self._needed(reference, small, changed)
+        tree = copy.deepcopy(small)
+        for path in needed:
+            fields.put(tree, path, dimensions[path])
+        for path in needed:
+            better = self._one_repaired(tree, path, dimensions[path])
+            tree = tree if better is None else better
+        return tree
+
+    def _one_repaired(self, small: Any, path: Path, most: int) -> Any:
+        """Return it with the least other value in one place with which it fits."""
+        others = {value for _, value in fields.numbers(small) if value < most}
+        now = fields.get(small, path)
+        near = [now * times for times in (2, 3, 4)]
+        for value in sorted({*others, *near, *_LADDER, most}):
+            if 0 < value <= most and value != now:
+                tree = copy.deepcopy(small)
+                fields.put(tree, path, value)
+                if self._model_fits(tree):
+                    return tree
+        return None
+
+    def _model_fits(self, tree: Any) -> bool:
+        key = repr(tree)
+        if key not in self._known:
+            self._known[key] = "" if self.fits(tree, must_run=True) else "no"
+        return not self._known[key]
+
+    def _needed(self, reference: Any, small: Any, changed: list[Path]) -> list[Path]:
+        """Return the few dimensions that have to stay as in the reference for the rest to be small."""
+        if not self.fits(reference):
+            raise RefusedError(
+                "unsolved",
+                "the reference itself doesn't run: %s" % self._complaint,
+                "check its configuration",
+            )
+        first = self._complaint
+        needed = list(changed)
+        for path in changed:
+            fewer = [each for each in needed if each != path]
+            tree = copy.deepcopy(small)
+            for each in fewer:
+                fields.put(tree, each, fields.get(reference, each))
+            if self.fits(tree):
+                needed = fewer
+        if len(needed) == len(changed) > 1:
+            names = " and ".join("`%s`" % fields.shown(path) for path in needed[:2])
+            raise RefusedError(
+                "unsolved",
+                "no small values for %s: %s" % (names, first),
+                "fix one of them: `--set NAME=VALUE`",
+            )
+        return needed
+
+    # ---- the number of parameters ----
+
+    def _within(self, tree: Any, dimensions: Values) -> Any:
+        """Lower what costs most until there are few enough parameters."""
+        stuck: set[Path] = set()
+        while self.params(tree) > self._most_params:
+            path = self._dearest(tree, dimensions, stuck)
+            if path is None:
+                return tree
+            lower = copy.deepcopy(tree)
+            value = fields.get(tree, path)
+            fields.put(lower, path, max(1, value // 2))
+            if self.fits(lower):
+                tree = lower
+            else:
+                stuck.add(path)
+        return tree
+
+    def params(self, tree: Any) -> int:
+        """Return how many parameters a configuration makes; very many if it can't be built."""
+        try:
+            shapes = self._model.shapes(tree)
+        except Exception:  # whatever a model's constructor raises
+            return 1 << 62
+        return sum(_product(shape) for shape in shapes.values())
+
+    def _dearest(self, tree: Any, dimensions: Values, stuck: set[Path]) -> Optional[Path]:
+        best, least = None, self.params(tree)
+        for path in dimensions:
+            value = fields.get(tree, path)
+            if path in stuck or value <= 1:
+                continue
+            lower = copy.deepcopy(tree)
+            fields.put(lower, path, max(1, value // 2))
+            params = self.params(lower)
+            if params < least:
+                best, least = path, params
+        return best
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    number = 1
+    for each in shape:
+        number *= each
+    return number
+
+
+def _firsts(lists: list[list[Any]]) -> list[int]:
+    """Return the place of the first layer of each kind, over lists of layers that are as long."""
+    seen: set[Any] = set()
+    places: set[int] = set()
+    for number, kinds in enumerate(lists):
+        for place, kind in enumerate(kinds):
+            if (number, kind) not in seen:
+                seen.add((number, kind))
+                places.add(place)
+    return sorted(places)
+
+
+def _cut(tree: Any, path: Path, count: int, places: list[int]) -> None:
+    """Leave these layers alone, in the count and in each list beside it that has one entry a layer."""
+    fields.put(tree, path, len(places))
+    section = fields.get(tree, path[:-1])
+    for key, value in section.items():
+        if isinstance(value, (list, tuple)) and len(value) == count:
+            section[key] = [value[place] for place in places]
+
+
+def _by_section(dimensions: Values) -> list[Values]:
+    found: dict[Path, Values] = {}
+    for path, value in dimensions.items():
+        found.setdefault(fields.section_of(path), {})[path] = value
+    return list(found.values())

@@ -1,0 +1,207 @@
+"""Models of transformers: a configuration becomes a model, on a device without memory or for real."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import json
+import os
+from typing import Any
+
+from .libraries import imported, library
+from .refusals import RefusedError, brief
+
+_MAPPINGS = (
+    "MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING",
+    "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING",
+    "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_CTC_MAPPING",
+    "MODEL_FOR_MASKED_LM_MAPPING",
+    "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING",
+    "MODEL_MAPPING",
+)
+
+
+class TransformersModel:
+    """A model of transformers by its reference configuration.
+
+    Attributes:
+        tree: the configuration as it is written in `config.json`.
+        model_class: the class that is built.
+        folder: where it was read from; empty: nowhere.
+    """
+
+    def __init__(self, config: Any, model_class: Any, folder: str = "") -> None:
+        self._config_class = type(config)
+        self.tree = config.to_dict()
+        self.tree.setdefault("architectures", None)
+        self.model_class = model_class
+        self.folder = folder
+        self.dtype = getattr(config, "dtype", None) or getattr(config, "torch_dtype", None)
+
+    @property
+    def name(self) -> str:
+        """What the class is called."""
+        return str(self.model_class.__name__)
+
+    def config(self, tree: Any) -> Any:
+        """Return the configuration that a tree writes down."""
+        return self._config_class.from_dict(copy.deepcopy(tree))
+
+    def build(self, tree: Any, *, is_real: bool = False) -> Any:
+        """Return a model, with random weights or without memory for any."""
+        torch = library("torch")
+        config = self.config(tree)
+        if is_real:
+            torch.manual_seed(0)
+            model = self._built(config)
+        else:
+            with torch.device("meta"):
+                model = self._built(config)
+        return model.eval()
+
+    def _built(self, config: Any) -> Any:
+        build = getattr(self.model_class, "_from_config", None)
+        if build is None:
+            return self.model_class(config)
+        return build(config, dtype=self.dtype) if self.dtype is not None else build(config)
+
+    def load(self, folder: str) -> Any:
+        """Return the model that was saved into a folder."""
+        return self.model_class.from_pretrained(folder).eval()
+
+
+def read_reference(request: dict[str, Any]) -> TransformersModel:
+    """Return the model that a request names: a folder, a `config.json`, a class of configurations."""
+    transformers = library("transformers")
+    model = str(request["model"])
+    settings = dict(request.get("settings") or {})
+    path = os.path.abspath(model)
+    file = os.path.join(path, "config.json") if os.path.isdir(path) else path
+    if os.path.isfile(file):
+        config = _read_config(transformers, file, request)
+        for key, value in settings.items():
+            setattr(config, key, value)
+        return TransformersModel(
+            config, _class_of(transformers, config, file, request), os.path.dirname(file)
+        )
+    if ":" in model and not request.get("may_download"):
+        return of_class(transformers, imported(model), settings)
+    if hasattr(transformers, model):
+        found = getattr(transformers, model)
+        return of_class(transformers, found, settings)
+    if request.get("may_download"):
+        config = transformers.AutoConfig.from_pretrained(
+            model, trust_remote_code=bool(request.get("trusts_code"))
+        )
+        return TransformersModel(config, _class_of(transformers, config, "", request), "")
+    near = _nearest(transformers, model)
+    hint = (
+        "did you mean `%s`?" % near
+        if near
+        else "name a folder with a `config.json`, or `pkg.mod:Class`"
+    )
+    raise RefusedError(
+        "unknown", "`%s` is no folder, no `config.json` and no class of transformers" % model, hint
+    )
+
+
+def of_class(transformers: Any, found: Any, settings: dict[str, Any]) -> TransformersModel:
+    """Return the model of a class: of a configuration, or of models that have one."""
+    is_config = isinstance(found, type) and issubclass(found, _config_base(transformers))
+    config_class = found if is_config else getattr(found, "config_class", None)
+    if config_class is None:
+        raise RefusedError(
+            "unknown",
+            "`%s` has no configuration" % getattr(found, "__name__", found),
+            "name a class of configurations, such as LlamaConfig",
+        )
+    try:
+        config = config_class(**settings)
+    except Exception as error:
+        raise RefusedError(
+            "usage",
+            "`%s` refuses its settings: %s" % (config_class.__name__, brief(error)),
+            "check `--set`",
+        ) from error
+    return TransformersModel(config, _default_class(config) if is_config else found)
+
+
+def _config_base(transformers: Any) -> Any:
+    return getattr(transformers, "PreTrainedConfig", None) or transformers.PretrainedConfig
+
+
+def _read_config(transformers: Any, file: str, request: dict[str, Any]) -> Any:
+    try:
+        with open(file, encoding="utf-8") as opened:
+            tree = json.load(opened)
+    except ValueError as error:
+        raise RefusedError(
+            "unknown", "`%s` isn't JSON: %s" % (file, error), "check the file"
+        ) from error
+    if not isinstance(tree, dict):
+        raise RefusedError(
+            "unknown", "`%s` isn't a JSON object" % file, "name the `config.json` of a model"
+        )
+    kind = str(tree.get("model_type", ""))
+    trusts = bool(request.get("trusts_code"))
+    is_known = kind in transformers.CONFIG_MAPPING
+    if tree.get("auto_map") and not is_known and not trusts:
+        raise RefusedError(
+            "untrusted",
+            "`%s` needs code of its own, which whet doesn't run unasked: %s"
+            % (file, json.dumps(tree["auto_map"])),
+            "read that code, then add `--trust-remote-code`",
+        )
+    if not is_known and not trusts:
+        raise RefusedError(
+            "unknown",
+            "transformers %s knows no model type `%s`" % (transformers.__version__, kind),
+            "upgrade transformers, or name the class: `pkg.mod:Class`",
+        )
+    try:
+        return transformers.AutoConfig.from_pretrained(
+            os.path.dirname(file) if os.path.basename(file) == "config.json" else file,
+            trust_remote_code=trusts and not is_known,
+        )
+    except Exception as error:
+        raise RefusedError(
+            "unknown",
+            "transformers refuses `%s`: %s" % (file, brief(error)),
+            "check the configuration",
+        ) from error
+
+
+def _class_of(transformers: Any, config: Any, file: str, request: dict[str, Any]) -> Any:
+    for name in getattr(config, "architectures", None) or ():
+        if hasattr(transformers, name):
+            return getattr(transformers, name)
+    if request.get("trusts_code") and getattr(config, "auto_map", None):
+        for key, reference in config.auto_map.items():
+            if key.startswith("AutoModel"):
+                dynamic = importlib.import_module("transformers.dynamic_module_utils")
+                return dynamic.get_class_from_dynamic_module(reference, os.path.dirname(file))
+    return _default_class(config)
+
+
+def _default_class(config: Any) -> Any:
+    auto = importlib.import_module("transformers.models.auto.modeling_auto")
+    for name in _MAPPINGS:
+        mapping = getattr(auto, name, None)
+        if mapping is not None and type(config) in mapping:
+            found = mapping[type(config)]
+            return found[0] if isinstance(found, (list, tuple)) else found
+    raise RefusedError(
+        "unknown",
+        "transformers has no model for `%s`" % type(config).__name__,
+        "name the class of the model",
+    )
+
+
+def _nearest(transformers: Any, name: str) -> str:
+    import difflib
+
+    names = [each for each in dir(transformers) if each.endswith("Config")]
+    return (difflib.get_close_matches(name, names, 1) or [""])[0]

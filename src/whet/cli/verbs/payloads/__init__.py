@@ -1,0 +1,1 @@
+"""Payloads made, sampled, made tiny, grown."""

@@ -1,0 +1,137 @@
+"""``whet tiny``: a model with the same architecture and almost no parameters."""
+
+import json
+import re
+
+import click
+
+from whet.cli.console import answer, answer_json
+from whet.cli.display.progress import Progress
+from whet.cli.options.trial import json_option, pairs
+from whet.core.text.quantity import shown_count
+from whet.workbench.tiny.tiny import TinyModel, TinyOptions, tiny
+from whet.workbench.trials.bench import open_workbench
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
+_WIDEST = 60
+
+
+class Parameters(click.ParamType[int]):
+    """A number of parameters: ``10000``, ``10k``, ``125M``."""
+
+    name = "number"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the number."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", str(value).lower())
+        if match is None or float(match[1]) == 0:
+            self.fail(f"`{value}` is no number of parameters: write 10k or 125M", param, ctx)
+        return int(float(match[1]) * _UNITS[match[2]])
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.argument("model", metavar="MODEL")
+@click.option("-o", "--output", default="", metavar="DIR", help="Write the model here. [NAME.tiny]")
+@click.option(
+    "--params",
+    type=Parameters(),
+    metavar="N",
+    help="Choose dimensions near this many parameters, such as 10k or 125M. [few]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set a value of the reference configuration first.",
+)
+@click.option(
+    "--python",
+    default="",
+    metavar="PATH",
+    help="Use this Python, with its torch and transformers. [the first on PATH]",
+)
+@click.option(
+    "--trust-remote-code",
+    "trusts_code",
+    is_flag=True,
+    help="Run the Python code that comes with the model.",
+)
+@click.option(
+    "--download", "may_download", is_flag=True, help="Let your libraries fetch a MODEL from a hub."
+)
+@json_option
+def command(
+    model: str,
+    *,
+    output: str,
+    params: int | None,
+    settings: tuple[str, ...],
+    python: str,
+    trusts_code: bool,
+    may_download: bool,
+    as_json: bool,
+) -> int:
+    """Make a model with the same architecture and almost no parameters.
+
+    MODEL is a folder with a `config.json` (weights aren't needed), such a file, or a class of
+    transformers such as `LlamaConfig`. whet starts from this configuration and changes
+    dimensions only: each kind of layer stays, in its order, and so do activations, windows,
+    epsilons and shared weights. It runs the Python of your program and downloads nothing.
+    """
+    given = {name: _value(text) for name, text in pairs(settings, "--set", "NAME=VALUE").items()}
+    options = TinyOptions(
+        model=model, output=output, python=python, params=params, settings=given,
+        trusts_code=trusts_code, may_download=may_download,
+    )  # fmt: skip
+    with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        made = tiny(bench, options)
+    if as_json:
+        answer_json(tiny_json(made))
+    else:
+        _show(made)
+    return 0
+
+
+def _value(text: str) -> object:
+    try:
+        value: object = json.loads(text)
+    except ValueError:
+        return text
+    return value
+
+
+def _show(made: TinyModel) -> None:
+    reference = shown_count(made.reference_params, "parameter")
+    answer(f"{made.folder}: {made.model_class} with {made.params:,} of {reference}")
+    width = max((len(name) for name, _, _ in made.changes), default=0)
+    for name, old, new in made.changes:
+        answer(f"  {name:{width}}  {_brief(old)} → {_brief(new)}")
+    checks = ", ".join(each.name for each in made.checks if each.state == "ok")
+    answer(f"checked: {checks}")
+    for each in made.checks:
+        if each.state == "none":
+            answer(f"  {each.name}: {each.why}")
+
+
+def _brief(value: object) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+def tiny_json(made: TinyModel) -> dict[str, object]:
+    """Return a small model as JSON."""
+    return {
+        "folder": made.folder,
+        "class": made.model_class,
+        "params": made.params,
+        "reference_params": made.reference_params,
+        "changes": [
+            {"field": name, "reference": old, "tiny": new} for name, old, new in made.changes
+        ],
+        "checks": [
+            {"name": each.name, "state": each.state, "why": each.why} for each in made.checks
+        ],
+    }

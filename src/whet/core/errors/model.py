@@ -1,0 +1,54 @@
+"""Errors about models to make small."""
+
+from whet.core.errors.base import DATA, NO_INPUT, NO_PERMISSION, UNAVAILABLE, WhetError
+
+
+class ModelUnknown(WhetError):
+    """whet doesn't find the model, or the libraries of your program don't know it.
+
+    A model is a folder with a `config.json`, such a file, a class of transformers (`LlamaConfig`)
+    or a class of your own (`pkg.mod:Class`). whet imports it with the Python of your program.
+    """
+
+    exit_code = NO_INPUT
+
+
+class ModelCodeNotTrusted(WhetError):
+    """The model needs Python code that comes with it, or unpickling, which could run any code.
+
+    whet doesn't run it unasked. Read the files that `auto_map` in `config.json` names, then add
+    `--trust-remote-code`.
+    """
+
+    exit_code = NO_PERMISSION
+
+
+class ModelUnsolved(WhetError):
+    """whet finds no small dimensions with which the model is built and runs.
+
+    The message names the constraint and the dimensions between which it holds. Fix one of them
+    yourself with `--set NAME=VALUE`.
+    """
+
+    exit_code = DATA
+
+
+class ModelNotMade(WhetError):
+    """The small model fails one of its checks, so whet doesn't keep it.
+
+    whet calls a model made if forward, backward and `generate` (where there is one) work, and if
+    the saved model answers the same after loading. If the reference fails too, repair its
+    configuration first.
+    """
+
+    exit_code = DATA
+
+
+class LibraryMissing(WhetError):
+    """The Python of your program doesn't have the library that the model needs.
+
+    whet takes the Python of the command, or the first one on `PATH`. Name another one with
+    `--python PATH`.
+    """
+
+    exit_code = UNAVAILABLE

@@ -1,0 +1,1 @@
+"""`whet tiny`: a model with the same architecture and almost no parameters."""

@@ -1,0 +1,175 @@
+"""Making a model small, and putting it where the user wants it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+
+from whet.core.errors import BadUsage, ModelNotMade
+from whet.core.text.record import integer, records, rows, text
+from whet.core.value_class import value_class
+from whet.host.code.folders import pack_folder, replace_folder
+from whet.host.python.python_interpreter import python_for
+from whet.workbench.files.results import free_path, may_go
+from whet.workbench.tiny.model_maker import ModelMaker, model_maker
+from whet.workbench.trials.bench import Workbench
+
+
+def _no_settings() -> dict[str, object]:
+    return {}
+
+
+@value_class(kw_only=True)
+class TinyOptions:
+    """What to make.
+
+    Attributes:
+        model: a folder, a `config.json`, or a class.
+        output: the folder to write; empty: `NAME.tiny` in the current folder.
+        python: the interpreter; empty: that of the command, or the first on `PATH`.
+        params: how many parameters to aim at; None: few.
+        settings: values of the reference configuration that the user sets.
+        trusts_code: code that comes with the model may run.
+        may_download: the user's libraries may fetch what they don't have.
+    """
+
+    model: str
+    output: str = ""
+    python: str = ""
+    params: int | None = None
+    settings: Mapping[str, object] = field(default_factory=_no_settings)
+    trusts_code: bool = False
+    may_download: bool = False
+
+    @property
+    def request(self) -> dict[str, object]:
+        """What the worker is asked."""
+        return {
+            "task": "make",
+            "model": self.model,
+            "params": self.params,
+            "settings": dict(self.settings),
+            "trusts_code": self.trusts_code,
+            "may_download": self.may_download,
+        }
+
+
+@value_class(kw_only=True)
+class Check:
+    """One check of a small model.
+
+    Attributes:
+        name: what was checked.
+        state: `ok`, `failed`, or `none` if there is nothing to check.
+        why: why it failed, or why there is nothing.
+    """
+
+    name: str
+    state: str
+    why: str
+
+
+@value_class(kw_only=True)
+class TinyModel:
+    """A small model.
+
+    Attributes:
+        folder: where it is.
+        model_class: its class.
+        params: how many parameters it has.
+        reference_params: how many the reference has.
+        changes: each field that differs, with its value in the reference and its new one.
+        checks: what was checked.
+    """
+
+    folder: str
+    model_class: str
+    params: int
+    reference_params: int
+    changes: tuple[tuple[str, object, object], ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(each for each in self.checks if each.state == "failed")
+
+
+def tiny(bench: Workbench, options: TinyOptions) -> TinyModel:
+    """Make a model small, check it and write its folder.
+
+    Raises:
+        ModelUnknown, ModelUnsolved, ModelCodeNotTrusted, LibraryMissing, BadUsage: as they say.
+        ModelNotMade: if a check fails.
+        DiskFull, CannotWrite, ResultInUse: if it can't be written.
+    """
+    cwd = Path.cwd()
+    target = place_of(bench, options)
+    python = options.python or python_for((), bench.environment, cwd)
+    with model_maker(bench, python, cwd, may_download=options.may_download) as maker:
+        return make_into(bench, maker, options.request, target)
+
+
+def make_into(
+    bench: Workbench, maker: ModelMaker, request: Mapping[str, object], target: Path
+) -> TinyModel:
+    """Have a model made in a folder of whet's own, and move it to its place when it is checked.
+
+    Raises:
+        ModelNotMade: if a check fails.
+        DiskFull, CannotWrite: if it can't be written.
+    """
+    journal = bench.cleanup_journal
+    place = journal.temporary_folder()
+    try:
+        answer = maker.ask({**request, "output": str(place / "model")})
+        made = tiny_model(answer, target)
+        if made.failed:
+            first = made.failed[0]
+            raise ModelNotMade(
+                f"the small {made.model_class} fails its check `{first.name}`: {first.why}",
+                hint="check that the reference itself does this, or fix a dimension: `--set NAME=VALUE`",
+            )
+        packed = pack_folder(place / "model")
+        bench.payload_store.keep(packed)  # a result that the notebook holds may be written over
+        replace_folder(target, packed, journal)
+    finally:
+        journal.discard(place)
+    return made
+
+
+def tiny_model(answer: Mapping[str, object], target: Path) -> TinyModel:
+    """Return what the worker says of a model."""
+    return TinyModel(
+        folder=str(target),
+        model_class=text(answer, "class"),
+        params=integer(answer, "params"),
+        reference_params=integer(answer, "reference_params"),
+        changes=tuple((str(name), old, new) for name, old, new in rows(answer["changes"], 3)),
+        checks=tuple(map(_check, records(answer, "checks"))),
+    )
+
+
+def _check(record: Mapping[str, object]) -> Check:
+    return Check(name=text(record, "name"), state=text(record, "state"), why=text(record, "why"))
+
+
+def place_of(bench: Workbench, options: TinyOptions) -> Path:
+    """Return the folder that the model goes to.
+
+    Raises:
+        BadUsage: if there is something that whet didn't make.
+    """
+    if not options.output:
+        name = Path(options.model.rpartition(":")[2]).name.removesuffix(".json") or "model"
+        return free_path(bench, Path.cwd() / f"{name}.tiny", Path(options.model), ())
+    target = Path(os.path.abspath(options.output))
+    if not may_go(bench, target) and not (target.is_dir() and not any(target.iterdir())):
+        raise BadUsage(
+            f"`-o {options.output}` exists already", hint="name a folder that isn't there yet"
+        )
+    if not target.parent.is_dir():
+        raise BadUsage(
+            f"`-o {options.output}`: its folder doesn't exist", hint=f"`mkdir -p {target.parent}`"
+        )
+    return target

@@ -1,0 +1,71 @@
+"""What `whet tiny` says of bad input, without any library of models."""
+
+import json
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from whet_command import Whet
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> str:
+    """A Python without libraries."""
+    venv.create(tmp_path / "bare", with_pip=False)
+    return str(tmp_path / "bare" / "bin" / "python")
+
+
+def test_a_python_without_the_library_is_named(whet: Whet, bare: str) -> None:
+    said = whet("tiny", "LlamaConfig", "--python", bare)
+
+    assert said.code == 69
+    assert f"`{bare}` has no t" in said.stderr
+    assert "--python PATH" in said.stderr
+    assert list(whet.folder.iterdir()) == []
+
+
+def test_a_python_that_is_none_is_named(whet: Whet) -> None:
+    said = whet("tiny", "LlamaConfig", "--python", "/nowhere/python")
+
+    assert said.code == 66
+    assert "`/nowhere/python`" in said.stderr
+
+
+@pytest.mark.parametrize("params", ["0", "many", "10kk", "-3"])
+def test_no_number_of_parameters(whet: Whet, params: str) -> None:
+    said = whet("tiny", "LlamaConfig", f"--params={params}")
+
+    assert said.code == 64
+    assert "write 10k or 125M" in said.stderr
+
+
+def test_a_setting_without_a_value(whet: Whet) -> None:
+    said = whet("tiny", "LlamaConfig", "--set", "hidden_size")
+
+    assert said.code == 64
+    assert "--set NAME=VALUE" in said.stderr
+
+
+def test_a_folder_with_files_of_the_users_is_not_written_over(whet: Whet) -> None:
+    (whet.folder / "mine").mkdir()
+    (whet.folder / "mine" / "notes.txt").write_text("mine")
+
+    said = whet("tiny", "LlamaConfig", "-o", "mine", "--python", sys.executable)
+
+    assert said.code == 64
+    assert "`-o mine` exists already" in said.stderr
+    assert (whet.folder / "mine" / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_in_no_folder(whet: Whet) -> None:
+    said = whet("tiny", "LlamaConfig", "-o", "no/where", "--python", sys.executable)
+
+    assert said.code == 64
+    assert "mkdir -p" in said.stderr
+
+
+def test_an_error_is_json_if_asked(whet: Whet, bare: str) -> None:
+    said = whet("tiny", "LlamaConfig", "--python", bare, "--json")
+
+    assert json.loads(said.stdout)["error"]["slug"] == "library-missing"

@@ -1,0 +1,109 @@
+"""`whet tiny` on models of transformers, as a user types it."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if find_spec("transformers") is None:
+    pytest.skip("`make test-ml` brings transformers", allow_module_level=True)
+
+pytestmark = [pytest.mark.ml, pytest.mark.slow]
+
+
+def whet(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    return subprocess.run(
+        [sys.executable, "-m", "whet", *words],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def made(folder: Path, model: str, *words: str) -> dict[str, Any]:
+    done = whet(folder, "tiny", model, "--python", sys.executable, "--json", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def write_config(folder: Path, **settings: object) -> str:
+    place = folder / "reference"
+    place.mkdir()
+    (place / "config.json").write_text(json.dumps(settings))
+    return str(place)
+
+
+GEMMA = {
+    "model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "hidden_size": 2560,
+    "intermediate_size": 10240, "num_hidden_layers": 34, "num_attention_heads": 8,
+    "num_key_value_heads": 4, "head_dim": 256, "sliding_window": 1024, "vocab_size": 262208,
+    "rms_norm_eps": 1e-5, "hidden_activation": "relu", "query_pre_attn_scalar": 168,
+    "bos_token_id": 2, "eos_token_id": [1, 106], "pad_token_id": 0, "dtype": "bfloat16",
+}  # fmt: skip
+
+
+def test_a_folder_keeps_all_but_its_dimensions(tmp_path: Path) -> None:
+    answer = made(tmp_path, write_config(tmp_path, **GEMMA), "-o", "small")
+
+    small = json.loads((tmp_path / "small" / "config.json").read_text())
+    assert answer["params"] <= 100_000 < answer["reference_params"]
+    for name in ("rms_norm_eps", "hidden_activation", "query_pre_attn_scalar", "dtype"):
+        assert small[name] == GEMMA[name]
+    assert small["layer_types"] == ["sliding_attention", "full_attention"]
+    assert 0 < small["sliding_window"] <= 1024
+    assert 1 < small["num_key_value_heads"] < small["num_attention_heads"]
+    assert small["hidden_size"] != small["num_attention_heads"] * small["head_dim"]
+    assert {each["state"] for each in answer["checks"]} == {"ok"}
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_the_difference_is_printed(tmp_path: Path) -> None:
+    done = whet(tmp_path, "tiny", write_config(tmp_path, **GEMMA), "--python", sys.executable)
+
+    assert done.returncode == 0, done.stderr
+    assert "34 → 2" in done.stdout
+    assert "checked: forward, backward, generate, save and load" in done.stdout
+    assert (tmp_path / "reference.tiny" / "model.safetensors").is_file()
+
+
+def test_code_of_a_model_is_not_run_unasked(tmp_path: Path) -> None:
+    place = write_config(
+        tmp_path, model_type="own", auto_map={"AutoConfig": "own.OwnConfig"}, hidden_size=64
+    )
+    Path(place, "own.py").write_text("open('run', 'w')")
+
+    done = whet(tmp_path, "tiny", place, "--python", sys.executable)
+
+    assert done.returncode == 77
+    assert "--trust-remote-code" in done.stderr
+    assert "own.OwnConfig" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("LamaConfig", "did you mean `LlamaConfig`?"),
+        ("nowhere", "`nowhere` is no folder"),
+        ("no.such:Model", "no module named"),
+    ],
+)
+def test_no_model(tmp_path: Path, model: str, says: str) -> None:
+    done = whet(tmp_path, "tiny", model, "--python", sys.executable)
+
+    assert done.returncode == 66
+    assert says.lower() in done.stderr.lower()
+
+
+def test_a_configuration_that_is_no_json(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{")
+
+    done = whet(tmp_path, "tiny", "config.json", "--python", sys.executable)
+
+    assert done.returncode == 66
+    assert "isn't JSON" in done.stderr
