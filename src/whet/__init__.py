@@ -8,6 +8,7 @@ from sys import audit as _audit
 
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost 5 ms
 if TYPE_CHECKING:
+    from whet import make as make
     from whet.core.budget import Budget, StopReason
     from whet.core.condition import Condition
     from whet.core.errors import WhetError
@@ -103,11 +104,13 @@ if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pas
 
     def __getattr__(name: str) -> object:
         """Load the public ``name`` from its home, in `whet.core` unless it says more (PEP 562)."""
+        from importlib import import_module
+
+        if name == "make":
+            return import_module("whet.make")
         home = _HOMES.get(name)
         if home is None:
             raise AttributeError(f"module 'whet' has no attribute {name!r}")
-        from importlib import import_module
-
         module = import_module(f"whet.{home}" if "." in home else f"whet.core.{home}")
         value: object = getattr(module, name)
         globals()[name] = value  # the next look-up doesn't come here

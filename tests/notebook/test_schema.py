@@ -17,6 +17,7 @@ APPEND_ONLY = (
     "investigation",
     "investigation_end",
     "judgement",
+    "made",
     "outcome",
     "resource_use",
     "trial",
@@ -32,6 +33,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         notebook.judge(number, "it fails", Verdict.BAD, None)
         notebook.end_investigation(investigation, StopReason.FOUND, {})
         notebook.save_environment({"PATH": "/bin"})
+        notebook.keep_made(tmp_path / "x.npy", "whet make array -o x.npy", {"kind": "array"})
     connection = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
     connection.execute(
         "INSERT INTO evidence (trial, observed_at, kind, detail) VALUES (1, '', 'stack', '{}')"

@@ -120,6 +120,8 @@ def test_a_command_that_a_page_shows_has_only_options_that_exist(command: str, p
         return
     found = cli.get_command(click.Context(cli), verb)
     assert found is not None, page
+    if isinstance(found, click.Group) and words and words[0] in found.commands:
+        found = found.commands[words[0]]
     options = {name for option in found.params for name in option.opts} | {"--help", "-h"}
 
     used = {word.split("=")[0] for word in words if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)}

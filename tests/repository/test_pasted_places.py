@@ -32,6 +32,7 @@ HOW_IT_IS_KNOWN = {
     "workbench/inspect/post_mortem": SHOWN,
     "workbench/inspect/stacks": SHOWN,
     "workbench/investigate/investigate": SHOWN,
+    "workbench/make/making": "run again, with the same bytes: tests/cli/test_make.py",
     "workbench/parts/smallest_part": "run in a temporary folder before it is printed",
     "workbench/shrink/readers": "run by `install_readers` as it stands",
     "workbench/shrink/shrink_command": PART,

@@ -72,6 +72,9 @@ VERBS = {
     "tiny": Verb(
         "whet.cli.verbs.payloads.tiny", "Make a model small: same architecture, few parameters."
     ),
+    "make": Verb(
+        "whet.cli.verbs.payloads.make", "Make a small payload from nothing: an array, a table."
+    ),
     "bisect": Verb("whet.cli.verbs.searches.bisect", "Find the first bad commit or release."),
     "repeat": Verb(
         "whet.cli.verbs.trials.repeat", "Run a command many times, and measure how often it fails."
@@ -99,6 +102,7 @@ VERBS = {
 MEANINGS = {
     "investigate": "why diagnose cause debug analyze analyse",
     "shrink": "reduce minimize minimise minify small smaller creduce",
+    "make": "generate fake synthetic create dummy tensor array",
     "bisect": "regress regression blame culprit",
     "repeat": "flaky race stress measure time bench benchmark times",
     "loop": "watch reload live",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.errors import NotebookDamaged, NotebookTooNew
 from whet.core.value_class import value_class
-from whet.notebook.schema import APPLICATION_ID, FIRST_SCHEMA, RESOURCE_USE
+from whet.notebook.schema import APPLICATION_ID, FIRST_SCHEMA, MADE, RESOURCE_USE
 
 
 @value_class
@@ -25,6 +25,7 @@ class Migration:
 MIGRATIONS: Sequence[Migration] = (
     Migration("the first notebook", FIRST_SCHEMA),
     Migration("what trials used while they ran", RESOURCE_USE),
+    Migration("the payloads that `whet make` has made", MADE),
 )
 
 

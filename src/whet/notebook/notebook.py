@@ -254,6 +254,26 @@ class Notebook(RecordedTrials):
                 result=self.seals.sealed(result),
             )
 
+    def keep_made(self, file: Path, command: str, detail: Mapping[str, object]) -> None:
+        """Write down that a payload was made.
+
+        Args:
+            file: where it is.
+            command: what made it.
+            detail: its kind, its fill and so on.
+
+        Raises:
+            DiskFull, CannotWrite, NotebookBusy: if it can't be written.
+        """
+        with self._database.transaction() as transaction:
+            transaction.insert(
+                "made",
+                made_at=utc_now(),
+                file=os.fsdecode(file),
+                command=self.seals.sealed_text(command),
+                detail=self.seals.sealed(detail),
+            )
+
     def save_environment(self, variables: Mapping[str, str]) -> str:
         """Keep an environment, its secrets masked by the caller, and return its digest.
 

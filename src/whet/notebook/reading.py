@@ -92,6 +92,10 @@ class RecordedTrials:
             )
         return trials[-1]
 
+    def made(self) -> Iterator[JsonObject]:
+        """Yield the payloads that were made, the newest first."""
+        yield from self._query("SELECT * FROM made ORDER BY number DESC", [])
+
     def _named(self, name: str) -> Entry:
         found = self.latest(name=name)
         if found is not None:

@@ -4,11 +4,12 @@ If you change the schema: add a migration, raise SCHEMA_VERSION with a line of i
 run `make docs-generate`.
 """
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Kept in the file as `PRAGMA user_version`.
 
 1: trials, outcomes, judgements, investigations, evidence, environments.
 2: what trials used while they ran.
+3: the payloads that `whet make` has made.
 """
 
 APPLICATION_ID = int.from_bytes(b"whet", "big")
@@ -161,7 +162,23 @@ BEGIN SELECT RAISE(ABORT, 'what a trial used is never removed'); END;
 """
 """The tables that version 2 adds."""
 
-SCHEMA = FIRST_SCHEMA + RESOURCE_USE
+MADE = """
+-- A payload that `whet make` wrote: it tells where a value came from that turns up elsewhere.
+CREATE TABLE made (
+    number INTEGER PRIMARY KEY,
+    made_at TEXT NOT NULL,
+    file TEXT NOT NULL,           -- absolute path
+    command TEXT NOT NULL,        -- as one types it
+    detail TEXT NOT NULL          -- JSON: kind, fill, dtype, shape ...
+) STRICT;
+CREATE TRIGGER made_stays BEFORE UPDATE ON made
+BEGIN SELECT RAISE(ABORT, 'what was made is never changed'); END;
+CREATE TRIGGER made_is_kept BEFORE DELETE ON made
+BEGIN SELECT RAISE(ABORT, 'what was made is never removed'); END;
+"""
+"""The table that version 3 adds."""
+
+SCHEMA = FIRST_SCHEMA + RESOURCE_USE + MADE
 """All current tables."""
 
 _PAGE = """\

@@ -41,6 +41,7 @@ from whet.core.errors.model import (
     ModelUnsolved,
 )
 from whet.core.errors.payload import (
+    NotEnoughMemory,
     PayloadEmpty,
     PayloadIsFolder,
     PayloadMissing,
@@ -126,6 +127,7 @@ __all__ = [
     "NoSuchProcess",
     "NotARepository",
     "NotAnAncestor",
+    "NotEnoughMemory",
     "NotebookBusy",
     "NotebookDamaged",
     "NotebookTooNew",

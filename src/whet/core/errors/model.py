@@ -45,10 +45,11 @@ class ModelNotMade(WhetError):
 
 
 class LibraryMissing(WhetError):
-    """The Python of your program doesn't have the library that the model needs.
+    """A library that the model, the format or the type needs isn't installed.
 
-    whet takes the Python of the command, or the first one on `PATH`. Name another one with
-    `--python PATH`.
+    A model needs the library in the Python of your program. whet takes the Python of the command, or
+    the first one on `PATH`; name another one with `--python PATH`. For the formats of files,
+    `pip install 'whet[formats]'` installs what whet itself needs.
     """
 
     exit_code = UNAVAILABLE

@@ -1,6 +1,6 @@
 """Errors about a payload and its format."""
 
-from whet.core.errors.base import DATA, NO_INPUT, NO_PERMISSION, USAGE, WhetError
+from whet.core.errors.base import DATA, NO_INPUT, NO_PERMISSION, UNAVAILABLE, USAGE, WhetError
 
 
 class PayloadMissing(WhetError):
@@ -58,3 +58,12 @@ class UnknownFormat(WhetError):
     """
 
     exit_code = USAGE
+
+
+class NotEnoughMemory(WhetError):
+    """What you asked for takes more memory than this machine has left. whet made nothing.
+
+    Make it smaller: most failures show on a payload with two rows.
+    """
+
+    exit_code = UNAVAILABLE

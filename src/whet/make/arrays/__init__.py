@@ -1,0 +1,1 @@
+"""Arrays and tensors from nothing: their files, and those of the program's own library."""

@@ -1,0 +1,1 @@
+"""Numbers to fill things with, and how each type stores them."""

@@ -1,0 +1,1 @@
+"""Payloads from nothing: writing them, and what a value of one says later."""
