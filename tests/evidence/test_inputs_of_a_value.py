@@ -1,5 +1,6 @@
 """What a bad value was made of is told, each part with where it came from, and nothing else."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,71 @@ def test_an_open_file_is_no_part_of_a_value(tmp_path: Path) -> None:
 
     assert found
     assert not any(step.says == "`file`" for each in found for step in each.trail)
+
+
+BOUNDS = """\
+import json
+
+
+def limit(value, low, high):
+    return min(max(value, low), high)
+
+
+with open("settings.json") as file:
+    settings = json.load(file)
+for name in ["humidity", "pressure"]:
+    low, high = settings["limits"][name]
+    found = limit(1013, low, high)
+assert found == 1013, found
+"""
+LIMITS = """\
+{
+  "limits": {
+    "humidity": [0, 100],
+    "pressure": [0, 100]
+  }
+}
+"""
+OF_ONE = LIMITS.replace('"humidity": [0, 100]', '"humidity": [0, 5000]')
+
+
+@pytest.mark.parametrize("settings", [LIMITS, OF_ONE, LIMITS.replace("[0, 100]", "[ -0.5 , 100 ]")])
+def test_a_list_of_the_settings_is_named_with_its_line(tmp_path: Path, settings: str) -> None:
+    found = clues(tmp_path, BOUNDS, settings_json=settings)
+
+    assert any(", for the record at settings.json:4 (" in each.says for each in found)
+    assert not any("settings.json:3" in each.says for each in found)
+
+
+SPAN = """\
+class Sensor:
+    def calibrate(self, low, high):
+        self.span = high - low
+
+
+sensor = Sensor()
+with open("sensors.log") as file:
+    for line in file:
+        name, low, high = line.split(",")
+        sensor.calibrate(float(low), float(high))
+        print(1 / sensor.span)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("second,98.4,98.4", "`high`, like `low`,"), ("second,98.4, 98.40", "`high`, like `low`,")],
+)
+def test_operands_that_are_the_same_number_are_named_together(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    found = clues(tmp_path, SPAN, sensors_log=f"first,1.5,97.5\n{line}\n")
+
+    assert says in [step.says for each in found for step in each.trail]
+
+
+def test_a_record_that_the_value_was_made_for_is_looked_at_first(tmp_path: Path) -> None:
+    steps = [each.next_step for each in clues(tmp_path, BOUNDS, settings_json=LIMITS)]
+
+    assert len(steps) == 1
+    assert re.fullmatch(r"Check the record at \S*settings\.json:4, then \S*main\.py:9 .*", steps[0])

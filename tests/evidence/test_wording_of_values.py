@@ -10,6 +10,10 @@ from whet.evidence.provenance.wording import shown
 
 def test_an_array_is_named_by_what_it_holds_and_a_table_by_its_type() -> None:
     array = Value("array", "numpy.ndarray", "", facts={"dtype": "float64"})
+    alike = Value("array", "numpy.ndarray", "", facts={"dtype": "int8", "min": 100, "max": 100})
+    not_all = {"dtype": "int8", "min": 100.0, "max": 100.0, "nan": 3}
+    assert shown(alike) == "an array of int8, all 100"
+    assert shown(Value("array", "numpy.ndarray", "", facts=not_all)) == "an array of int8"
     table = Value("array", "pandas.DataFrame", "", facts={})
     assert shown(array) == "an array of float64"
     assert shown(table) == "a DataFrame"

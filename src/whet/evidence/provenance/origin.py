@@ -52,7 +52,7 @@ from whet.evidence.provenance.wording import (
     cut,
     is_container,
     is_path,
-    reads_like,
+    like_another,
     shown,
     together,
     upper,
@@ -315,11 +315,15 @@ class Origin(Wording):
             changed.append(TrailStep(says=f"set `{set_by.words[0]}`", place=place, source=source))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
-        return self.clue(
+        clue = self.clue(
             f"{head}{put}. {self.end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
             (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
+        if record is None:
+            return clue
+        step = f"Check the record at {self.at(record.path, record.line)}, then {self.place(last)}."
+        return replace(clue, next_step=step)
 
     def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
         """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
@@ -477,7 +481,9 @@ class Origin(Wording):
                 said = self.said(operand, call)
                 steps = self._source_of(f"`{said}`", behind, value, step)
                 places = tuple(f"{each.place} {each.source}" for each in steps)
-                if steps and places not in found and not is_path(value):
+                if places in found:
+                    found[places][0] = like_another(found[places][0], said, value)
+                elif steps and not is_path(value):
                     found[places] = steps
                     waiting.append((behind, value))
         return [step for steps in found.values() for step in steps]
@@ -582,19 +588,7 @@ class Origin(Wording):
         given = [] if is_beginning(trail.expression) else sorted(trail.call.given)
         for name in (*names, *given):
             value = self.recording.held(trail.call, name, trail.step.begin)
-            found = None if value is None else self._spoilt(value, trail.hops[-1].value)
+            found = None if value is None else self.records.spoilt(value, trail.hops[-1].value)
             if found is not None:
                 return found
-        return None
-
-    def _spoilt(self, value: Value, bad: Value | None) -> Record | None:
-        """Return the line of a record; among many records, of the one that contains the bad value."""
-        found = self.records.find(value) if value.kind != SCALAR else None
-        if found is not None or bad is None:
-            return found
-        for _, part in self.recording.parts(value):
-            if any(reads_like(each, bad) for _, each in self.recording.parts(part)):
-                found = self.records.find(part)
-                if found is not None:
-                    return found
         return None

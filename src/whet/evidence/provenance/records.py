@@ -12,6 +12,7 @@ from whet.evidence.provenance.trail import Trail
 _MOST_BYTES = 4 << 20
 _LEAST_WORDS = 2
 _LEAST_ALONE = 4
+_MOST_PARTS = 8
 _SIMPLE = {"None", "True", "False", "", "0", "1"}
 _SHOWN = 100
 _WRITTEN = {
@@ -56,21 +57,48 @@ class Records:
                 continue
             for key, part in self._all.parts(hop.inside):
                 if part.is_same(hop.value):
-                    found = self.find(hop.inside) or self.pair(key, part)
-                    if found is not None:
-                        return found
+                    record = self.find(hop.inside) or self.pair(key, part) or self._item(hop.inside)
+                    if record is not None:
+                        return record
         value = trail.hops[0].value if trail.hops else None
         return None if value is None or value.kind != CONTAINER else self.find(value)
 
+    def spoilt(self, value: Value, bad: Value | None) -> Record | None:
+        """Return the line of a record; among many records, of the one that contains the bad value."""
+        found = self.find(value) if value.kind != SCALAR else None
+        if found is not None or bad is None:
+            return found
+        for _, part in self._all.parts(value):
+            if any(_reads_like(each, bad) for _, each in self._all.parts(part)):
+                found = self.find(part)
+                if found is not None:
+                    return found
+        return None
+
     def pair(self, key: str, value: Value) -> Record | None:
-        """Return the only line that has a key and, behind it, its value."""
+        """Return the only line that has a key and, behind it, its value or the few that a list holds."""
         name = key.strip("'")
-        plain = _WRITTEN.get(value.words) or [re.escape(_plain(value))]
-        if value.kind != SCALAR or not name or len(name) < _LEAST_WORDS:
+        parts = [value] if value.kind == SCALAR else [part for _, part in self._all.parts(value)]
+        is_short = 0 < len(parts) <= _MOST_PARTS and all(each.kind == SCALAR for each in parts)
+        if not is_short or value.type == "dict" or len(name) < _LEAST_WORDS:
             return None
-        behind = "|".join(plain)
-        found = list(self._lines([re.compile(rf"(?<!\w){re.escape(name)}\b\W*(?:{behind})\W*$")]))
+        behind = r"\W+".join(f"(?:{'|'.join(_ways_to_write(each))})" for each in parts)
+        start = r"\W*" if value.kind == SCALAR else r"\W*[\[(]\s*"
+        found = list(self._lines([re.compile(rf"(?<!\w){re.escape(name)}\b{start}{behind}\W*$")]))
         return found[0] if len(found) == 1 else None
+
+    def _item(self, value: Value) -> Record | None:
+        """Return the only line that has a list behind the key under which a dictionary held it."""
+        if value.kind != CONTAINER or value.type == "dict":
+            return None
+        keys = {
+            key
+            for holder in self._all.values
+            if holder.type == "dict"
+            for key, part in self._all.parts(holder)
+            if part.is_same(value)
+        }
+        return self.pair(keys.pop(), value) if len(keys) == 1 else None
 
     def _words(self, value: Value) -> Iterator[str]:
         if value.kind == SCALAR:
@@ -108,6 +136,11 @@ class Records:
                 yield path, event.words[1] if len(event.words) > 1 else "r"
 
 
+def _ways_to_write(value: Value) -> list[str]:
+    """Return patterns of how a file would have it."""
+    return _WRITTEN.get(value.words) or [re.escape(_plain(value))]
+
+
 def _plain(value: Value) -> str:
     """Return how a file would have it."""
     words = value.words
@@ -116,3 +149,12 @@ def _plain(value: Value) -> str:
     elif value.type == "float":
         words = words.removesuffix(".0")
     return words
+
+
+def _reads_like(value: Value, bad: Value) -> bool:
+    """Whether a text of a file stands for a bad value."""
+    words = value.words.strip("'").strip().casefold()
+    if bad.facts.get("nan") or "nan" in bad.words:
+        return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
+    least = bad.facts.get("min")
+    return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1

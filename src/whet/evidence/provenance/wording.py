@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.quantity import listed
-from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Raised, Recording, Value
+from whet.evidence.provenance.recording import CONTAINER, Call, Raised, Recording, Value
 from whet.evidence.provenance.records import Record
 from whet.evidence.provenance.source import (
     COMPREHENSIONS,
@@ -163,8 +163,16 @@ def _is_inline(call: Call) -> bool:
 def shown(value: Value) -> str:
     """Return how a value is shown; empty: its type tells enough."""
     if value.kind == "array":
-        return value.as_array
+        return f"{value.as_array}{_all_alike(value)}"
     return cut(value.words)
+
+
+def _all_alike(value: Value) -> str:
+    """Say that an array has one number everywhere."""
+    least, most = value.facts.get("min"), value.facts.get("max")
+    is_whole = not value.facts.get("nan") and not value.facts.get("inf")
+    is_one = isinstance(least, int | float) and least == most and is_whole
+    return f", all {least:g}" if is_one else ""
 
 
 def cut(text: str) -> str:
@@ -192,13 +200,12 @@ def is_path(value: Value | None) -> bool:
     return value is not None and value.type.startswith(("pathlib.", "_io."))
 
 
-def reads_like(value: Value, bad: Value) -> bool:
-    """Whether a text of a file stands for a bad value."""
-    words = value.words.strip("'").strip().casefold()
-    if bad.facts.get("nan") or "nan" in bad.words:
-        return words in {"nan", "na", "n/a", "null", "inf", "-inf", ""}
-    least = bad.facts.get("min")
-    return value.kind == SCALAR and words in {bad.words, str(least)} and len(words) > 1
+def like_another(step: TrailStep, said: str, value: Value | None) -> TrailStep:
+    """Return the step of an operand, with the name of another one that came from there and is the same number."""
+    is_other = step.says.startswith("`") and not step.says.startswith(f"`{said}`")
+    if value is None or shown(value) != step.value or not is_other or ", like " in step.says:
+        return step
+    return replace(step, says=f"{step.says}, like `{said}`,")
 
 
 def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
