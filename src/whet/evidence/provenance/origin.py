@@ -322,8 +322,10 @@ class Origin(Wording):
         )  # fmt: skip
         if record is None:
             return clue
-        step = f"Check the record at {self.at(record.path, record.line)}, then {self.place(last)}."
-        return replace(clue, next_step=step)
+        advice = (
+            f"Check the record at {self.at(record.path, record.line)}, then {self.place(last)}."
+        )
+        return replace(clue, next_step=advice)
 
     def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
         """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
