@@ -1,6 +1,9 @@
 """Tokenizers that were trained, cut to a few hundred tokens: by their own library, texts come back."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -149,7 +152,13 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         whole.add_tokens([f"<|spare{number}|>" for number in range(200)], special_tokens=True)
         whole.chat_template = CHAT
     whole.save_pretrained(folder)
-    settings = {"model_type": request.param, "vocab_size": len(whole) + 32}
+    ids = {
+        "decoder_start_token_id": 0,
+        "bos_token_id": None,
+        "eos_token_id": whole.eos_token_id,
+        "pad_token_id": len(whole) + 7,
+    }
+    settings = {"model_type": request.param, "vocab_size": len(whole) + 32, **ids}
     (folder / "config.json").write_text(json.dumps(settings), "utf-8")
     return folder
 
@@ -211,5 +220,58 @@ def test_below_the_floor_the_floor_is_told_and_at_the_floor_it_loads(
 
     assert len(loaded) == refused.value.floor
     if model.name == "gpt2":
-        assert refused.value.floor == 257 + 2  # its bytes, its end and the marks of the chat
+        assert refused.value.floor == 257 + 3  # its end and what was added
         assert loaded.decode(loaded(TEXTS[7])["input_ids"]) == TEXTS[7]
+
+
+def _whet(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    return subprocess.run(
+        [sys.executable, "-m", "whet", "tiny", *words, "--python", sys.executable],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_tiny_model_has_a_row_for_each_token_and_understands_them(
+    model: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    done = _whet(tmp_path, str(model), "-o", "small", "--tokenizer", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+
+    loaded = AutoModel.from_pretrained(tmp_path / "small")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "small")
+    settings = json.loads((tmp_path / "small" / "config.json").read_text("utf-8"))
+    rows = loaded.get_input_embeddings().weight.shape[0]
+    assert rows == len(tokenizer) == answer["tokenizer"]["tokens"] == settings["vocab_size"]
+    assert settings["eos_token_id"] == tokenizer.eos_token_id
+    # The reference names a row without a token; here it is one that means nothing special.
+    assert settings["pad_token_id"] not in tokenizer.all_special_ids
+    assert {"tokenizer", "rows of embeddings"} <= {
+        each["name"] for each in answer["checks"] if each["state"] == "ok"
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["gpt2"], indirect=True)
+def test_a_tokenizer_that_can_not_be_made_is_refused_with_the_next_step(
+    model: Path, tmp_path: Path
+) -> None:
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    (slow / "config.json").write_bytes((model / "config.json").read_bytes())
+    (slow / "tokenizer.model").write_bytes(b"\x0a\x0b")
+
+    small = _whet(tmp_path, str(model), "--tokenizer", "1")
+    without = _whet(tmp_path, "slow", "--tokenizer")
+    nowhere = _whet(tmp_path, "LlamaConfig", "--tokenizer", "300")
+
+    assert (small.returncode, without.returncode, nowhere.returncode) == (64, 65, 64)
+    assert "the floor is" in small.stderr
+    assert "no fast one: tokenizer.model without tokenizer.json" in without.stderr
+    assert "save_pretrained" in without.stderr
+    assert "needs a folder with the real tokenizer" in nowhere.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["slow", "state"]

@@ -95,7 +95,7 @@ def test_each_file_has_the_new_numbers(model: Path) -> None:
 
 def test_settings_have_the_new_numbers_and_the_rows_of_the_text_alone(model: Path) -> None:
     small = small_tokenizer(str(model), 300)
-    numbers = {token: small.ids[NUMBERS[token]] for token in NAMED | {"a"}}
+    numbers = {token: small.ids[NUMBERS[token]] for token in NAMED | {"a", "and"}}
 
     config = small.settings("config.json", json.loads((model / "config.json").read_text()))
     assert with_rows(config, small.size, small.reference) == {
@@ -103,11 +103,9 @@ def test_settings_have_the_new_numbers_and_the_rows_of_the_text_alone(model: Pat
         "text_config": {"vocab_size": small.size, "eos_token_id": [numbers["</s>"]]},
         "vision_config": {"vocab_size": 64},
         "image_token_index": numbers["<image>"],
-        "pad_token_id": None,
+        "pad_token_id": numbers["and"],
     }
-    assert small.told == [
-        "config.json: pad_token_id = 511 names no token of the tokenizer and is left out"
-    ]
+    assert small.told == ["config.json: pad_token_id = 511 names no token; it is 261 now"]
     generation = json.loads((model / "generation_config.json").read_text())
     assert small.settings("generation_config.json", generation) == {
         "suppress_tokens": [numbers["a"]],
@@ -153,21 +151,22 @@ def test_the_older_files_of_a_vocabulary_are_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "message"),
+    ("files", "message", "hint"),
     [
-        (["tokenizer.model"], r"no fast one: tokenizer\.model .*save_pretrained"),
-        ([], "has no tokenizer"),
-        (["tokenizer.json"], "is not JSON"),
+        (["tokenizer.model"], r"no fast one: tokenizer\.model without", "save_pretrained"),
+        ([], "has no tokenizer", "copy the tokenizer's files"),
+        (["tokenizer.json"], "isn't JSON", "check the file"),
     ],
 )
 def test_without_a_tokenizer_that_is_data_the_next_step_is_told(
-    files: list[str], message: str, tmp_path: Path
+    files: list[str], message: str, hint: str, tmp_path: Path
 ) -> None:
     for name in files:
         (tmp_path / name).write_bytes(b"\x0a\x00")
 
-    with pytest.raises(NoTokenizer, match=message):
+    with pytest.raises(NoTokenizer, match=message) as refused:
         small_tokenizer(str(tmp_path))
+    assert hint in refused.value.hint
 
 
 def test_numbers_are_looked_for_in_every_part_and_nothing_else_is_a_token() -> None:

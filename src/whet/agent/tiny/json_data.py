@@ -46,9 +46,9 @@ def read_object(path: str) -> dict[str, Any]:
     try:
         read = json.loads(read_text(path))
     except ValueError as error:
-        raise ValueError("{} is not JSON: {}".format(path, error)) from error
+        raise ValueError("`{}` isn't JSON: {}".format(path, error)) from error
     if not is_object(read):
-        raise ValueError("{} holds no object.".format(path))
+        raise ValueError("`{}` holds no object".format(path))
     return read
 
 

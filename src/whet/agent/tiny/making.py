@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from typing import Any
+from typing import Any, Optional
 
-from . import checks, fields, inputs, libraries, skeleton, token_ids, transformers_models
+from . import checks, fields, inputs, libraries, skeleton, token_ids, tokenizer, transformers_models
 from .refusals import brief
 from .solver import Model, Solver
 
@@ -32,8 +32,16 @@ def _hush() -> None:
 
 def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]:
     """Find small dimensions, build the model, check it and save it into a folder."""
-    found = solved(reference, request)
-    return written(reference, found, folder)
+    given = reference.tree
+    tokens = tokenizer.tokenizer_for(reference, request)
+    if tokens is None:
+        return written(reference, solved(reference, request), folder)
+    reference.tree = tokens.tree
+    fixed = {**(request.get("fixed") or {}), **tokens.fixed}
+    found = solved(reference, {**request, "fixed": fixed})
+    reference.tree = given
+    found.whole = reference.build(given)
+    return written(reference, found, folder, tokens)
 
 
 class Found:
@@ -91,7 +99,12 @@ def _complaint(reference: Any, wanted: Any, tree: Any, *, must_run: bool) -> str
     return ""
 
 
-def written(reference: Any, found: Found, folder: str) -> dict[str, Any]:
+def written(
+    reference: Any,
+    found: Found,
+    folder: str,
+    tokens: Optional[tokenizer.ModelTokenizer] = None,
+) -> dict[str, Any]:
     """Build a model, save it into a folder, and say what it does and how it differs."""
     os.makedirs(folder, exist_ok=True)
     model = reference.build(found.tree, is_real=True)
@@ -103,7 +116,12 @@ def written(reference: Any, found: Found, folder: str) -> dict[str, Any]:
     checked.run("save and load", lambda: checked.saved(folder, reference.load))
     checked.run("same kinds of layers", lambda: _same_kinds(found.whole, model))
     checked.run("shared weights", lambda: _same_shared(found.whole, model))
+    if tokens is not None:
+        tokens.write(folder)
+        checked.run("tokenizer", lambda: tokens.compared(folder))
+        checked.run("rows of embeddings", lambda: tokens.rows(model))
     return {
+        "tokenizer": None if tokens is None else tokens.facts(),
         "class": reference.name,
         "params": skeleton.size(model),
         "reference_params": skeleton.size(found.whole),

@@ -22,7 +22,7 @@ def named_ids(settings: object) -> Iterator[int]:
     """Yield the numbers of the tokens that settings can't do without."""
     if is_object(settings):
         for key, value in settings.items():
-            if _ONE.match(key):
+            if _ONE.match(str(key)):
                 yield from (each for each in _listed(value) if is_number(each))
             elif key == _PLACED:
                 yield from (pair[1] for pair in value or () if is_number(pair[1]))
@@ -30,22 +30,29 @@ def named_ids(settings: object) -> Iterator[int]:
                 yield from named_ids(value)
 
 
-def renumbered(settings: Any, ids: Mapping[int, int], told: list[str] | None = None) -> Any:
+def renumbered(
+    settings: Any, ids: Mapping[int, int], told: list[str] | None = None, spare: int = 0
+) -> Any:
     """Return settings with the new numbers of their tokens.
 
     Args:
         settings: what a JSON file of the model holds.
         ids: the new number of each token that stays.
         told: what can't be renumbered is added here.
+        spare: the number that stands in for one that names no token.
     """
     if not is_object(settings):
         return settings
     told = [] if told is None else told
     changed: dict[str, Any] = {}
     for key, value in settings.items():
-        if _ONE.match(key):
-            changed[key] = _one(key, value, ids, told)
-        elif _MANY.match(key):
+        name = str(key)  # those of `id2label` are numbers
+        if _ONE.match(name):
+            changed[key] = _one(value, ids)
+            if is_number(value) and value not in ids:
+                told.append("{} = {} names no token; it is {} now".format(key, value, spare))
+                changed[key] = spare
+        elif _MANY.match(name):
             changed[key] = _many(value, ids)
         elif key == _PLACED and value:
             changed[key] = [
@@ -53,10 +60,10 @@ def renumbered(settings: Any, ids: Mapping[int, int], told: list[str] | None = N
                 for at, each in value
                 if each is None or each in ids
             ]
-        elif _NAMED.match(key) and is_object(value):
+        elif _NAMED.match(name) and is_object(value):
             changed[key] = {name: ids[each] for name, each in value.items() if each in ids}
         else:
-            changed[key] = renumbered(value, ids, told)
+            changed[key] = renumbered(value, ids, told, spare)
     return changed
 
 
@@ -76,7 +83,7 @@ def with_rows(settings: Any, size: int, reference: int, *, is_text: bool = True)
     for key, value in settings.items():
         if is_object(value):
             changed[key] = with_rows(value, size, reference, is_text=key in _TEXT_PARTS)
-        elif "vocab_size" in key and is_number(value):
+        elif "vocab_size" in str(key) and is_number(value):
             is_it = value >= reference or (key == "vocab_size" and is_text)
             changed[key] = size if is_it else value
         else:
@@ -84,15 +91,10 @@ def with_rows(settings: Any, size: int, reference: int, *, is_text: bool = True)
     return changed
 
 
-def _one(key: str, value: Any, ids: Mapping[int, int], told: list[str]) -> object:
+def _one(value: Any, ids: Mapping[int, int]) -> object:
     if is_array(value):
         return _many(value, ids)
-    if not is_number(value):
-        return value
-    if value in ids:
-        return ids[value]
-    told.append("{} = {} names no token of the tokenizer and is left out".format(key, value))
-    return None
+    return ids.get(value) if is_number(value) else value
 
 
 def _many(value: object, ids: Mapping[int, int]) -> object:

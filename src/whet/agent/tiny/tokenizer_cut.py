@@ -30,15 +30,24 @@ _TEMPLATES = ("chat_template.jinja", "chat_template.json")
 _NAMES_OF_OTHERS = re.compile(
     r"tokenizer\.model|.*spiece.*\.model|tekken\.json|.*\.tiktoken$|.*\.spm$"
 )
+_FEW = 64
 _PLAIN_NAME = re.compile(r"<\|?/?[A-Za-z_]+\|?>$|\[[A-Z]+\]$")
 _NEXT = (
-    "Write one with your libraries, then run this again: "
-    'python -c \'from transformers import AutoTokenizer as T; T.from_pretrained("{0}").save_pretrained("{0}")\''
+    "python -c 'from transformers import AutoTokenizer as T; "
+    'T.from_pretrained("{0}").save_pretrained("{0}")' + "' writes one"
 )
 
 
 class NoTokenizer(ValueError):
-    """The folder has no tokenizer that can be cut as data. The message has the next step."""
+    """The folder has no tokenizer that can be cut as data.
+
+    Attributes:
+        hint: the next step.
+    """
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 class SmallTokenizer:
@@ -50,6 +59,7 @@ class SmallTokenizer:
         size: how many tokens there are.
         reference: how many there were: one more than the largest number.
         floor: the fewest that there can be.
+        added: the added tokens that stay.
         gone: added tokens that nothing names, which are left out.
         told: what else a reader must know.
     """
@@ -61,7 +71,12 @@ class SmallTokenizer:
         self.reference = max(old.values()) + 1
         self.floor = floor
         among = {*kept, *added}
+        self.added = [each for each in source.added if each in among]
         self.gone = [each for each in source.added if each not in among]
+        names = [*kept, *added]
+        named = source.named()
+        ordinary = (place for place in reversed(range(self.size)) if names[place] not in named)
+        self._spare = next(ordinary, self.size - 1)
         self.told: list[str] = []
         self.files: dict[str, bytes] = {}
         self._write(source, kept)
@@ -69,7 +84,7 @@ class SmallTokenizer:
     def settings(self, name: str, read: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a file with the new numbers of their tokens."""
         told: list[str] = []
-        changed: dict[str, Any] = renumbered(dict(read), self.ids, told)
+        changed: dict[str, Any] = renumbered(dict(read), self.ids, told, self._spare)
         self.told += ["{}: {}".format(name, each) for each in told]
         return changed
 
@@ -188,6 +203,13 @@ class Source:
         named.update(_of_processor(whole.get("post_processor")))
         named.update(_words(whole.get("padding")))
         named.update(self._in_templates())
+        ordinary = [
+            each["content"]
+            for each in items_of(whole.get("added_tokens"))
+            if not each.get("special")
+        ]
+        if len(ordinary) <= _FEW:
+            named.update(ordinary)  # you, or a trainer, added them; thousands are reserves
         if self.whole is None:
             named.update(each for each in self.vocabulary.ids if _PLAIN_NAME.match(each))
         return named & {*self.ids}
@@ -206,7 +228,8 @@ class Source:
             model = self.whole.get("model")
             if not is_object(model) or "vocab" not in model:
                 raise NoTokenizer(
-                    "{}/tokenizer.json has no model with a vocabulary.".format(folder)
+                    "`{}/tokenizer.json` has no model with a vocabulary".format(folder),
+                    "check the file, or copy it again",
                 )
             model.setdefault("type", "BPE" if "merges" in model else "WordPiece")
             return model
@@ -230,7 +253,7 @@ class Source:
                 "continuing_subword_prefix": "##",
                 "vocab": {token: number for number, token in enumerate(tokens)},
             }
-        raise NoTokenizer(_without_one(folder, self.present))
+        raise _without_one(folder, self.present)
 
 
 def small_tokenizer(folder: str, size: int | None = None) -> SmallTokenizer:
@@ -274,13 +297,15 @@ def _of_what(vocabulary: Vocabulary, named: set[str]) -> str:
     return "{} bytes and {}".format(letters, tokens) if letters else tokens
 
 
-def _without_one(folder: str, present: Iterable[str]) -> str:
+def _without_one(folder: str, present: Iterable[str]) -> NoTokenizer:
     other = sorted(each for each in present if _NAMES_OF_OTHERS.match(each))
     if not other:
-        return "{} has no tokenizer: neither tokenizer.json nor vocab.txt.".format(folder)
-    return "{} has a tokenizer, but no fast one: {} without tokenizer.json. {}".format(
-        folder, ", ".join(other), _NEXT.format(folder)
-    )
+        return NoTokenizer(
+            "`{}` has no tokenizer: neither tokenizer.json nor vocab.txt".format(folder),
+            "copy the tokenizer's files there, or leave `--tokenizer` out",
+        )
+    message = "`{}` has a tokenizer, but no fast one: {} without tokenizer.json"
+    return NoTokenizer(message.format(folder, ", ".join(other)), _NEXT.format(folder))
 
 
 def _words(settings: Any) -> Iterator[str]:
@@ -323,4 +348,4 @@ def _read(folder: str, name: str) -> dict[str, Any]:
     try:
         return read_object(os.path.join(folder, name))
     except ValueError as error:
-        raise NoTokenizer(str(error)) from error
+        raise NoTokenizer(str(error), "check the file, or copy it again") from error

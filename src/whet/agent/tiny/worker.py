@@ -14,7 +14,6 @@ import sys
 TASKS = {
     "make": "making",
     "reference": "making",
-    "tokenizer": "tokenizer",
     "checkpoint": "checkpoint",
 }
 """The module that does each task, by a function `answer`."""

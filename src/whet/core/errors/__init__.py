@@ -39,6 +39,7 @@ from whet.core.errors.model import (
     ModelNotMade,
     ModelUnknown,
     ModelUnsolved,
+    TokenizerUnreadable,
 )
 from whet.core.errors.payload import (
     NotEnoughMemory,
@@ -150,6 +151,7 @@ __all__ = [
     "SetupFailed",
     "StackForbidden",
     "StateNotOwned",
+    "TokenizerUnreadable",
     "UnknownFormat",
     "UnknownPackage",
     "UnknownPage",

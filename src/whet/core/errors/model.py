@@ -53,3 +53,14 @@ class LibraryMissing(WhetError):
     """
 
     exit_code = UNAVAILABLE
+
+
+class TokenizerUnreadable(WhetError):
+    """The model's folder has no tokenizer that whet can read as data.
+
+    whet cuts `tokenizer.json`, and the older `vocab.json` with `merges.txt`, and `vocab.txt`. A
+    SentencePiece model alone (`tokenizer.model`, `spiece.model`) isn't enough: have transformers
+    write `tokenizer.json` with `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)`.
+    """
+
+    exit_code = DATA

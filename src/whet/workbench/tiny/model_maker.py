@@ -15,6 +15,7 @@ from whet.core.errors import (
     ModelCodeNotTrusted,
     ModelUnknown,
     ModelUnsolved,
+    TokenizerUnreadable,
     WhetError,
 )
 from whet.core.text.record import text
@@ -31,6 +32,7 @@ _ERRORS: Mapping[str, type[WhetError]] = {
     "untrusted": ModelCodeNotTrusted,
     "missing": LibraryMissing,
     "usage": BadUsage,
+    "tokenizer": TokenizerUnreadable,
 }
 
 
@@ -44,7 +46,8 @@ class ModelMaker:
         """Return what the worker answers to a request.
 
         Raises:
-            ModelUnknown, ModelUnsolved, ModelCodeNotTrusted, LibraryMissing, BadUsage: as it says.
+            ModelUnknown, ModelUnsolved, ModelCodeNotTrusted, TokenizerUnreadable,
+                LibraryMissing, BadUsage: as it says.
             DiskFull, CannotWrite: if it couldn't write the model.
             HostFailure: if it broke.
         """

@@ -6,7 +6,8 @@ from dataclasses import field
 from pathlib import Path
 
 from whet.core.errors import BadUsage, ModelNotMade
-from whet.core.text.record import integer, records, rows, text
+from whet.core.text.json_record import Record
+from whet.core.text.record import integer, optional_record, records, rows, text
 from whet.core.value_class import value_class
 from whet.host.code.folders import pack_folder, replace_folder
 from whet.host.python.python_interpreter import python_for
@@ -28,6 +29,7 @@ class TinyOptions:
         output: the folder to write; empty: `NAME.tiny` in the current folder.
         python: the interpreter; empty: that of the command, or the first on `PATH`.
         params: how many parameters to aim at; None: few.
+        tokens: how many tokens the tokenizer has; 0: few; None: whet makes none.
         settings: values of the reference configuration that the user sets.
         trusts_code: code that comes with the model may run.
         may_download: the user's libraries may fetch what they don't have.
@@ -37,6 +39,7 @@ class TinyOptions:
     output: str = ""
     python: str = ""
     params: int | None = None
+    tokens: int | None = None
     settings: Mapping[str, object] = field(default_factory=_no_settings)
     trusts_code: bool = False
     may_download: bool = False
@@ -48,6 +51,7 @@ class TinyOptions:
             "task": "make",
             "model": self.model,
             "params": self.params,
+            "tokenizer": self.tokens,
             "settings": dict(self.settings),
             "trusts_code": self.trusts_code,
             "may_download": self.may_download,
@@ -70,6 +74,29 @@ class Check:
 
 
 @value_class(kw_only=True)
+class TinyTokenizer(Record):
+    """The tokenizer of a small model.
+
+    Attributes:
+        tokens: how many there are.
+        reference_tokens: how many the real one has.
+        floor: the fewest that there can be.
+        texts: how many texts come back as they do from the real one.
+        unknown: how many hold characters that it doesn't know.
+        left_out: added tokens of the real one that nothing names.
+        notes: what else there is to know.
+    """
+
+    tokens: int
+    reference_tokens: int
+    floor: int
+    texts: int
+    unknown: int
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@value_class(kw_only=True)
 class TinyModel:
     """A small model.
 
@@ -80,6 +107,7 @@ class TinyModel:
         reference_params: how many the reference has.
         changes: each field that differs, with its value in the reference and its new one.
         checks: what was checked.
+        tokenizer: its tokenizer, if one was asked for.
     """
 
     folder: str
@@ -88,6 +116,7 @@ class TinyModel:
     reference_params: int
     changes: tuple[tuple[str, object, object], ...]
     checks: tuple[Check, ...]
+    tokenizer: TinyTokenizer | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -140,6 +169,7 @@ def make_into(
 
 def tiny_model(answer: Mapping[str, object], target: Path) -> TinyModel:
     """Return what the worker says of a model."""
+    tokenizer = optional_record(answer, "tokenizer")
     return TinyModel(
         folder=str(target),
         model_class=text(answer, "class"),
@@ -147,6 +177,7 @@ def tiny_model(answer: Mapping[str, object], target: Path) -> TinyModel:
         reference_params=integer(answer, "reference_params"),
         changes=tuple((str(name), old, new) for name, old, new in rows(answer["changes"], 3)),
         checks=tuple(map(_check, records(answer, "checks"))),
+        tokenizer=None if tokenizer is None else TinyTokenizer.from_json(tokenizer),
     )
 
 

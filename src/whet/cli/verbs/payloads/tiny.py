@@ -9,11 +9,12 @@ from whet.cli.console import answer, answer_json
 from whet.cli.display.progress import Progress
 from whet.cli.options.trial import json_option, pairs
 from whet.core.text.quantity import shown_count
-from whet.workbench.tiny.tiny import TinyModel, TinyOptions, tiny
+from whet.workbench.tiny.tiny import TinyModel, TinyOptions, TinyTokenizer, tiny
 from whet.workbench.trials.bench import open_workbench
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 _WIDEST = 60
+_SHOWN_TOKENS = 5
 
 
 class Parameters(click.ParamType[int]):
@@ -31,6 +32,24 @@ class Parameters(click.ParamType[int]):
         return int(float(match[1]) * _UNITS[match[2]])
 
 
+class Tokens(click.ParamType[int]):
+    """A number of tokens."""
+
+    name = "tokens"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the number."""
+        if not str(value).isdecimal():
+            self.fail(
+                f"`{value}` is no number of tokens: write `whet tiny MODEL --tokenizer 300`",
+                param,
+                ctx,
+            )
+        return int(str(value))
+
+
 @click.command(options_metavar="[OPTIONS]")
 @click.argument("model", metavar="MODEL")
 @click.option("-o", "--output", default="", metavar="DIR", help="Write the model here. [NAME.tiny]")
@@ -39,6 +58,15 @@ class Parameters(click.ParamType[int]):
     type=Parameters(),
     metavar="N",
     help="Choose dimensions near this many parameters, such as 10k or 125M. [few]",
+)
+@click.option(
+    "--tokenizer",
+    "tokens",
+    type=Tokens(),
+    is_flag=False,
+    flag_value="0",
+    metavar="[N]",
+    help="Make a tokenizer of N tokens from the model's own. [off; without N: few]",
 )
 @click.option(
     "--set",
@@ -68,6 +96,7 @@ def command(
     *,
     output: str,
     params: int | None,
+    tokens: int | None,
     settings: tuple[str, ...],
     python: str,
     trusts_code: bool,
@@ -83,8 +112,8 @@ def command(
     """
     given = {name: _value(text) for name, text in pairs(settings, "--set", "NAME=VALUE").items()}
     options = TinyOptions(
-        model=model, output=output, python=python, params=params, settings=given,
-        trusts_code=trusts_code, may_download=may_download,
+        model=model, output=output, python=python, params=params, tokens=tokens,
+        settings=given, trusts_code=trusts_code, may_download=may_download,
     )  # fmt: skip
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         made = tiny(bench, options)
@@ -114,6 +143,23 @@ def _show(made: TinyModel) -> None:
     for each in made.checks:
         if each.state == "none":
             answer(f"  {each.name}: {each.why}")
+    if made.tokenizer is not None:
+        _show_tokenizer(made.tokenizer)
+
+
+def _show_tokenizer(made: TinyTokenizer) -> None:
+    of = shown_count(made.reference_tokens, "token")
+    back = f"{shown_count(made.texts, 'text')} came back as from the real one"
+    answer(f"tokenizer: {made.tokens:,} of {of}; {back}")
+    if made.unknown:
+        holds = "holds" if made.unknown == 1 else "hold"
+        answer(f"  {shown_count(made.unknown, 'text')} {holds} characters that it doesn't know")
+    if made.left_out:
+        names = ", ".join(made.left_out[:_SHOWN_TOKENS])
+        more = "…" if len(made.left_out) > _SHOWN_TOKENS else ""
+        answer(f"  left out, as nothing names them: {names}{more}")
+    for note in made.notes:
+        answer(f"  {note}")
 
 
 def _brief(value: object) -> str:
@@ -134,4 +180,5 @@ def tiny_json(made: TinyModel) -> dict[str, object]:
         "checks": [
             {"name": each.name, "state": each.state, "why": each.why} for each in made.checks
         ],
+        "tokenizer": None if made.tokenizer is None else made.tokenizer.to_json(),
     }
