@@ -54,6 +54,7 @@ def interrupted(
         pytest.param(("toggle",), marks=pytest.mark.long),
         ("investigate",),
         ("starve", "--find", "files"),
+        ("grow", "--dimension", "env:SIZE=1..4"),
     ],
 )
 def test_the_first_run_of_a_verb_ends_with_words(whet: Whet, words: tuple[str, ...]) -> None:

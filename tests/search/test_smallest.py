@@ -79,6 +79,16 @@ def test_what_passes_above_the_answer_is_told() -> None:
     assert smallest.exceptions == (6, 7)
 
 
+@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 20))
+def test_who_measures_gets_enough_numbers_below_the_answer(
+    threshold: int, most: int, enough: int
+) -> None:
+    search = smallest_failing(least=0, most=most, probes=0, enough=enough)
+    smallest = run_search(search, lambda n: Verdict.BAD if n >= threshold else Verdict.GOOD)
+    below = [number for number, verdict in smallest.tested if verdict is Verdict.GOOD]
+    assert len(below) >= min(enough, threshold, most + 1)
+
+
 def test_where_nothing_fails_that_is_the_answer() -> None:
     smallest = found(lambda _: False, most=100)
     assert smallest.fails is None

@@ -85,6 +85,10 @@ VERBS = {
     "starve": Verb(
         "whet.cli.verbs.searches.starve", "Run out of memory, files or processes on purpose."
     ),
+    "grow": Verb(
+        "whet.cli.verbs.payloads.grow",
+        "Find the smallest number that fails, and the law of time and memory.",
+    ),
     "investigate": Verb(
         "whet.cli.verbs.searches.investigate", "Find out why a command fails, and write a report."
     ),
@@ -113,6 +117,7 @@ MEANINGS = {
     "delta": "config difference",
     "toggle": "switch switches isolate",
     "starve": "limit limits oom",
+    "grow": "scale scaling complexity size threshold grows",
     "stacks": "hang hangs stuck deadlock threads dump",
     "syscalls": "strace ptrace",
     "post-mortem": "pdb postmortem inspect locals",

@@ -42,6 +42,8 @@ class StopReason(Enum):
     DONE = "took all its steps"
     NO_GOOD_VERSION = "no good version was found"
     THRESHOLD = "found the smallest amount that is enough"
+    SMALLEST = "found the smallest number that fails"
+    NO_FAILURE = "no number fails"
     OUT_OF_TIME = "the time budget is used up"
     OUT_OF_TRIALS = "the trial budget is used up"
     INTERRUPTED = "stopped by Ctrl-C"
@@ -65,4 +67,6 @@ class StopReason(Enum):
             StopReason.DONE,
             StopReason.NO_GOOD_VERSION,
             StopReason.THRESHOLD,
+            StopReason.SMALLEST,
+            StopReason.NO_FAILURE,
         }

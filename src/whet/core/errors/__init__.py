@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from whet.core.errors.base import INCOMPLETE, SOFTWARE, USAGE, WhetError
 from whet.core.errors.command import (
     BadCondition,
+    BadDimension,
     BadExpectation,
     BadUsage,
     BudgetTooSmall,
@@ -94,6 +95,7 @@ __all__ = [
     "SOFTWARE",
     "USAGE",
     "BadCondition",
+    "BadDimension",
     "BadExpectation",
     "BadSetting",
     "BadUsage",

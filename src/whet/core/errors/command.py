@@ -13,6 +13,20 @@ class BadUsage(WhetError):
     exit_code = USAGE
 
 
+class BadDimension(WhetError):
+    """whet can't use what `whet grow --dimension` names, or its range.
+
+    A dimension is a place in the command with a range of whole numbers:
+
+    - `n=1..4096`: each `{n}` in the command, or in a `--reset` step, becomes the number
+    - `env:OMP_NUM_THREADS=1..16`: an environment variable
+    - `config.json:model.layers=1..64`: a key of a JSON, TOML, YAML or INI file that the command names;
+      the program reads a copy with the number
+    """
+
+    exit_code = USAGE
+
+
 class EmptyCommand(WhetError):
     """There is no command to run, or its first word is empty.
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
+from statistics import median
 from typing import TypeAlias
 
 from whet.core.value_class import value_class
@@ -24,6 +25,9 @@ _RATES = tuple(0.25 * 1.1**step for step in range(60))
 
 _CLEARLY = 2.0
 """How many times the misfit of an exponential a power has to have."""
+
+_VISIBLE, _MUCH = 0.02, 1.3
+"""The memory of one program varies by a few percent between runs that do the same."""
 
 _STEEPEST = 700.0  # more is no float
 
@@ -102,9 +106,12 @@ class Law:
     def predict(self, number: float) -> Range:
         """Return between which values the cost of a number lies."""
         ranges = [each.range_at(number, self._spread) for each in (self._best, *self._allowed)]
+        best = self.at(number)
+        # No cost gets less: that of a larger number is at least that of the largest measured one.
+        floor = self.at(min(number, self.largest)) * (1 - self._spread)
         return Range(
-            best=self.at(number),
-            low=min(each.low for each in ranges),
+            best=best,
+            low=min(best, max(floor, min(each.low for each in ranges))),
             high=max(each.high for each in ranges),
         )
 
@@ -141,7 +148,9 @@ class _Fitting:
         noise = noise_of(least, self._freedom)
         reach = noise * t95(self._freedom)
         level = self._fit(lambda _: 0.0)
-        if level.line.misfit <= least + (_SURELY * reach) ** 2:
+        if level.line.misfit <= least + (_SURELY * reach) ** 2 or not self._grows():
+            noise = noise_of(level.line.misfit, len(self._numbers) - 1)
+            reach = noise * t95(self._freedom)
             slope = _slope(self._numbers, self._values, max(_SURELY * reach, noise))
             # What hides in the noise is taken to be no steeper than this.
             return self._law(Shape.CONSTANT, level, slope, noise, (named[Shape.LINEAR],))
@@ -157,6 +166,12 @@ class _Fitting:
         if exponential.line.misfit * _CLEARLY < power.line.misfit:
             return self._exponential_law(exponential, exponent)
         return self._law(Shape.POWER, power, exponent, noise, steepest)
+
+    def _grows(self) -> bool:
+        """Whether more than the last value lies clearly above the others, or that one by much."""
+        usual = median(self._values[: len(self._values) // 2 + 1])
+        above = [value for value in self._values[1:] if value > usual * (1 + _VISIBLE)]
+        return len(above) > 1 or self._values[-1] > usual * _MUCH
 
     # ---- the laws ----
 

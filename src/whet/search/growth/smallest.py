@@ -6,7 +6,7 @@ ones among them: doubling tests none, and much code fails only on what isn't a m
 """
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from itertools import pairwise
 
 from whet.core.value_class import value_class
@@ -48,7 +48,7 @@ class Smallest:
 
 
 def smallest_failing(
-    *, least: int, most: int, precision: float = 0.0, probes: int = 2
+    *, least: int, most: int, precision: float = 0.0, probes: int = 2, enough: int = 0
 ) -> Search[int, Smallest]:
     """Search the smallest number from ``least`` to ``most`` that is BAD.
 
@@ -60,13 +60,17 @@ def smallest_failing(
         most: more than this isn't tested.
         precision: how near the answer has to be, as a share of it; 0: exact.
         probes: how many more numbers are tested below the answer, and how many above it.
+        enough: as many are tested below the answer, where there are as many: for who measures what
+            each number costs.
     """
     known: dict[int, Verdict] = {}
     found = yield from _least_bad(known, least, most, precision)
-    for _ in range(probes):
-        number = _untested(known, least, most if found is None else found)
+    probed = 0
+    while probed < probes or _count_below(known, found) < enough:
+        number = in_widest_gap(known, least, most if found is None else found)
         if number is None:
             break
+        probed += 1
         if (yield from _ask(known, number)) is Verdict.BAD:
             above = max((each for each in known if each < number), default=least - 1)
             found = yield from _least_bad(known, above + 1, number, precision)
@@ -101,10 +105,20 @@ def _ask(
     return known[number]
 
 
-def _untested(known: dict[int, Verdict], least: int, most: int) -> int | None:
-    """Return a number in the widest gap between tested ones, by their ratio; an odd one if it can."""
-    tested = sorted({least - 1, *(each for each in known if least <= each <= most), most})
-    gaps = [(low, high) for low, high in pairwise(tested) if high - low > 1]
+def _count_below(known: dict[int, Verdict], found: int | None) -> int:
+    return sum(found is None or number < found for number in known)
+
+
+def in_widest_gap(tested: Iterable[int], least: int, most: int) -> int | None:
+    """Return a number in the widest gap between tested ones, by their ratio; an odd one if it can.
+
+    Args:
+        tested: in any order.
+        least: the first number that may be returned.
+        most: what lies above the last one.
+    """
+    borders = sorted({least - 1, *(each for each in tested if least <= each <= most), most})
+    gaps = [(low, high) for low, high in pairwise(borders) if high - low > 1]
     if not gaps:
         return None
     low, high = max(gaps, key=lambda gap: (gap[1] + 1) / (gap[0] + 2))
@@ -121,5 +135,5 @@ def _above(known: dict[int, Verdict], found: int, most: int, probes: int) -> lis
     for _ in range(probes):
         if number is not None and number <= most:
             seen.setdefault(number, Verdict.BAD)
-        number = _untested(seen, found + 1, near)
+        number = in_widest_gap(seen, found + 1, near)
     return [each for each in seen if each not in known]
