@@ -75,6 +75,9 @@ VERBS = {
     "make": Verb(
         "whet.cli.verbs.payloads.make", "Make a small payload from nothing: an array, a table."
     ),
+    "sample": Verb(
+        "whet.cli.verbs.payloads.sample", "Write a small sample of real data, in the same format."
+    ),
     "bisect": Verb("whet.cli.verbs.searches.bisect", "Find the first bad commit or release."),
     "repeat": Verb(
         "whet.cli.verbs.trials.repeat", "Run a command many times, and measure how often it fails."

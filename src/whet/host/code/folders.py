@@ -19,6 +19,7 @@ from whet.core.text.quantity import shown_bytes
 from whet.host.code.project import STATE_FOLDER
 from whet.host.files.files import path_of_part, remove_tree, storage_error
 from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.process.ending import cleaning_up
 
 if TYPE_CHECKING:
     import tarfile
@@ -102,18 +103,36 @@ def replace_folder(folder: Path, data: bytes, cleanup_journal: CleanupJournal) -
     Raises:
         DiskFull, CannotWrite: if it can't be written; it is as it was.
     """
-    beside = path_of_part(folder)
+    with made_beside(folder, cleanup_journal) as beside:
+        unpack_folder(data, beside)
+
+
+@contextmanager
+def made_beside(path: Path, cleanup_journal: CleanupJournal) -> Generator[Path]:
+    """Let a file or folder be made beside ``path``, and put it there once it is whole.
+
+    Args:
+        path: what is replaced; its parent must exist.
+        cleanup_journal: writes down what is half made, so that it goes when whet is killed.
+
+    Yields:
+        where to make it: nothing is there.
+
+    Raises:
+        DiskFull, CannotWrite: if it can't be written; ``path`` is as it was.
+    """
+    beside = path_of_part(path)
     cleanup_journal.adopt("folder", str(beside))
     try:
-        unpack_folder(data, beside)
-        if os.path.lexists(folder):
-            _exchange(beside, folder)
+        yield beside
+        if path.is_dir() or (beside.is_dir() and os.path.lexists(path)):
+            _exchange(beside, path)
         else:
-            os.rename(beside, folder)
+            os.replace(beside, path)
     except OSError as error:
-        raise storage_error(error, folder) from error
+        raise storage_error(error, path) from error
     finally:
-        with suppress(OSError):
+        with cleaning_up(), suppress(OSError):
             remove_tree(beside)
             cleanup_journal.forget(str(beside))
 

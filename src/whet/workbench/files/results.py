@@ -1,7 +1,8 @@
 """Where a smaller file goes: never onto the original, nor onto a file of the user's."""
 
+import hashlib
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
@@ -18,6 +19,7 @@ def result_path(
     *,
     other_results: Collection[Path],
     is_alone: bool,
+    called: Callable[[Path], Path] = shrunk_path,
 ) -> Path:
     """Return where the smaller version of ``original`` goes.
 
@@ -27,6 +29,7 @@ def result_path(
         output: the file or folder that the user named; empty: beside the original.
         other_results: results of other payloads.
         is_alone: it is the only payload.
+        called: returns the name of the smaller version, beside the original.
 
     Raises:
         BadUsage: if the result would be the original, or one file for more than one payload.
@@ -36,7 +39,7 @@ def result_path(
     place = Path(os.path.abspath(output)) if output else original.parent
     if original.is_dir() and place.resolve().is_relative_to(original.resolve()):
         raise BadUsage(
-            f"`-o {output}` is in the folder that whet shrinks, which it never changes",
+            f"`-o {output}` is in `{original.name}` itself, which whet never changes",
             hint="name another place, or leave it out: the result goes next to the original",
         )
     if output and not place.is_dir():
@@ -62,7 +65,7 @@ def result_path(
                 hint="wait until it ends, or name another file with `-o`",
             )
         return path
-    return _writable(free_path(bench, place / shrunk_path(original).name, original, other_results))
+    return _writable(free_path(bench, place / called(original).name, original, other_results))
 
 
 def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:
@@ -108,10 +111,15 @@ def may_go(bench: Workbench, path: Path) -> bool:
     if path.is_symlink() or not (path.is_file() or path.is_dir()):
         return False
     try:
-        content = pack_folder(path) if path.is_dir() else path.read_bytes()
+        digest = digest_of(pack_folder(path)) if path.is_dir() else _digest_of_file(path)
     except WhetError:
         return False
-    return bench.notebook.blobs.path_of(digest_of(content)).is_file()
+    return bench.notebook.blobs.path_of(digest).is_file()
+
+
+def _digest_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def result_error(error: Exception, path: Path) -> WhetError:

@@ -1,0 +1,48 @@
+"""pyarrow, which has no types of its own; each part is loaded when it is needed."""
+
+from typing import Any
+
+from whet.core.errors import CannotSample
+
+
+def pyarrow() -> Any:
+    """Return the library."""
+    import pyarrow as pa
+
+    return pa
+
+
+def compute() -> Any:
+    """Return its functions over columns."""
+    import pyarrow.compute
+
+    return pyarrow.compute
+
+
+def ipc() -> Any:
+    """Return what reads and writes Arrow's own files."""
+    from pyarrow import ipc
+
+    return ipc
+
+
+def parquet() -> Any:
+    """Return what reads and writes Parquet."""
+    from pyarrow import parquet
+
+    return parquet
+
+
+def check_pyarrow(shown: str) -> None:
+    """Refuse a file that only pyarrow reads where it isn't installed.
+
+    Raises:
+        CannotSample: if it isn't.
+    """
+    try:
+        pyarrow()
+    except ImportError as error:
+        raise CannotSample(
+            f"whet reads `{shown}` with pyarrow, which isn't installed beside it",
+            hint="`pip install 'whet[formats]'`",
+        ) from error

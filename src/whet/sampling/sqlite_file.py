@@ -1,0 +1,273 @@
+"""SQLite databases, table by table; what one refers to in another comes along."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote
+
+from whet.core.errors import CannotSample
+from whet.core.value_class import value_class
+from whet.sampling.columns import check_columns
+from whet.sampling.table import BATCH_ROWS, Batch, Link, Rows, Table
+
+MAGIC = b"SQLite format 3\0"
+_ROW_NUMBERS = ("rowid", "oid", "_rowid_")
+_HIDDEN = "shadow"
+_PAGES_BYTES = 16 << 20
+_ROWS_AT_ONCE = 500
+
+
+@value_class
+class DatabaseTable:
+    """The rows of a table; a `Table`.
+
+    Attributes:
+        path: the database.
+        name: the table's.
+        columns: the names of its columns.
+        stored: those of them that aren't computed.
+        row_number: what SQLite calls a row's number here; empty: the table has none.
+    """
+
+    path: Path
+    name: str
+    columns: Sequence[str]
+    stored: Sequence[str]
+    row_number: str
+
+    @property
+    def unit(self) -> str:
+        """One of them."""
+        return "row"
+
+    @property
+    def count(self) -> int | None:
+        """Counting takes a look at all."""
+        return None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether later rows may have other columns."""
+        return False
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Refuse columns that it doesn't have."""
+        check_columns(columns, self.columns, f"table `{self.name}`")
+
+    def batches(self, columns: Sequence[str] | None) -> Iterator[Batch]:
+        """Yield all rows."""
+        names = self.columns if columns is None else columns
+        with _read(self.path) as database:
+            found = database.execute(self._query(names))
+            number = 0
+            while rows := found.fetchmany(BATCH_ROWS if len(names) < _ROWS_AT_ONCE else 1):
+                places = (
+                    [row[0] for row in rows]
+                    if self.row_number
+                    else range(number, number + len(rows))
+                )
+                number += len(rows)
+                yield Rows(
+                    places,
+                    {name: [row[1 + at] for row in rows] for at, name in enumerate(names)},
+                )
+
+    def rows(self, places: Sequence[int]) -> Iterator[tuple[object, ...]]:
+        """Yield rows with their stored columns, the row's number first."""
+        with _read(self.path) as database:
+            if not self.row_number:
+                wanted = set(places)
+                found = database.execute(self._query(self.stored))
+                yield from (row for number, row in enumerate(found) if number in wanted)
+                return
+            query = f"{self._query(self.stored, ordered=False)} WHERE {self.row_number} = ?"
+            for place in places:
+                yield from database.execute(query, (place,))
+
+    def _query(self, names: Sequence[str], *, ordered: bool = True) -> str:
+        words = ", ".join([self.row_number or "NULL", *map(_quoted, names)])
+        order = f" ORDER BY {self.row_number}" if self.row_number and ordered else ""
+        return f"SELECT {words} FROM {_quoted(self.name)}{order}"
+
+
+class Database:
+    """A SQLite database; a `Source`."""
+
+    kind = "SQLite"
+
+    def __init__(self, path: Path) -> None:
+        """Read its schema.
+
+        Raises:
+            CannotSample: if it is damaged or locked.
+        """
+        self._path = path
+        with _read(path) as database:
+            self._schema = database.execute(
+                "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
+            ).fetchall()
+            kinds = {row[1]: row[2] for row in database.execute("PRAGMA main.table_list")}
+            self._names = [
+                name
+                for type_, name, _, _ in self._schema
+                if type_ == "table" and kinds[name] == "table"
+            ]
+            self._virtual = [name for name, kind in kinds.items() if kind == "virtual"]
+            self._shadows = {name for name, kind in kinds.items() if kind == _HIDDEN}
+
+    @property
+    def tables(self) -> Sequence[Table]:
+        """Its tables."""
+        return self._tables
+
+    @cached_property
+    def _tables(self) -> Sequence[DatabaseTable]:
+        with _read(self._path) as database:
+            return tuple(
+                _table(database, self._path, name)
+                for name in self._names
+                if not name.startswith("sqlite_")
+            )
+
+    def links(self) -> Sequence[Link]:
+        """Return the foreign keys that its tables declare."""
+        found: list[Link] = []
+        with _read(self._path) as database:
+            for table in self._tables:
+                keys: dict[int, list[tuple[str, str, str | None]]] = {}
+                for row in database.execute(f"PRAGMA foreign_key_list({_quoted(table.name)})"):
+                    keys.setdefault(row[0], []).append((row[2], row[3], row[4]))
+                found += filter(None, (self._link(table, key) for key in keys.values()))
+        return found
+
+    def _link(
+        self, table: DatabaseTable, key: Sequence[tuple[str, str, str | None]]
+    ) -> Link | None:
+        named = {each.name.lower(): each for each in self._tables}
+        other = named.get(key[0][0].lower())
+        if other is None:
+            return None
+        with _read(self._path) as database:
+            info = database.execute(f"PRAGMA table_info({_quoted(other.name)})").fetchall()
+        primary = [row[1] for row in sorted(info, key=lambda row: row[5]) if row[5]]
+        columns = [
+            to or (primary[at] if at < len(primary) else "") for at, (_, _, to) in enumerate(key)
+        ]
+        mine, others = _spelled(table, [each for _, each, _ in key]), _spelled(other, columns)
+        if mine is None or others is None:
+            return None
+        return Link(table.name, mine, other.name, others)
+
+    def write(self, chosen: Mapping[str, Sequence[int]], target: Path) -> None:
+        """Make a database with the same schema and header, and the chosen rows with their numbers."""
+        with _written(), closing(sqlite3.connect(target, isolation_level=None)) as out:
+            out.execute("PRAGMA trusted_schema = OFF")
+            with _read(self._path) as database:
+                for field in ("page_size", "encoding", "application_id", "user_version"):
+                    (value,) = database.execute(f"PRAGMA {field}").fetchone()
+                    out.execute(f"PRAGMA {field} = '{value}'")
+            out.execute("PRAGMA journal_mode = OFF")  # the file is nobody's before it is whole
+            out.execute("PRAGMA synchronous = OFF")
+            out.execute("PRAGMA ignore_check_constraints = ON")
+            out.execute("BEGIN")
+            self._make(out, "table")
+            for table in self._tables:
+                self._fill(out, table, chosen[table.name])
+            self._keep_counters(out)
+            for kind in ("index", "view", "trigger"):
+                self._make(out, kind)
+            out.execute("COMMIT")
+
+    def _make(self, out: sqlite3.Connection, kind: str) -> None:
+        for type_, name, _, statement in self._schema:
+            if type_ == kind and not name.startswith("sqlite_") and name not in self._shadows:
+                out.execute(statement)
+
+    def _fill(self, out: sqlite3.Connection, table: DatabaseTable, places: Sequence[int]) -> None:
+        names = [*([table.row_number] if table.row_number else []), *map(_quoted, table.stored)]
+        first = 0 if table.row_number else 1
+        statement = (
+            f"INSERT INTO {_quoted(table.name)} ({', '.join(names)})"
+            f" VALUES ({', '.join('?' * len(names))})"
+        )
+        rows = table.rows(places)
+        while batch := [row[first:] for row in islice(rows, BATCH_ROWS)]:
+            out.executemany(statement, batch)
+
+    def _keep_counters(self, out: sqlite3.Connection) -> None:
+        """Let `AUTOINCREMENT` continue where it is."""
+        if not any(name == "sqlite_sequence" for name in self._names):
+            return
+        with _read(self._path) as database:
+            rows = database.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        out.execute("DELETE FROM sqlite_sequence")
+        out.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", rows)
+
+
+def _table(database: sqlite3.Connection, path: Path, name: str) -> DatabaseTable:
+    info = database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    columns = [row[1] for row in info if row[6] != 1]
+    stored = [row[1] for row in info if row[6] == 0]
+    taken = {each.lower() for each in columns}
+    row_number = next((word for word in _ROW_NUMBERS if word not in taken), "")
+    if row_number:
+        try:
+            database.execute(f"SELECT {row_number} FROM {_quoted(name)} LIMIT 0")
+        except sqlite3.OperationalError:  # WITHOUT ROWID
+            row_number = ""
+    return DatabaseTable(path, name, columns, stored, row_number)
+
+
+def _spelled(table: DatabaseTable, names: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the names of columns as the table spells them; None: it doesn't have them."""
+    there = {each.lower(): each for each in table.columns}
+    found = [there.get(name.lower()) for name in names]
+    return None if None in found else tuple(name for name in found if name is not None)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _read(path: Path) -> Generator[sqlite3.Connection]:
+    """Open a database to read.
+
+    Raises:
+        CannotSample: if it is damaged, locked or of another kind.
+    """
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
+            database.text_factory = _text
+            yield database
+    except sqlite3.Error as error:
+        raise CannotSample(
+            f"SQLite can't read `{path.name}`: {error}",
+            hint=f"`sqlite3 {path.name} .recover` may save what is left of a damaged one",
+        ) from error
+
+
+@contextmanager
+def _written() -> Generator[None]:
+    """Say as the system does that there is no space left.
+
+    Raises:
+        OSError: if a database couldn't be written.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorname.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

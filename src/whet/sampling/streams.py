@@ -1,0 +1,76 @@
+"""Text files that may be compressed, read from any place on and written alike."""
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from whet.core.errors import CannotSample
+
+_GZIP, _BZIP2, _XZ, _ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_SUFFIXES = frozenset({".gz", ".bz2", ".xz"})
+_BUFFER_BYTES = 1 << 20
+
+BROKEN_STREAM = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+"""What reading a damaged or cut file raises, beside an `OSError`."""
+
+
+def plain_name(name: str) -> str:
+    """Return a file's name without what says that it is compressed."""
+    return Path(name).stem if is_compressed(name) else name
+
+
+def is_compressed(name: str) -> bool:
+    """Whether a file's name says that it is compressed."""
+    return Path(name).suffix.lower() in _SUFFIXES
+
+
+@contextmanager
+def opened(path: Path) -> Generator[BinaryIO]:
+    """Open a file to read, decompressed.
+
+    Raises:
+        CannotSample: if it is compressed in another way, or damaged.
+    """
+    with path.open("rb") as file:
+        sign = file.read(6)
+    if sign.startswith(_ZSTD):
+        raise CannotSample(
+            f"`{path.name}` is compressed with zstd",
+            hint=f"decompress it first: `zstd -d {path.name}`",
+        )
+    with _reader(path, sign) as stream:
+        try:
+            yield stream
+        except BROKEN_STREAM as error:
+            raise CannotSample(
+                f"`{path.name}` is damaged, or its end is missing: {error}",
+                hint="get the whole file again",
+            ) from error
+
+
+def _reader(path: Path, sign: bytes) -> BinaryIO:
+    if sign.startswith(_GZIP):
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    if sign.startswith(_BZIP2):
+        return cast("BinaryIO", bz2.open(path, "rb"))
+    if sign.startswith(_XZ):
+        return cast("BinaryIO", lzma.open(path, "rb"))
+    return path.open("rb", buffering=_BUFFER_BYTES)
+
+
+def created(path: Path, like: Path) -> BinaryIO:
+    """Open an empty file to write, compressed like another."""
+    with like.open("rb") as file:
+        sign = file.read(6)
+    if sign.startswith(_GZIP):
+        return cast("BinaryIO", gzip.GzipFile(path, "wb", mtime=0))  # the same bytes each time
+    if sign.startswith(_BZIP2):
+        return cast("BinaryIO", bz2.open(path, "wb"))
+    if sign.startswith(_XZ):
+        return cast("BinaryIO", lzma.open(path, "wb"))
+    return path.open("wb")
