@@ -5,9 +5,11 @@ import os
 import resource
 import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -137,7 +139,7 @@ def test_a_guard_is_known_and_leads_to_the_payloads_that_have_some(whet: Whet) -
         (["array", "--fill", "cuont"], "`cuont` is not a fill", "`count`"),
         (["array", "--shape", "2;2"], "`--shape 2;2` isn't a list", "--shape 2,2"),
         (["array", "--value", "two"], "`--value two` isn't a number", "nan"),
-        (["array", "-o", "a.np"], "`.np` is not a ending", "`.npy`"),
+        (["array", "-o", "a.np"], "`.np` is not a file of arrays", "`.npy`"),
         (["array", "-o", "no/a.npy"], "is not a folder", "mkdir -p"),
         (["array", "--dtype", "bf16", "-o", "a.npy"], "no place for bfloat16", ".safetensors"),
         (["array", "--shape", "1000000,1000000"], "takes 4.0 TB", "make it smaller"),
@@ -192,3 +194,46 @@ def test_ctrl_c_leaves_no_part_of_a_file(whet: Whet) -> None:
 def _seconds_used(pid: int) -> float:
     ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]
     return int(ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_table_is_printed_as_csv(whet: Whet) -> None:
+    said = whet("make", "table", "--columns", "id,name:str?", "--rows", "3")
+
+    assert said.stdout == "id,name\n1,name1\n3,name2\n5,\n"
+    assert said.stderr == "whet: 3 rows of id:int64, name:str?, count\n"
+
+
+def test_a_long_table_is_printed_small(whet: Whet) -> None:
+    lines = whet("make", "table", "--rows", "5000").stdout.splitlines()
+
+    assert len(lines) == 22
+    assert lines[-1] == "… 4,980 more rows"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".feather"])
+def test_a_table_has_the_columns_of_a_real_file(whet: Whet, ending: str) -> None:
+    if ending in {".parquet", ".feather"}:
+        pytest.importorskip("pyarrow")
+    whet("make", "table", "--columns", "id,x:float64,day:date", "--rows", "50", "--fill", "random",
+         "-o", f"real{ending}")  # fmt: skip
+
+    said = whet("make", "table", "--like", f"real{ending}")
+
+    assert said.stdout == "id,x,day\n1,2.0,2024-01-01\n4,5.0,2024-01-02\n"
+
+
+def test_a_coordinate_of_a_table_names_its_column(whet: Whet) -> None:
+    whet("make", "table", "--columns", "id,price", "--rows", "4", "--fill", "coordinates",
+         "-o", "orders.csv")  # fmt: skip
+
+    assert whet("make", "--explain", "3001").stdout.startswith(
+        "row 3, column `price` of `orders.csv`"
+    )
+
+
+def test_a_database_holds_the_table(whet: Whet) -> None:
+    whet("make", "sqlite", "--columns", "id,name:str", "--name", "people", "-o", "a.db")
+
+    with closing(sqlite3.connect(whet.folder / "a.db")) as connection:
+        assert connection.execute("SELECT * FROM people").fetchall() == [(1, "name1"), (3, "name2")]
+    assert 'INSERT INTO "x" VALUES(1,2);' in whet("make", "sqlite").stdout

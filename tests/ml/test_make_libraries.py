@@ -11,8 +11,10 @@ import whet
 from whet.core.errors import BadUsage
 from whet.make.arrays.array_files import safetensors, torch_zip
 from whet.make.arrays.filled import FilledArray, filled_array
+from whet.make.edges import LONE_SURROGATE
 from whet.make.elements.dtypes import DTYPES
 from whet.make.elements.fills import FILLS, Filling
+from whet.make.tables.columns import TYPES
 
 pytestmark = pytest.mark.ml
 
@@ -86,3 +88,29 @@ def test_it_is_of_the_library_that_the_program_has_loaded(library: str) -> None:
     )
 
     assert answer.stdout.split(".")[0].strip() in {library, f"{library}lib"}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("fill", ["count", "random", "edge", "constant"])
+@pytest.mark.parametrize("null", ["", "?"])
+def test_a_table_has_each_type_of_column(library: str, fill: str, null: str) -> None:
+    pytest.importorskip(library)
+    for kind in TYPES:
+        table = whet.make.table(f"a:{kind}{null},b:{kind}", 40, fill, library=library)
+        lists = whet.make.table(f"a:{kind}{null},b:{kind}", 40, fill, library="dict")
+
+        assert type(table).__module__.split(".")[0] == library
+        assert len(table) == 40
+        expected = ["" if each == LONE_SURROGATE else each for each in lists["b"]]
+        column = table["b"].to_pylist() if library == "pyarrow" else table["b"].to_list()
+        assert [str(each) for each in column] == [str(each) for each in expected]
+
+
+def test_a_table_is_of_the_library_that_the_program_has_loaded() -> None:
+    for library in ("polars", "pandas"):
+        pytest.importorskip(library)
+        code = f"import {library}, whet; print(type(whet.make.table()).__module__)"
+        answer = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        assert answer.stdout.startswith(library)

@@ -5,13 +5,18 @@ whichever the program has.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whet.make.arrays.array_libraries import ARRAY_LIBRARIES, TENSOR_LIBRARIES, of_library
 from whet.make.arrays.filled import filled_array
 from whet.make.elements.fills import Filling
 
-__all__ = ["array", "tensor"]
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from whet.make.tables.columns import FilledTable
+
+__all__ = ["array", "sqlite", "table", "tensor"]
 
 
 def tensor(
@@ -51,6 +56,54 @@ def array(
 ) -> Any:
     """Return an array: of numpy, else of jax, else of torch; as `tensor` otherwise."""
     return _made(shape, fill, dtype, library, ARRAY_LIBRARIES, how)
+
+
+def table(
+    columns: str = "a:int64,b:int64",
+    rows: int = 2,
+    fill: str = "count",
+    *,
+    library: str | None = None,
+    **how: Any,
+) -> Any:
+    """Return a table: of pandas, else of polars, else of pyarrow, as the program has them.
+
+    Args:
+        columns: their names and types, such as ``id:int64,name:str?``; with a ``?`` every third
+            value is missing.
+        rows: how many there are.
+        fill: as of `tensor`; there is no ``deadbeef``.
+        library: ``pandas``, ``polars``, ``pyarrow`` or ``dict``; None: the one that the program has
+            loaded.
+        how: ``seed=`` and so on, as of `tensor`.
+
+    Raises:
+        BadUsage: if a name isn't known.
+        NotEnoughMemory: if it is larger than what the machine has left.
+    """
+    from whet.make.tables.table_libraries import table_of_library
+
+    return table_of_library(_table(columns, rows, fill, how), library)
+
+
+def sqlite(
+    columns: str = "a:int64,b:int64",
+    rows: int = 2,
+    fill: str = "count",
+    *,
+    name: str = "x",
+    **how: Any,
+) -> "Connection":
+    """Return an open database in memory, with one table ``name``; as `table` otherwise."""
+    from whet.make.tables.sqlite_file import open_sqlite
+
+    return open_sqlite(_table(columns, rows, fill, how), name)
+
+
+def _table(columns: str, rows: int, fill: str, how: dict[str, Any]) -> "FilledTable":
+    from whet.make.tables.columns import columns_named, filled_table
+
+    return filled_table(columns_named(columns), rows, Filling(name=fill, **how))
 
 
 def _made(

@@ -4,15 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import cast
 
-from whet.core.errors import BadUsage, NotEnoughMemory
-from whet.core.text.quantity import shown_bytes
+from whet.core.errors import BadUsage
 from whet.core.value_class import value_class
 from whet.make.elements.dtypes import Dtype, dtype_named
 from whet.make.elements.fills import Filling, numbers_of
 from whet.make.elements.guards import put_guards
-
-_COPIES = 2
-"""The bytes, and the file that they go into."""
+from whet.make.memory import check_memory
 
 _MOST_AXES = 64
 _SHOWN = 1000
@@ -95,19 +92,3 @@ def filled_array(shape: Sequence[int], dtype: object, filling: Filling) -> Fille
     if filling.name == "deadbeef":
         put_guards(content, known, lengths, filling.border)
     return FilledArray(dtype=known, shape=lengths, content=content)
-
-
-def check_memory(size_bytes: int, what: str) -> None:
-    """Refuse what doesn't fit, before anything is allocated.
-
-    Raises:
-        NotEnoughMemory: if the machine has less left.
-    """
-    from whet.host.files.memory import memory_left
-
-    left = memory_left().available_bytes
-    if left and size_bytes * _COPIES > left:
-        raise NotEnoughMemory(
-            f"{what} takes {shown_bytes(size_bytes)}, and {shown_bytes(left)} of memory are left",
-            hint=f"make it smaller: whet needs room for it twice, so up to {shown_bytes(left // _COPIES)}",
-        )
