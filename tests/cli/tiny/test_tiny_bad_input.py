@@ -69,3 +69,24 @@ def test_an_error_is_json_if_asked(whet: Whet, bare: str) -> None:
     said = whet("tiny", "LlamaConfig", "--python", bare, "--json")
 
     assert json.loads(said.stdout)["error"]["slug"] == "library-missing"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--layers", "2"], "add `--keep-weights`"),
+        (["--layers", "two", "--keep-weights"], "write 2, or 0,5,11"),
+        (["--layers", "0", "--keep-weights"], "write 2, or 0,5,11"),
+        (["--layers", ",", "--keep-weights"], "write 2, or 0,5,11"),
+        (["--params", "10k", "--keep-weights"], "`--keep-weights` changes no dimension"),
+        (["--tokenizer", "--keep-weights"], "`--keep-weights` changes no dimension"),
+        (["--keep-weights"], "needs a folder with weights, and `LlamaConfig` is none"),
+        (["--tokenizer", "many"], "write `whet tiny MODEL --tokenizer 300`"),
+    ],
+)
+def test_options_that_say_nothing_together(whet: Whet, words: list[str], says: str) -> None:
+    said = whet("tiny", "LlamaConfig", *words, "--python", sys.executable)
+
+    assert said.code == 64
+    assert says in said.stderr
+    assert list(whet.folder.iterdir()) == []

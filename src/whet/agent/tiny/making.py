@@ -16,12 +16,12 @@ _FOR_REAL = 3_000_000
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Make the model that a request names, and say what became of it."""
-    _hush()
+    hush()
     reference = transformers_models.read_reference(request)
     return made(reference, request, str(request["output"]))
 
 
-def _hush() -> None:
+def hush() -> None:
     """Let the libraries say less, and use one thread: more cost time with a small model."""
     torch = libraries.torch()
     torch.set_num_threads(1)

@@ -35,6 +35,7 @@ from whet.core.errors.limits import (
     RoomRefused,
 )
 from whet.core.errors.model import (
+    CheckpointUnreadable,
     LibraryMissing,
     ModelCodeNotTrusted,
     ModelNotMade,
@@ -112,6 +113,7 @@ __all__ = [
     "BudgetTooSmall",
     "CannotSample",
     "CannotWrite",
+    "CheckpointUnreadable",
     "ClockNotPossible",
     "CodeNotKept",
     "ColumnMissing",

@@ -64,3 +64,13 @@ class TokenizerUnreadable(WhetError):
     """
 
     exit_code = DATA
+
+
+class CheckpointUnreadable(WhetError):
+    """whet can't read the weights of the model as data, or can't count its layers.
+
+    whet reads safetensors files and their index, and torch's zip files if they hold tensors alone.
+    It never runs a pickle. A file that isn't complete has to be copied again.
+    """
+
+    exit_code = DATA

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, ModelNotMade
@@ -12,6 +12,8 @@ from whet.core.value_class import value_class
 from whet.host.code.folders import pack_folder, replace_folder
 from whet.host.python.python_interpreter import python_for
 from whet.workbench.files.results import free_path, may_go
+from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
+from whet.workbench.tiny.kept_weights import copy_layers
 from whet.workbench.tiny.model_maker import ModelMaker, model_maker
 from whet.workbench.trials.bench import Workbench
 
@@ -30,6 +32,7 @@ class TinyOptions:
         python: the interpreter; empty: that of the command, or the first on `PATH`.
         params: how many parameters to aim at; None: few.
         tokens: how many tokens the tokenizer has; 0: few; None: whet makes none.
+        layers: which layers of the real model stay, with their weights; None: none do.
         settings: values of the reference configuration that the user sets.
         trusts_code: code that comes with the model may run.
         may_download: the user's libraries may fetch what they don't have.
@@ -40,6 +43,7 @@ class TinyOptions:
     python: str = ""
     params: int | None = None
     tokens: int | None = None
+    layers: LayersWanted | None = None
     settings: Mapping[str, object] = field(default_factory=_no_settings)
     trusts_code: bool = False
     may_download: bool = False
@@ -108,6 +112,7 @@ class TinyModel:
         changes: each field that differs, with its value in the reference and its new one.
         checks: what was checked.
         tokenizer: its tokenizer, if one was asked for.
+        layers: what was copied of the real model.
     """
 
     folder: str
@@ -117,6 +122,7 @@ class TinyModel:
     changes: tuple[tuple[str, object, object], ...]
     checks: tuple[Check, ...]
     tokenizer: TinyTokenizer | None = None
+    layers: FewerLayers | None = None
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -129,6 +135,7 @@ def tiny(bench: Workbench, options: TinyOptions) -> TinyModel:
 
     Raises:
         ModelUnknown, ModelUnsolved, ModelCodeNotTrusted, LibraryMissing, BadUsage: as they say.
+        CheckpointUnreadable: if `--keep-weights` doesn't find weights that are data.
         ModelNotMade: if a check fails.
         DiskFull, CannotWrite, ResultInUse: if it can't be written.
     """
@@ -136,7 +143,10 @@ def tiny(bench: Workbench, options: TinyOptions) -> TinyModel:
     target = place_of(bench, options)
     python = options.python or python_for((), bench.environment, cwd)
     with model_maker(bench, python, cwd, may_download=options.may_download) as maker:
-        return make_into(bench, maker, options.request, target)
+        if options.layers is None:
+            return make_into(bench, maker, options.request, target)
+        copied, said = copy_layers(bench, maker, options.request, options.layers, target)
+        return replace(tiny_model(said, target), layers=copied)
 
 
 def make_into(

@@ -8,7 +8,9 @@ import click
 from whet.cli.console import answer, answer_json
 from whet.cli.display.progress import Progress
 from whet.cli.options.trial import json_option, pairs
-from whet.core.text.quantity import shown_count
+from whet.core.errors import BadUsage
+from whet.core.text.quantity import shown_bytes, shown_count
+from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
 from whet.workbench.tiny.tiny import TinyModel, TinyOptions, TinyTokenizer, tiny
 from whet.workbench.trials.bench import open_workbench
 
@@ -30,6 +32,23 @@ class Parameters(click.ParamType[int]):
         if match is None or float(match[1]) == 0:
             self.fail(f"`{value}` is no number of parameters: write 10k or 125M", param, ctx)
         return int(float(match[1]) * _UNITS[match[2]])
+
+
+class Layers(click.ParamType[LayersWanted]):
+    """How many layers, or which: ``2``, ``0,5,11``."""
+
+    name = "layers"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> LayersWanted:
+        """Return the layers."""
+        words = str(value).split(",")
+        given = [word for word in words if word]
+        if not all(word.strip().isdecimal() for word in given) or not given or words == ["0"]:
+            self.fail(f"`{value}` names no layers: write 2, or 0,5,11 (the first is 0)", param, ctx)
+        numbers = tuple(map(int, given))
+        return LayersWanted(most=numbers[0]) if len(words) == 1 else LayersWanted(numbers=numbers)
 
 
 class Tokens(click.ParamType[int]):
@@ -69,6 +88,17 @@ class Tokens(click.ParamType[int]):
     help="Make a tokenizer of N tokens from the model's own. [off; without N: few]",
 )
 @click.option(
+    "--layers",
+    type=Layers(),
+    metavar="N",
+    help="Keep N layers of each stack, or those named: 0,5,11; needs --keep-weights. [one of each kind]",
+)
+@click.option(
+    "--keep-weights",
+    is_flag=True,
+    help="Copy layers of the real model with their weights, and change no dimension.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -97,6 +127,8 @@ def command(
     output: str,
     params: int | None,
     tokens: int | None,
+    layers: LayersWanted | None,
+    keep_weights: bool,
     settings: tuple[str, ...],
     python: str,
     trusts_code: bool,
@@ -110,9 +142,17 @@ def command(
     dimensions only: each kind of layer stays, in its order, and so do activations, windows,
     epsilons and shared weights. It runs the Python of your program and downloads nothing.
     """
+    if keep_weights and (params is not None or tokens is not None or settings):
+        raise BadUsage(
+            "`--keep-weights` changes no dimension",
+            hint="leave out `--params`, `--tokenizer` and `--set`",
+        )
+    if layers is not None and not keep_weights:
+        raise BadUsage("`--layers` chooses layers of the real model", hint="add `--keep-weights`")
     given = {name: _value(text) for name, text in pairs(settings, "--set", "NAME=VALUE").items()}
     options = TinyOptions(
         model=model, output=output, python=python, params=params, tokens=tokens,
+        layers=(layers or LayersWanted(most=1)) if keep_weights else None,
         settings=given, trusts_code=trusts_code, may_download=may_download,
     )  # fmt: skip
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
@@ -145,6 +185,19 @@ def _show(made: TinyModel) -> None:
             answer(f"  {each.name}: {each.why}")
     if made.tokenizer is not None:
         _show_tokenizer(made.tokenizer)
+    if made.layers is not None:
+        _show_layers(made.layers)
+
+
+def _show_layers(made: FewerLayers) -> None:
+    for stack in made.stacks:
+        numbers = ", ".join(map(str, stack.kept))
+        kinds = shown_count(stack.kinds, "kind")
+        answer(f"layers: {stack.name}: {numbers} of {stack.count} layers ({kinds})")
+    read, there = shown_bytes(made.bytes_read), shown_bytes(made.bytes_there)
+    answer(
+        f"read: {read} of {there}, {made.tensors} of {shown_count(made.tensors_there, 'tensor')}"
+    )
 
 
 def _show_tokenizer(made: TinyTokenizer) -> None:
@@ -180,5 +233,6 @@ def tiny_json(made: TinyModel) -> dict[str, object]:
         "checks": [
             {"name": each.name, "state": each.state, "why": each.why} for each in made.checks
         ],
+        "layers": None if made.layers is None else made.layers.to_json(),
         "tokenizer": None if made.tokenizer is None else made.tokenizer.to_json(),
     }

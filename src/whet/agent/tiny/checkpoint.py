@@ -1,0 +1,78 @@
+"""`--keep-weights`: what the configuration says of the layers, and whether the copied ones load."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from . import checks, fields, inputs, making, skeleton, transformers_models
+from .refusals import brief
+
+_SHOWN = 3
+_FAULTS = ("missing_keys", "unexpected_keys", "mismatched_keys")
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the whole configuration; with a folder of copied layers, what became of it."""
+    making.hush()
+    reference = transformers_models.read_reference(request)
+    if "copied" not in request:
+        return {"settings": json.loads(json.dumps(reference.tree, default=str))}
+    return _loaded(reference, str(request["copied"]))
+
+
+def _loaded(reference: Any, folder: str) -> dict[str, Any]:
+    whole = reference.build(reference.tree)
+    told = {
+        "class": reference.name,
+        "params": 0,
+        "reference_params": skeleton.size(whole),
+        "changes": [],
+        "checks": [],
+        "fits": False,
+    }
+    try:
+        model, found = reference.model_class.from_pretrained(folder, output_loading_info=True)
+    except Exception as error:  # whatever the user's libraries raise
+        return {**told, "checks": [_check("load", brief(error))]}
+    faults = [
+        "%s: %s" % (kind.replace("_", " "), _some(found.get(kind)))
+        for kind in _FAULTS
+        if found.get(kind)
+    ]
+    model.eval()
+    done = checks.Checks(model, inputs.made_inputs(model))
+    done.results.append(_check("load", "; ".join(faults)))
+    done.run("forward", done.forward)
+    done.run("generate", done.generate)
+    done.run("shared weights", lambda: _same_shared(whole, model))
+    new = model.config.to_dict()
+    return {
+        **told,
+        "params": skeleton.size(model),
+        "changes": [
+            list(each) for each in fields.differences(reference.tree, new) if _is_told(each[0])
+        ],
+        "checks": done.results,
+        "fits": not faults,
+    }
+
+
+def _same_shared(whole: Any, model: Any) -> str:
+    before, now = skeleton.shared(whole), skeleton.shared(model)
+    assert before == now, "shared in the reference: %s; now: %s" % (before, now)
+    return "" if before else "nothing is shared"
+
+
+def _check(name: str, why: str) -> dict[str, str]:
+    return {"name": name, "state": "failed" if why else "ok", "why": why}
+
+
+def _is_told(field: str) -> bool:
+    return field not in ("transformers_version", "dtype", "torch_dtype")
+
+
+def _some(keys: Any) -> str:
+    names = sorted(each if isinstance(each, str) else str(each[0]) for each in keys)
+    more = " and %d more" % (len(names) - _SHOWN) if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
