@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,10 +42,81 @@ import torch
 assert torch.are_deterministic_algorithms_enabled()
 """
 
+MIXED = """
+import torch
+
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    made = torch.ones(2, 2) @ torch.ones(2, 2)
+assert made.dtype is torch.float32, "mixed precision"
+"""
+HALF = """
+import torch
+
+torch.set_default_dtype(torch.bfloat16)
+model = torch.nn.Linear(2, 2)
+made = [model.weight, torch.ones(2).half(), torch.ones(2, dtype=torch.float16),
+        torch.ones(2).to(torch.bfloat16), torch.nn.Linear(2, 2).to(torch.bfloat16).weight]
+assert {each.dtype for each in made} == {torch.float32}, "half precision"
+"""
+SPAWNED = """
+import os
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def work(rank, size):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29571")
+    dist.init_process_group("gloo", rank=rank, world_size=size)
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    assert total.item() == 1, "more than one rank"
+
+
+if __name__ == "__main__":
+    mp.spawn(work, args=(2,), nprocs=2)
+"""
+RANKS = """
+import os
+
+assert os.environ["WORLD_SIZE"] == "1", "more than one rank"
+"""
+SHAPES = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        return torch.ones(4) * index
+
+
+if __name__ == "__main__":
+    model = torch.nn.Linear(4, 3).to(torch.bfloat16)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        for rows in DataLoader(Rows(), 2, num_workers=2):
+            made = model(rows.to(torch.bfloat16))
+            made @ torch.ones(4, 4, dtype=made.dtype)
+"""
+NEEDS_HALF = """
+import torch
+
+made = torch.full((4,), 1000.0, dtype=torch.float16) ** 2
+assert torch.isfinite(made).all(), "too large"
+"""
+
 
 def row(folder: Path, text: str, name: str) -> dict[str, object]:
+    (found,) = toggled(folder, text, name)["toggles"]
+    return found
+
+
+def toggled(folder: Path, text: str, *options: str, before: tuple[str, ...] = ()) -> Any:
     (folder / "main.py").write_text(text)
-    words = ["toggle", "--json", name, "--", sys.executable, "main.py"]
+    words = ["toggle", "--json", *options, "--", *(before or (sys.executable,)), "main.py"]
     said = subprocess.run(
         [sys.executable, "-m", "whet", *words],
         cwd=folder,
@@ -53,8 +125,7 @@ def row(folder: Path, text: str, name: str) -> dict[str, object]:
         check=True,
         timeout=300,
     )
-    (found,) = json.loads(said.stdout)["toggles"]
-    return found
+    return json.loads(said.stdout)
 
 
 def test_anomaly_mode_names_the_forward_call_of_a_gradient_that_is_no_number(
@@ -76,3 +147,46 @@ def test_algorithms_are_deterministic(tmp_path: Path) -> None:
     found = row(tmp_path, UNORDERED, "torch-deterministic")
 
     assert (found["took"], found["effect"]) == (True, "gone")
+
+
+def test_mixed_precision_is_off(tmp_path: Path) -> None:
+    found = row(tmp_path, MIXED, "no-autocast")
+
+    assert (found["took"], found["effect"]) == (True, "gone")
+
+
+def test_half_precision_becomes_single(tmp_path: Path) -> None:
+    found = row(tmp_path, HALF, "float32")
+
+    assert (found["took"], found["effect"]) == (True, "gone")
+
+
+def test_processes_that_torch_spawns_are_one_rank(tmp_path: Path) -> None:
+    found = row(tmp_path, SPAWNED, "one-process")
+
+    assert (found["took"], found["effect"]) == (True, "gone")
+
+
+def test_torchrun_starts_one_rank_whatever_it_is_told(tmp_path: Path) -> None:
+    run = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2")
+    (found,) = toggled(tmp_path, RANKS, "one-process", before=run)["toggles"]
+
+    assert found["effect"] == "gone"
+
+
+def test_the_simplest_setting_of_a_wrong_shape_is_without_all_of_it(tmp_path: Path) -> None:
+    found = toggled(tmp_path, SHAPES, "--simplify")["simplest"]
+    fates = {each["name"]: each["fate"] for each in found["choices"]}
+
+    kept = {"cpu", "float32", "no-autocast", "no-workers", "one-process", "one-thread"}
+    assert {fates[name] for name in kept} == {"kept"}
+    assert fates["jax-no-jit"] == "unread"
+    assert found["left_out"] == []
+
+
+def test_a_failure_of_half_precision_refuses_float32_and_says_why(tmp_path: Path) -> None:
+    found = toggled(tmp_path, NEEDS_HALF, "--simplify")["simplest"]
+
+    assert found["left_out"] == ["float32"]
+    (choice,) = [each for each in found["choices"] if each["name"] == "float32"]
+    assert choice["fate"] == "needed"

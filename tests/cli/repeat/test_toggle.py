@@ -158,6 +158,45 @@ def test_the_most_simplifying_switches_under_which_it_still_fails_are_found(whet
     assert {"cuda-sync", "cpu", "no-workers", "one-process"} <= set(found["toggles"])
 
 
+OTHERWISE = """
+import os
+if os.environ.get("OMP_NUM_THREADS") == "1":
+    raise KeyError("threads")
+raise ValueError("anything")
+"""
+
+
+def test_each_switch_is_kept_or_refused_with_its_reason(whet: Whet) -> None:
+    whet.write("main.py", "import os\nassert os.environ.get('TOKENIZERS_PARALLELISM')\n")
+    said = whet("toggle", "--simplify", "--", sys.executable, "main.py")
+
+    rows = [line for line in said.stdout.splitlines() if line.startswith("  ")]
+    reasons = {name: rest.strip() for name, _, rest in (row.strip().partition(" ") for row in rows)}
+    assert reasons["hash-seed"].startswith("kept: the failure stays")
+    assert reasons["jax-no-jit"] == "no effect: nothing in the program reads it (jax isn't loaded)"
+    assert reasons["no-tokenizer-threads"].startswith("refused: the command passes with it")
+
+
+def test_a_switch_with_which_it_fails_otherwise_is_refused(whet: Whet) -> None:
+    whet.write("main.py", OTHERWISE)
+    said = whet("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
+
+    found = json.loads(said.stdout)["simplest"]
+    (choice,) = [each for each in found["choices"] if each["name"] == "one-thread"]
+    assert choice["fate"] == "otherwise"
+    assert "KeyError" in choice["summary"]
+
+
+def test_the_simplest_setting_has_a_line_that_was_run(whet: Whet) -> None:
+    whet.write("main.py", "assert not 1\n")
+    said = whet("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
+
+    found = json.loads(said.stdout)["simplest"]
+    assert "PYTHONHASHSEED=0" in found["line"]
+    assert found["line_complaint"] == ""
+    assert found["line_trial"]
+
+
 @pytest.mark.parametrize(
     ("words", "value", "step"),
     [

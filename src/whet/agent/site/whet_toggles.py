@@ -43,8 +43,19 @@ class Switches:
                 {
                     "multiprocessing.pool": self._pool_inside,
                     "concurrent.futures.process": self._executor_inside,
+                    "torch.distributed.launcher.api": self._one_rank,
+                    "torch.distributed.distributed_c10d": self._group_of_one,
+                    "torch.multiprocessing.spawn": self._spawn_one,
                 },
             ),
+            (
+                "no-autocast",
+                {
+                    "torch.amp.autocast_mode": self._off("autocast"),
+                    "torch.amp.grad_scaler": self._off("GradScaler"),
+                },
+            ),
+            ("float32", {"torch": self._in_float32}),
             (
                 "one-thread",
                 {
@@ -205,6 +216,78 @@ class Switches:
             own.whet_inside.shutdown(*given, **named)
 
         executor.__init__, executor.submit, executor.shutdown = make, submit, shutdown
+
+    def _one_rank(self, module: dict[str, Any]) -> None:
+        """Have torchrun, in whichever way it is started, run one process on one machine."""
+        one = {"min_nodes": 1, "max_nodes": 1, "nproc_per_node": 1}
+        self._hold("one-process", module["LaunchConfig"], one)
+
+    def _group_of_one(self, module: dict[str, Any]) -> None:
+        """Have a process group of this process alone, however many the program asks for."""
+        self._replace_values(module, "init_process_group", {"world_size": 1, "rank": 0})
+
+    def _spawn_one(self, module: dict[str, Any]) -> None:
+        self._replace_values(module, "start_processes", {"nprocs": 1})
+
+    def _replace_values(self, module: dict[str, Any], name: str, held: dict[str, int]) -> None:
+        """Have a function called with these values where it is given any."""
+        original = module[name]
+        plain = original
+        while hasattr(plain, "__wrapped__"):
+            plain = plain.__wrapped__
+        names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+
+        def call(*given: Any, **named: Any) -> Any:
+            self._tell("inside:one-process")
+            values = {name: given[place] for place, name in enumerate(names[: len(given)])}
+            values.update(named)
+            # A value that means "not given" stays: the environment says it then.
+            kept = {each: held[each] for each in held if values.get(each, -1) != -1}
+            return original(*given[len(names) :], **{**values, **kept})
+
+        vars(call)["__wrapped__"] = original
+        call.__name__ = name
+        module[name] = call
+
+    def _off(self, name: str) -> Guard:
+        """Return what makes a class of mixed precision do nothing."""
+
+        def guard(module: dict[str, Any]) -> None:
+            self._hold("no-autocast", module[name], {"enabled": False})
+
+        return guard
+
+    def _in_float32(self, module: dict[str, Any]) -> None:
+        """Have what is made or converted in half precision made in float32."""
+        low, single, kind = (
+            {module["float16"], module["bfloat16"]},
+            module["float32"],
+            module["dtype"],
+        )
+        tensor = module["Tensor"]
+        other_ways = {tensor.half: tensor.float, tensor.bfloat16: tensor.float}
+
+        def raised(value: Any) -> Any:
+            if not isinstance(value, kind) or value not in low:
+                return value
+            self._tell("inside:float32")
+            return single
+
+        def call(_mode: Any, function: Any, _types: Any, given: Any = (), named: Any = None) -> Any:
+            if function in other_ways:
+                self._tell("inside:float32")
+            called = other_ways.get(function, function)
+            values = {name: raised(value) for name, value in (named or {}).items()}
+            return called(*map(raised, given), **values)
+
+        base = module["overrides"].TorchFunctionMode
+        type("InFloat32", (base,), {"__torch_function__": call})().__enter__()
+        set_default = module["set_default_dtype"]
+
+        def set_raised(dtype: Any) -> None:
+            set_default(raised(dtype))
+
+        module["set_default_dtype"] = set_raised
 
     def _hold(self, switch: str, made: Any, held: dict[str, Any]) -> None:
         """Have a class made with these values, whatever the program says."""

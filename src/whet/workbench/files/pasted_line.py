@@ -111,7 +111,12 @@ class Shell:
 
 
 def pasted_line(
-    shell: Shell, wording: Wording, comment: str, *, may_move: bool = True
+    shell: Shell,
+    wording: Wording,
+    comment: str,
+    *,
+    may_move: bool = True,
+    keeps_settings: bool = False,
 ) -> PastedLine:
     """Return the line that runs a trial, run just now, with as few settings as its failure needs.
 
@@ -122,11 +127,13 @@ def pasted_line(
         wording: writes it.
         comment: what the line shows.
         may_move: it may do without the trial's own folder.
+        keeps_settings: the trial is about its settings, so all of them stay.
     """
     lines = _Lines(shell, wording)
     if not shell.session.log.is_interrupted:
         with suppress(KeyboardInterrupt, OutOfTimeError):
-            if lines.holds(shell.trial) and shell.verdict is Verdict.BAD:
+            holds = lines.holds(shell.trial)
+            if holds and shell.verdict is Verdict.BAD and not keeps_settings:
                 fewest = shell.fewest(lines.holds)
                 if may_move:
                     lines.holds(replace(fewest, cwd=""))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from enum import Enum
+from functools import partial
 from statistics import median
 
 from whet.core.budget import Budget, StopReason
@@ -21,11 +22,13 @@ from whet.host.limits.rr import TRACES_VARIABLE
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE, AgentTasks
 from whet.search.rendering import rendering
 from whet.search.subsets.delta import Kept, minimize
+from whet.workbench.files.pasted_line import Shell, pasted_line
+from whet.workbench.files.wording import Wording, stored_steps
 from whet.workbench.toggle.amplifiers import RECORDINGS, refusal
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.driver import as_it_is
-from whet.workbench.trials.investigation import Reproduction
+from whet.workbench.trials.investigation import PastedLine, Reproduction
 from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
@@ -79,6 +82,33 @@ class Turned:
         return self.toggle.is_refusal(self.summary)
 
 
+class Fate(Enum):
+    """What became of a simplifying switch, in the words shown."""
+
+    KEPT = "kept"
+    UNREAD = "no effect"
+    NEEDED = "refused"
+    OTHERWISE = "refused, other failure"
+    UNTRIED = "not tried"
+
+
+@value_class(kw_only=True)
+class Choice:
+    """A simplifying switch, and why it is part of the simplest setting or isn't.
+
+    Attributes:
+        toggle: the switch.
+        fate: what became of it.
+        summary: what the command did with it beside those that are kept; empty: the same failure.
+        trial: the trial that showed it; None: none, or an earlier one.
+    """
+
+    toggle: Toggle
+    fate: Fate
+    summary: str = ""
+    trial: int | None = None
+
+
 @value_class(kw_only=True)
 class TurnedTogether:
     """A set of switches that a search has found.
@@ -89,6 +119,8 @@ class TurnedTogether:
         trial: the number of a trial with them; None: it is an earlier one.
         stopped: why the search ended.
         holds: it is as it was asked for: with these the failure is the same, or another.
+        choices: each of the candidates, and why; empty: the search was for few that matter.
+        line: the command in the simplest setting, for a shell; None: it was not asked for.
     """
 
     toggles: tuple[Toggle, ...]
@@ -96,6 +128,8 @@ class TurnedTogether:
     trial: int | None
     stopped: StopReason
     holds: bool = True
+    choices: tuple[Choice, ...] = ()
+    line: PastedLine | None = None
 
 
 @value_class(kw_only=True)
@@ -229,10 +263,12 @@ class _Turning:
         self._baseline = baseline
         self._trial = with_patience(trial, baseline.reproduction.wall_seconds)
         self._numbers: dict[str, int] = {}
+        self._ran: dict[str, list[Tested[object]]] = {}
         self._options = options
         self._repeats = options.repeats or baseline.repeats
 
     def _note(self, ran: Tested[object]) -> None:
+        self._ran.setdefault(ran.trial.key, []).append(ran)
         if ran.number is not None:
             self._numbers[ran.trial.key] = ran.number
 
@@ -324,7 +360,43 @@ class _Turning:
 
         search = self._search(others, toggles, as_it_is)
         stopped = search.run()
-        return self._found(others(search.best), toggles, stopped)
+        kept = others(search.best)
+        choices = tuple(self._choice(each, kept) for each in toggles)
+        read = tuple(each.toggle for each in choices if each.fate is Fate.KEPT)
+        found = self._found(kept, toggles, stopped)
+        return replace(found, choices=choices, line=self._line(read))
+
+    def _choice(self, each: Toggle, kept: tuple[Toggle, ...]) -> Choice:
+        """Return what became of a switch, by the runs that the search has made."""
+        is_kept = each in kept
+        order = self._options.toggles
+        beside = tuple(other for other in order if other in kept or other is each)
+        runs = self._ran.get(turned_on(self._bench, self._trial, beside).key, [])
+        if is_kept:
+            is_read = not runs or took(each, [run.outcome for run in runs]) is not False
+            return Choice(toggle=each, fate=Fate.KEPT if is_read else Fate.UNREAD)
+        not_same = [run for run in runs if run.verdict is not Verdict.BAD]
+        if not not_same:
+            return Choice(toggle=each, fate=Fate.UNTRIED)
+        example = next((run for run in not_same if run.verdict is Verdict.SKIP), not_same[-1])
+        is_other = example.verdict is Verdict.SKIP
+        return Choice(
+            toggle=each,
+            fate=Fate.OTHERWISE if is_other else Fate.NEEDED,
+            summary=example.outcome.summary if is_other else "",
+            trial=example.number,
+        )
+
+    def _line(self, kept: tuple[Toggle, ...]) -> PastedLine:
+        """Return the line that runs the command in the simplest setting, run just now."""
+        trial = turned_on(self._bench, self._trial, kept) if kept else self._trial
+        shell = Shell(
+            session=self._session, trial=trial, oracle=self._baseline.oracle,
+            repeats=self._repeats, usual_seconds=self._baseline.reproduction.wall_seconds,
+        )  # fmt: skip
+        wording = Wording(bench=self._bench, write=partial(stored_steps, self._bench))
+        comment = f"the simplest setting: {', '.join(each.name for each in kept) or 'as it is'}"
+        return pasted_line(shell, wording, comment, keeps_settings=True)
 
     def _search(
         self,

@@ -70,6 +70,19 @@ _ALL = (
         signs=("module:torch._dynamo",), simplifies=True,
     ),
     Toggle(
+        name="no-autocast",
+        does="PyTorch's autocast and GradScaler do nothing: no mixed precision",
+        read="when the program enters autocast",
+        inside=("no-autocast",), signs=("inside:no-autocast",), simplifies=True,
+    ),
+    Toggle(
+        name="float32",
+        does="what PyTorch makes or converts in float16 or bfloat16 is float32; no TF32",
+        read="when the program makes or converts a tensor",
+        variables={"NVIDIA_TF32_OVERRIDE": "0", "JAX_DEFAULT_MATMUL_PRECISION": "float32"},
+        inside=("float32",), signs=("inside:float32", *_CUDA, "module:jax"), simplifies=True,
+    ),
+    Toggle(
         name="no-workers",
         does="PyTorch's DataLoader loads in this process (num_workers=0)",
         read="when a DataLoader is made",
@@ -77,7 +90,7 @@ _ALL = (
     ),
     Toggle(
         name="one-process",
-        does="pools of processes work in the process itself; distributed programs have one rank (WORLD_SIZE=1)",
+        does="pools of processes work in the process itself; torchrun and distributed programs have one rank",
         read="when a pool or a process group is made",
         variables={
             "WORLD_SIZE": "1", "RANK": "0", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1",

@@ -1,10 +1,12 @@
 """``whet toggle``: what becomes of a failure when a switch is turned."""
 
 import sys
+from typing import assert_never
 
 import click
 
 from whet.cli.console import answer, answer_json, styled
+from whet.cli.display.pasted import show_line
 from whet.cli.display.progress import Progress
 from whet.cli.options.trial import (
     TrialCommand,
@@ -20,7 +22,9 @@ from whet.core.event import Notice
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.toggle import Toggle
 from whet.workbench.toggle.toggle import (
+    Choice,
     Effect,
+    Fate,
     ToggleOptions,
     ToggleReport,
     Turned,
@@ -32,6 +36,7 @@ from whet.workbench.trials.bench import open_workbench
 
 _STYLES = {Effect.GONE: "green", Effect.CLEARER: "green", Effect.RARER: "yellow"}
 _ORDER = tuple(Effect)
+_FATES = tuple(Fate)
 _SLOW = 1.5
 _WIDEST = 70
 
@@ -49,7 +54,7 @@ _LEFT_OUT = "this project's own switches don't run until you agree to them: see 
 @click.option(
     "--simplify",
     is_flag=True,
-    help="Find the simplest setting (one process, one thread, no workers, CPU, sync) that still fails the same way.",
+    help="Find the simplest setting (one process, one thread, no workers, CPU, float32, sync) that still fails the same way.",
 )
 @click.option(
     "--repeats",
@@ -195,11 +200,41 @@ def _show_smallest(together: TurnedTogether) -> None:
 
 
 def _show_simplest(together: TurnedTogether) -> None:
-    answer(f"it still fails the same way with: {_names(together.toggles)}{_number(together)}")
-    if together.left_out:
-        answer(f"  but not with: {_names(together.left_out)}")
+    kept = tuple(each.toggle for each in together.choices if each.fate is Fate.KEPT)
+    answer(f"it still fails the same way with: {_names(kept)}{_number(together)}")
+    width = max((len(each.toggle.name) for each in together.choices), default=0)
+    for each in sorted(together.choices, key=lambda each: _FATES.index(each.fate)):
+        number = "" if each.trial is None else f"  #{each.trial}"
+        answer(f"  {each.toggle.name:{width}}  {each.fate.value}: {_reason(each)}{number}")
     answer(f"  {together.stopped.value}")
-    _show_line(together)
+    if together.line is not None:
+        show_line(together.line)
+
+
+def _reason(choice: Choice) -> str:
+    match choice.fate:
+        case Fate.KEPT:
+            return "the failure stays"
+        case Fate.UNREAD:
+            return f"nothing in the program reads it ({_readers(choice.toggle)})"
+        case Fate.NEEDED:
+            return "the command passes with it, so the failure needs what it takes away"
+        case Fate.OTHERWISE:
+            is_refusal = choice.toggle.is_refusal(choice.summary)
+            words = "the program can't do without: " if is_refusal else ""
+            said = choice.summary
+            return words + (said if len(said) <= _WIDEST else f"{said[: _WIDEST - 1]}…")
+        case Fate.UNTRIED:
+            return "the search ended first"
+        case _:
+            assert_never(choice.fate)
+
+
+def _readers(toggle: Toggle) -> str:
+    """Return what would show that a switch was read."""
+    names = [sign.partition(":") for sign in toggle.signs]
+    loaded = [name for kind, _, name in names if kind in {"module", "library"}]
+    return f"{', '.join(loaded)} isn't loaded" if loaded else f"it is read {toggle.read}"
 
 
 def _show_line(together: TurnedTogether) -> None:
@@ -254,4 +289,14 @@ def _together_json(together: TurnedTogether | None) -> dict[str, object] | None:
         "left_out": [each.name for each in together.left_out],
         "trial": together.trial,
         "holds": together.holds,
+        **({} if together.line is None else together.line.facts()),
+        "choices": [
+            {
+                "name": each.toggle.name,
+                "fate": each.fate.name.lower(),
+                "summary": each.summary,
+                "trial": each.trial,
+            }
+            for each in together.choices
+        ],
     }
