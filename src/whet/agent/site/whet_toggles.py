@@ -277,7 +277,8 @@ class Switches:
             if function in other_ways:
                 self._tell("inside:float32")
             called = other_ways.get(function, function)
-            values = {name: raised(value) for name, value in (named or {}).items()}
+            others: dict[str, Any] = {} if named is None else named
+            values = {name: raised(value) for name, value in others.items()}
             return called(*map(raised, given), **values)
 
         base = module["overrides"].TorchFunctionMode
