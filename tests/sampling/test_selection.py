@@ -67,6 +67,24 @@ def test_the_same_seed_is_the_same_sample_and_a_larger_one_holds_it(
     assert is_in_order(sample, larger)
 
 
+@given(
+    name=st.sampled_from(["csv", "parquet"]),
+    seed=st.none() | st.integers(0, 3),
+    rows=st.integers(1, 60),
+    skip=st.integers(0, 20),
+)
+def test_rows_that_are_skipped_are_those_of_a_smaller_sample(
+    name: str, seed: int | None, rows: int, skip: int
+) -> None:
+    data = some_rows(50)
+
+    whole = sample_of(name, data, Wish(rows=rows + skip, seed=seed))
+    rest = sample_of(name, data, Wish(rows=rows + skip, seed=seed, skip=skip))
+    first = sample_of(name, data, Wish(rows=skip, seed=seed)) if skip else []
+
+    assert rest == [row for row in whole if row not in first]
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_value_is_there_once_and_the_missing_one_is_a_value(name: str) -> None:
     sample = sample_of(name, some_rows(50), Wish(each=("country",)))

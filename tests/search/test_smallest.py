@@ -30,6 +30,16 @@ def test_where_larger_numbers_fail_too_it_is_exact(threshold: int, least: int) -
     assert smallest.exceptions == ()
 
 
+@given(st.integers(1, MOST), st.integers(1, MOST))
+def test_a_search_may_start_anywhere(threshold: int, guess: int) -> None:
+    search = smallest_failing(least=1, most=MOST, probes=0, guess=guess)
+    smallest = run_search(
+        search, lambda number: Verdict.BAD if number >= threshold else Verdict.GOOD
+    )
+    assert smallest.fails == threshold
+    assert smallest.tested[0][0] == guess
+
+
 @given(st.sets(st.integers(0, 60)), st.integers(0, 5), st.integers(0, 60), st.integers(0, 4))
 def test_the_answer_fails_and_no_smaller_number_was_seen_to(
     failing: set[int], least: int, size: int, probes: int

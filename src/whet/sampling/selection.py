@@ -28,6 +28,7 @@ class Wish:
         extremes: whether the extremes of each column are to be there.
         where: what a row has to be; None: any.
         is_whole: take every row that counts.
+        skip: leave out so many of the rows that would be taken first, unless they are needed.
     """
 
     rows: int | None = None
@@ -36,6 +37,7 @@ class Wish:
     extremes: bool = False
     where: RowFilter | None = None
     is_whole: bool = False
+    skip: int = 0
 
     @property
     def needs(self) -> bool:
@@ -85,7 +87,7 @@ def select(table: Table, wish: Wish) -> Selection:
     table.check(asked)
     fills = wish.fills
     if table.count is not None and not wish.needs and wish.where is None:
-        return _by_number(table.count, fills, wish.seed)
+        return _by_number(table.count, fills, wish)
     names = None if wish.extremes else tuple(dict.fromkeys(asked))
     picking = _Picking(table, wish)
     for batch in table.batches(names):
@@ -97,13 +99,13 @@ def select(table: Table, wish: Wish) -> Selection:
     return picking.selection(is_whole=False)
 
 
-def _by_number(count: int, rows: int | None, seed: int | None) -> Selection:
+def _by_number(count: int, rows: int | None, wish: Wish) -> Selection:
     """Choose among rows of which the number is known, without reading them."""
-    if rows is None or rows >= count:
-        return Selection(places=range(count), of=count)
-    if seed is None:
-        return Selection(places=range(rows), of=count)
-    return Selection(places=sorted(drawn(count, rows, seed)), of=count)
+    rows = count if rows is None else min(rows, count)
+    if wish.seed is None or (rows == count and not wish.skip):
+        return Selection(places=range(wish.skip, rows), of=count)
+    places = drawn(count, rows, wish.seed) - drawn(count, wish.skip, wish.seed)
+    return Selection(places=sorted(places), of=count)
 
 
 def drawn(count: int, rows: int, seed: int) -> set[int]:
@@ -200,11 +202,10 @@ class _Picking:
                 f" {shown_count(len(needed), self._table.unit)}",
                 hint=f"`-n {len(needed)}`, or leave `-n` out",
             )
-        chosen = set(needed)
-        for place in self._in_turn():
-            if self._fills is not None and len(chosen) >= self._fills:
-                break
-            chosen.add(place)
+        chosen: set[int] = set(needed)
+        filling = [place for place in self._in_turn() if place not in needed]
+        left = None if self._fills is None else max(0, self._fills - len(needed))
+        chosen.update(filling[wish.skip : left])
         return Selection(
             places=sorted(chosen),
             of=self._seen if is_whole else None,

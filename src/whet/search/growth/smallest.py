@@ -48,7 +48,13 @@ class Smallest:
 
 
 def smallest_failing(
-    *, least: int, most: int, precision: float = 0.0, probes: int = 2, enough: int = 0
+    *,
+    least: int,
+    most: int,
+    precision: float = 0.0,
+    probes: int = 2,
+    enough: int = 0,
+    guess: int | None = None,
 ) -> Search[int, Smallest]:
     """Search the smallest number from ``least`` to ``most`` that is BAD.
 
@@ -56,15 +62,16 @@ def smallest_failing(
     each probe that contradicts what is known begins a new search below it.
 
     Args:
-        least: the first that is tested; 0 or more.
+        least: no smaller one is tested; 0 or more.
         most: more than this isn't tested.
         precision: how near the answer has to be, as a share of it; 0: exact.
         probes: how many more numbers are tested below the answer, and how many above it.
         enough: as many are tested below the answer, where there are as many: for who measures what
             each number costs.
+        guess: the number that is tested first; None: the least.
     """
     known: dict[int, Verdict] = {}
-    found = yield from _least_bad(known, least, most, precision)
+    found = yield from _least_bad(known, least, most, precision, guess)
     probed = 0
     while probed < probes or _count_below(known, found) < enough:
         number = in_widest_gap(known, least, most if found is None else found)
@@ -81,10 +88,15 @@ def smallest_failing(
 
 
 def _least_bad(
-    known: dict[int, Verdict], least: int, most: int, precision: float
+    known: dict[int, Verdict],
+    least: int,
+    most: int,
+    precision: float,
+    guess: int | None = None,
 ) -> Generator[Sequence[int], Sequence[Verdict], int | None]:
     """Search one number that is BAD while the one below it isn't."""
-    search = least_amount(least=least, most=most, guess=least, precision=precision)
+    first = least if guess is None else guess
+    search = least_amount(least=least, most=most, guess=first, precision=precision)
     try:
         (number,) = next(search)
         while True:

@@ -16,11 +16,10 @@ from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import FAILS, PASSES, Cases
 from whet.workbench.delta.delta_ends import Settled, settled
 from whet.workbench.files.pasted_line import stored_line
-from whet.workbench.shrink.shrink import held_to_site
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.investigation import PastedLine
-from whet.workbench.trials.reproduce import with_patience
+from whet.workbench.trials.reproduce import held_to_site, with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 

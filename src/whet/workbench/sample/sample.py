@@ -10,10 +10,10 @@ from whet.core.text.quantity import listed, shown_count
 from whet.core.value_class import value_class
 from whet.host.code.folders import MOST_BYTES, made_beside, pack_folder
 from whet.host.files.files import fitting_name
-from whet.sampling.joins import Joined, join, link_of
+from whet.sampling.joins import Joined, join, leaders, link_of
 from whet.sampling.kinds import open_source
 from whet.sampling.row_condition import RowCondition
-from whet.sampling.selection import Selection, Wish
+from whet.sampling.selection import DEFAULT_ROWS, Selection, Wish, select
 from whet.sampling.streams import is_compressed
 from whet.sampling.table import Link, RowFilter, Source, Table
 from whet.workbench.files.results import result_error, result_path
@@ -101,7 +101,7 @@ class Samples:
 
 
 @dataclass(slots=True)
-class _Data:
+class Data:
     """One file or folder.
 
     Attributes:
@@ -130,7 +130,8 @@ class Sampler:
         self._options = options
         where = RowCondition.parse(options.where) if options.where else None
         self._where = None if where is None else RowFilter(where.columns, where.holds)
-        self.data: list[_Data] = []
+        self._rows, self._skip = options.rows, 0
+        self.data: list[Data] = []
         self._tables: dict[str, Table] = {}
         for name in options.files:
             self._open(folder, name)
@@ -144,14 +145,14 @@ class Sampler:
         if any(path == data.path for data in self.data):
             raise BadUsage(f"`{shown}` is named twice", hint="name each file once")
         source = open_source(path, shown, has_header=self._options.has_header)
-        data = _Data(shown, path, source)
+        data = Data(shown, path, source)
         for table in source.tables:
             name = table.name if table.name not in self._tables else f"{shown}:{table.name}"
             data.names[name] = table.name
             self._tables[name] = table
         self.data.append(data)
 
-    def _own_link(self, data: _Data, link: Link) -> Link:
+    def _own_link(self, data: Data, link: Link) -> Link:
         names = {inner: name for name, inner in data.names.items()}
         return replace(link, table=names[link.table], other=names[link.other])
 
@@ -172,24 +173,57 @@ class Sampler:
         has_each = bool(options.each) and _has(table, options.each)
         has_where = self._where is not None and _has(table, self._where.columns)
         return Wish(
-            rows=options.rows,
+            rows=self._rows,
             seed=options.seed,
             each=options.each if has_each else (),
             extremes=options.extremes,
             where=self._where if has_where else None,
+            skip=self._skip,
         )
 
-    def choose(self, rows: int | None) -> Joined:
+    @property
+    def rows(self) -> int:
+        """How many rows were asked for."""
+        return DEFAULT_ROWS if self._options.rows is None else self._options.rows
+
+    @property
+    def unit(self) -> str:
+        """One row of the first table, in a word."""
+        return next(iter(self._tables.values())).unit
+
+    @property
+    def needs(self) -> bool:
+        """Whether some rows have to be there in a sample of any size."""
+        return bool(self._options.each) or self._options.extremes
+
+    def least(self) -> int:
+        """Return the fewest rows that a sample may have: those that have to be there, or one."""
+        if not self.needs:
+            return 1
+        joined = self.choose(None)
+        return max(len(joined.places[name]) for name in joined.selections)
+
+    def most(self) -> int:
+        """Return how many rows count in the largest table that leads."""
+        counts = [0]
+        for name in leaders(self._tables, self._links):
+            where = self._wish_for(self._tables[name]).where
+            found = select(self._tables[name], Wish(rows=1, seed=0, where=where))
+            counts.append((found.of if found.matching is None else found.matching) or 0)
+        return max(counts)
+
+    def choose(self, rows: int | None, skip: int = 0) -> Joined:
         """Choose the rows.
 
         Args:
             rows: how many.
+            skip: how many of these are left out again: those that would be taken first.
 
         Raises:
             SampleEmpty: if there are none.
             SampleTooSmall, KeysDoNotJoin, ColumnMissing, CannotSample: as they say.
         """
-        self._options = replace(self._options, rows=rows)
+        self._rows, self._skip = rows, skip
         joined = join(self._tables, self._links, self._wish_for, self._asked)
         if not any(joined.places.values()):
             names = listed([f"`{data.shown}`" for data in self.data])
@@ -202,7 +236,7 @@ class Sampler:
             raise SampleEmpty(f"{names} has no rows", hint="name a file with data")
         return joined
 
-    def write(self, data: _Data, joined: Joined, target: Path) -> None:
+    def write(self, data: Data, joined: Joined, target: Path) -> None:
         """Write the sample of one file.
 
         Args:
@@ -213,7 +247,7 @@ class Sampler:
         chosen = {inner: sorted(joined.places[name]) for name, inner in data.names.items()}
         data.source.write(chosen, target)
 
-    def taken(self, data: _Data, joined: Joined) -> tuple[Taken, ...]:
+    def taken(self, data: Data, joined: Joined) -> tuple[Taken, ...]:
         """Return what was taken of one file, in words."""
         return tuple(
             Taken(
@@ -261,6 +295,9 @@ def how_chosen(wish: Wish, selection: Selection, rows: int, where: str) -> str:
         fill = f"random, seed {wish.seed}"
     else:
         fill = "the first ones" if fills else ""
+    if wish.skip and fill:
+        drawn = f"{fill}, " if wish.seed is not None else ""
+        fill = f"{drawn}from number {wish.skip + 1} on"
     among = ""
     if wish.where is not None:
         count = "" if selection.matching is None else f" ({selection.matching} do)"
@@ -306,7 +343,7 @@ def places_of_results(bench: Workbench, sampler: Sampler, output: str) -> Mappin
 
 
 def write_sample(
-    bench: Workbench, sampler: Sampler, data: _Data, joined: Joined, result: Path
+    bench: Workbench, sampler: Sampler, data: Data, joined: Joined, result: Path
 ) -> SampledFile:
     """Write the sample of one file.
 
@@ -315,14 +352,7 @@ def write_sample(
     """
     try:
         with made_beside(result, bench.cleanup_journal) as beside:
-            mode = (
-                data.path.stat().st_mode & 0o777
-            )  # who may not read the original may not read this
-            if data.path.is_dir():
-                beside.mkdir(mode | 0o700)
-            else:
-                os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode | 0o600))
-            sampler.write(data, joined, beside)
+            fill_beside(sampler, data, joined, beside)
     except (DiskFull, CannotWrite, OSError) as error:
         raise result_error(error, result) from error
     size = _size_of(result)
@@ -337,6 +367,16 @@ def write_sample(
         after_bytes=size,
         taken=sampler.taken(data, joined),
     )
+
+
+def fill_beside(sampler: Sampler, data: Data, joined: Joined, path: Path) -> None:
+    """Make the sample of one file; who may not read the original may not read it."""
+    mode = data.path.stat().st_mode & 0o777
+    if data.path.is_dir():
+        path.mkdir(mode | 0o700)
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode | 0o600))
+    sampler.write(data, joined, path)
 
 
 def _sample_name(original: Path) -> Path:

@@ -29,7 +29,7 @@ from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import ShrunkPayload
 from whet.workbench.trials.payload import bind_payloads, read_folder, read_payload
-from whet.workbench.trials.reproduce import Baseline, with_patience
+from whet.workbench.trials.reproduce import Baseline, held_to_site, with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Place, Session, open_session
 
@@ -271,16 +271,3 @@ def why_not_warm(baseline: Baseline, trial: Trial, wishes: Goals, floor: float) 
     if any(payload.is_home for payload in trial.payloads):
         return "the script starts in the folder of the file, which is a new one each time"
     return ""
-
-
-def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
-    """Return the oracle that also holds on to the exact place of the failure.
-
-    In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
-    """
-    oracle, failure = baseline.oracle, baseline.outcome.failure
-    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
-        return oracle
-    if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
-        return oracle
-    return replace(oracle, site=failure.site)

@@ -17,10 +17,10 @@ from whet.reduction.commands.variables import Variables, as_variables, reduce_va
 from whet.workbench.files.named_files import first_argument
 from whet.workbench.files.pasted_line import stored_line
 from whet.workbench.shrink.goals import Goals
-from whet.workbench.shrink.shrink import held_to_site, why_not_warm
+from whet.workbench.shrink.shrink import why_not_warm
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch, ShrunkCommand
-from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.reproduce import Baseline, held_to_site, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 

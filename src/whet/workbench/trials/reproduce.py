@@ -5,11 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
-from whet.core.oracle import AnyFailure, Interesting, Oracle
+from whet.core.oracle import AnyFailure, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -105,6 +106,19 @@ def reproduce(
     if first is None:
         raise _does_not_fail(trial, repeated.runs, oracle_of(judging))
     return _baseline(session, oracle_of(judging, first), first, repeated.runs)
+
+
+def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
+    """Return the oracle that also holds on to the exact place of the failure.
+
+    In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
+    """
+    oracle, failure = baseline.oracle, baseline.outcome.failure
+    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
+        return oracle
+    if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
+        return oracle
+    return replace(oracle, site=failure.site)
 
 
 def patience(wall_seconds: float) -> float:
