@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Pattern
 
@@ -13,12 +14,14 @@ HEAD_SIZE = 8
 VOCABULARY = 256
 POSITIONS = 64
 IMAGE_PATCHES = 4
+EXPERTS = 4
 _PATCH = 4
+_PROJECTED = re.compile(r"projection_dim$|^out_hidden_size$|embed_proj_dim$")
 _LEAST_WIDTH = 4
 _LITTLE, _FEW = 16, 64  # a width is greater, and what isn't called a width greater still
 
 
-def guessed(section: dict[Path, int], *, head_size: int = HEAD_SIZE) -> dict[Path, int]:
+def guessed(section: dict[Path, int], level: int = 0) -> dict[Path, int]:
     """Return small values for the numbers of one part of a configuration.
 
     Heads become few, with the grouping kept; every width is scaled by one factor, so that what is
@@ -26,17 +29,36 @@ def guessed(section: dict[Path, int], *, head_size: int = HEAD_SIZE) -> dict[Pat
 
     Args:
         section: the numbers that are dimensions, by their place.
-        head_size: the size of a head to aim at.
+        level: how large; each level doubles what a dimension starts from.
     """
     heads = _heads(section)
-    scale, head_scale = _scales(section, heads, head_size)
+    scales = _scales(section, heads, HEAD_SIZE << level)
     new: dict[Path, int] = {}
     for path, value in section.items():
-        new[path] = _one(path, value, heads, (scale, head_scale))
-    _patches(section, new)
-    _experts(section, new)
+        new[path] = _one(path, value, heads, scales)
+        if _is(fields.VOCABULARY, path):
+            new[path] = VOCABULARY << level
+        if _is(fields.POSITIONS, path):
+            new[path] = POSITIONS << level
+    _patches(section, new, IMAGE_PATCHES << level)
+    _experts(section, new, EXPERTS << level)
     _rotary(section, new)
     return {path: max(1, min(value, section[path])) for path, value in new.items()}
+
+
+def equal_as_before(dimensions: dict[Path, int], new: dict[Path, int]) -> dict[Path, int]:
+    """Return new widths such that those that were equal are so, in whatever part they stand.
+
+    What one part puts out another takes in. The part with the vocabulary decides.
+    """
+    textual = {fields.section_of(path) for path in dimensions if _is(fields.VOCABULARY, path)}
+    decided: dict[int, int] = {}
+    widths = [path for path in dimensions if _is(fields.MAIN_WIDTH, path) or _is(_PROJECTED, path)]
+    for path in sorted(widths, key=lambda path: fields.section_of(path) not in textual):
+        decided.setdefault(dimensions[path], new[path])
+    return {
+        path: decided[dimensions[path]] if path in widths else value for path, value in new.items()
+    }
 
 
 def _is(pattern: Pattern[str], path: Path) -> bool:
@@ -96,10 +118,6 @@ def _scales(
 def _one(path: Path, value: int, heads: dict[Path, int], scales: tuple[Fraction, Fraction]) -> int:
     if path in heads:
         return heads[path]
-    if _is(fields.VOCABULARY, path):
-        return min(value, VOCABULARY)
-    if _is(fields.POSITIONS, path):
-        return min(value, POSITIONS)
     if _is(fields.HEAD_SIZE, path) or _is(fields.ROTARY, path):
         return aligned(value * scales[1])
     if _is(fields.LAYERS, path) or _is(fields.GROUPS, path) or _is(fields.CHOSEN, path):
@@ -118,7 +136,7 @@ def aligned(value: Fraction) -> int:
     return max(_LEAST_WIDTH, 8 * math.ceil(value / 8))
 
 
-def _patches(section: dict[Path, int], new: dict[Path, int]) -> None:
+def _patches(section: dict[Path, int], new: dict[Path, int], count: int) -> None:
     """Let an image have a few small patches."""
     patches = [path for path in section if _is(fields.PATCH, path)]
     for path in patches:
@@ -126,14 +144,14 @@ def _patches(section: dict[Path, int], new: dict[Path, int]) -> None:
     for path, value in section.items():
         if _is(fields.IMAGE, path):
             patch = new[patches[0]] if patches else _PATCH
-            new[path] = min(value, IMAGE_PATCHES * patch)
+            new[path] = min(value, count * patch)
 
 
-def _experts(section: dict[Path, int], new: dict[Path, int]) -> None:
+def _experts(section: dict[Path, int], new: dict[Path, int], count: int) -> None:
     """Choose fewer experts than there are, in no fewer groups than two."""
     experts = [path for path in section if _is(fields.EXPERTS, path)]
     for path in experts:
-        new[path] = min(section[path], 4)
+        new[path] = min(section[path], count)
         for other, value in section.items():
             if _is(fields.CHOSEN, other) and value < section[path]:
                 new[other] = min(value, 2)

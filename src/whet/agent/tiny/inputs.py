@@ -38,12 +38,18 @@ def _input(name: str, model: Any, config: Any, text: Any) -> Any:
     is_sound = main in {"input_values", "input_features"}
     if name == "input_ids" and vocabulary and (main == name or "pixel_values" in _names(model)):
         return _tokens(vocabulary, config, text)
+    if name == "mm_token_type_ids" and "image_grid_thw" in _names(model):
+        return torch.zeros(1, LENGTH, dtype=torch.long)
     if name == "attention_mask" and main == "input_ids":
         return torch.ones(1, LENGTH, dtype=torch.long)
     if name == "decoder_input_ids" and vocabulary and not _is_without_decoder(config):
         return _tokens(vocabulary, config, text)
     if name == "pixel_values" and (main == name or _vision(config) is not None):
-        return _image(_vision(config) or config)
+        is_packed = "image_grid_thw" in _names(model)
+        return (_patches if is_packed else _image)(_vision(config) or config)
+    if name == "image_grid_thw":
+        side = 2 * getattr(_vision(config), "spatial_merge_size", 1)
+        return torch.tensor([[1, side, side]])
     if is_sound and name == main:
         return _sound(name, config)
     return None
@@ -87,6 +93,16 @@ def _image(config: Any) -> Any:
     return torch.randn(1, channels, height, width)
 
 
+def _patches(config: Any) -> Any:
+    """Return the patches of one small image in a row, for models that pack images of any size."""
+    torch = libraries.torch()
+    side = 2 * getattr(config, "spatial_merge_size", 1)
+    channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", None) or 3
+    values = channels * getattr(config, "temporal_patch_size", 1) * config.patch_size**2
+    torch.manual_seed(1)
+    return torch.randn(side * side, values)
+
+
 def _sound(name: str, config: Any) -> Any:
     torch = libraries.torch()
     torch.manual_seed(1)
@@ -127,6 +143,8 @@ def _with_tokens(given: dict[str, Any], token: int, counts: list[int]) -> bool:
     given["input_ids"] = torch.cat([front, ordinary], 1)
     if "attention_mask" in given:
         given["attention_mask"] = torch.ones_like(given["input_ids"])
+    if "mm_token_type_ids" in given:
+        given["mm_token_type_ids"] = (given["input_ids"] == token).long()
     return True
 
 

@@ -11,7 +11,7 @@ from .refusals import brief
 from .solver import Model, Solver
 
 MOST_PARAMS = 100_000
-_FOR_REAL = 3_000_000
+FOR_REAL = 3_000_000
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -49,15 +49,18 @@ class Found:
 
     Attributes:
         tree: the configuration.
-        dimensions: what can be lowered, with its value in the reference.
         tries: how many configurations were tried.
         whole: the reference, without memory.
+        kinds: its skeleton.
+        layers: for each count of layers, the places of the layers that show each kind.
     """
 
-    def __init__(self, tree: Any, tries: int, whole: Any) -> None:
+    def __init__(self, tree: Any, solver: Solver, whole: Any, kinds: Any) -> None:
         self.tree = tree
-        self.tries = tries
+        self.tries = solver.tries
+        self.layers = solver.chosen_layers
         self.whole = whole
+        self.kinds = kinds
 
 
 def solved(reference: Any, request: dict[str, Any]) -> Found:
@@ -67,17 +70,18 @@ def solved(reference: Any, request: dict[str, Any]) -> Found:
     kinds = skeleton.layer_kinds(whole)
     model = Model(
         reference.tree,
-        shapes=lambda tree: skeleton.shapes(reference.build(_inside(tree))),
+        shapes=lambda tree: skeleton.shapes(reference.build(inside(tree))),
         complaint=lambda tree, must_run: _complaint(
-            reference, wanted, _inside(tree), must_run=must_run
+            reference, wanted, inside(tree), must_run=must_run
         ),
         layers=kinds,
     )
     solver = Solver(model, request.get("params") or MOST_PARAMS, request.get("fixed"))
-    return Found(_inside(solver.solve()), solver.tries, whole)
+    return Found(inside(solver.solve()), solver, whole, wanted)
 
 
-def _inside(tree: Any) -> Any:
+def inside(tree: Any) -> Any:
+    """Return a configuration with each token inside of its vocabulary."""
     tree = copy.deepcopy(tree)
     token_ids.keep_inside(tree)
     return tree
@@ -89,7 +93,7 @@ def _complaint(reference: Any, wanted: Any, tree: Any, *, must_run: bool) -> str
     try:
         model = reference.build(tree)
         other = skeleton.first_difference(wanted, skeleton.skeleton(model))
-        if other or skeleton.size(model) > _FOR_REAL:
+        if other or skeleton.size(model) > FOR_REAL:
             return other or ("it has too many parameters to be run" if must_run else "")
         model = reference.build(tree, is_real=True)
         with torch.no_grad():
@@ -108,14 +112,16 @@ def written(
     """Build a model, save it into a folder, and say what it does and how it differs."""
     os.makedirs(folder, exist_ok=True)
     model = reference.build(found.tree, is_real=True)
+    # Before a call, which may change both.
+    kinds, shared = skeleton.skeleton(model), skeleton.shared(model)
     given = inputs.made_inputs(model)
     checked = checks.Checks(model, given)
     checked.run("forward", checked.forward)
     checked.run("backward", checked.backward)
     checked.run("generate", checked.generate)
     checked.run("save and load", lambda: checked.saved(folder, reference.load))
-    checked.run("same kinds of layers", lambda: _same_kinds(found.whole, model))
-    checked.run("shared weights", lambda: _same_shared(found.whole, model))
+    checked.run("same kinds of layers", lambda: _same_kinds(found.kinds, kinds))
+    checked.run("shared weights", lambda: _same_shared(skeleton.shared(found.whole), shared))
     if tokens is not None:
         tokens.write(folder)
         checked.run("tokenizer", lambda: tokens.compared(folder))
@@ -132,13 +138,12 @@ def written(
     }
 
 
-def _same_kinds(whole: Any, model: Any) -> str:
-    difference = skeleton.first_difference(skeleton.skeleton(whole), skeleton.skeleton(model))
+def _same_kinds(before: Any, now: Any) -> str:
+    difference = skeleton.first_difference(before, now)
     assert not difference, difference
     return ""
 
 
-def _same_shared(whole: Any, model: Any) -> str:
-    before, now = skeleton.shared(whole), skeleton.shared(model)
+def _same_shared(before: Any, now: Any) -> str:
     assert before == now, "shared in the reference: %s; now: %s" % (before, now)
     return "" if before else "nothing is shared"

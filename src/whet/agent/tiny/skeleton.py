@@ -36,7 +36,7 @@ def _switches(module: Any) -> tuple[tuple[str, object], ...]:
         if isinstance(value, (bool, str)) or value is None:
             found.append((key, value))
         elif isinstance(value, int):
-            found.append((key, "many" if value > 1 and "group" in key else value != 0))
+            found.append((key, "many" if value > 1 and "groups" in key else value != 0))
         elif isinstance(value, float) and "eps" in key:
             found.append((key, value))
         elif callable(value) and hasattr(value, "__name__"):

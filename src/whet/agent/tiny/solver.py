@@ -7,11 +7,12 @@ from typing import Any, Callable, Dict, Optional
 
 from . import fields
 from .fields import Path
-from .guess import guessed
+from .guess import equal_as_before, guessed
 from .refusals import RefusedError, brief
 
 Values = Dict[Path, int]
 _MOST_TRIES = 400
+_LEVELS = 4
 _LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
@@ -45,7 +46,7 @@ class Solver:
 
     Attributes:
         tries: how many configurations were tried.
-        kept: dimensions that stay as they are in the reference, and why.
+        chosen_layers: for each count of layers, the places of the layers that show each kind.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Solver:
         self._complaint = ""
         self._known: dict[str, str] = {}
         self.tries = 0
+        self.chosen_layers: dict[Path, list[int]] = {}
 
     def solve(self) -> Any:
         """Return the configuration with small dimensions.
@@ -66,9 +68,14 @@ class Solver:
         """
         tree = self._few_layers(copy.deepcopy(self._model.tree))
         dimensions = self.dimensions(tree)
-        small = self._guess(tree, dimensions)
-        if not self.fits(small):
-            small = self._repaired(tree, small, dimensions)
+        small = None
+        for level in range(_LEVELS):
+            guess = self._guess(tree, dimensions, level)
+            if self.fits(guess, must_run=level > 0):
+                small = guess
+                break
+        if small is None:
+            small = self._repaired(tree, self._guess(tree, dimensions, 0), dimensions)
         return self._within(small, dimensions)
 
     def fits(self, tree: Any, *, must_run: bool = False) -> bool:
@@ -101,6 +108,7 @@ class Solver:
             path: _firsts([kinds for length, kinds in lists if length == value])
             for path, value in counts.items()
         }
+        self.chosen_layers = chosen
         for is_prefix in (False, True):
             fewer = copy.deepcopy(tree)
             for path, places in chosen.items():
@@ -156,13 +164,8 @@ class Solver:
     def _matters(self, tree: Any, path: Path, value: int, before: Any) -> bool:
         name = fields.name_of(path)
         hints = (
-            fields.IMAGE,
-            fields.PATCH,
-            fields.WINDOW,
-            fields.CHOSEN,
-            fields.SECTIONS,
-            fields.HEADS,
-        )
+            fields.IMAGE, fields.PATCH, fields.WINDOW, fields.CHOSEN, fields.SECTIONS, fields.HEADS, fields.GROUPS,
+        )  # fmt: skip
         if any(hint.search(name) for hint in hints):
             return True
         if fields.LAYERS.search(name):
@@ -186,12 +189,14 @@ class Solver:
 
     # ---- the guess, and repairs of it ----
 
-    def _guess(self, tree: Any, dimensions: Values) -> Any:
+    def _guess(self, tree: Any, dimensions: Values, level: int) -> Any:
         small = copy.deepcopy(tree)
+        found: Values = {}
         for section in _by_section(dimensions):
-            for path, value in guessed(section).items():
-                if value != dimensions[path]:
-                    fields.put(small, path, value)
+            found.update(guessed(section, level))
+        for path, value in equal_as_before(dimensions, found).items():
+            if value != dimensions[path]:
+                fields.put(small, path, value)
         for name, value in self._fixed.items():
             fields.put(small, tuple(name.split(".")), value)
         return small
@@ -199,8 +204,9 @@ class Solver:
     def _repaired(self, reference: Any, small: Any, dimensions: Values) -> Any:
         """Return dimensions that fit, from a guess that doesn't: by the fewest that have to change."""
         changed = [path for path in dimensions if fields.get(small, path) != dimensions[path]]
-        for path in changed:
-            better = self._one_repaired(small, path, dimensions[path])
+        named = [path for path in changed if fields.name_of(path) in self._complaint]
+        for path in (*named, *(path for path in changed if path not in named)):
+            better = self._one_repaired(small, path, dimensions[path], is_quick=path not in named)
             if better is not None:
                 return better
         needed = self._needed(reference, small, changed)
@@ -208,16 +214,17 @@ class Solver:
         for path in needed:
             fields.put(tree, path, dimensions[path])
         for path in needed:
-            better = self._one_repaired(tree, path, dimensions[path])
+            better = self._one_repaired(tree, path, dimensions[path], is_quick=False)
             tree = tree if better is None else better
         return tree
 
-    def _one_repaired(self, small: Any, path: Path, most: int) -> Any:
+    def _one_repaired(self, small: Any, path: Path, most: int, *, is_quick: bool) -> Any:
         """Return it with the least other value in one place with which it fits."""
-        others = {value for _, value in fields.numbers(small) if value < most}
         now = fields.get(small, path)
-        near = [now * times for times in (2, 3, 4)]
-        for value in sorted({*others, *near, *_LADDER, most}):
+        values = {most, *(now * times for times in (2, 3, 4))}
+        if not is_quick:
+            values |= {*_LADDER, *(value for _, value in fields.numbers(small) if value < most)}
+        for value in sorted(values):
             if 0 < value <= most and value != now:
                 tree = copy.deepcopy(small)
                 fields.put(tree, path, value)

@@ -13,7 +13,8 @@ import sys
 
 TASKS = {
     "make": "making",
-    "reference": "making",
+    "open": "chosen_sizes",
+    "build": "chosen_sizes",
     "checkpoint": "checkpoint",
 }
 """The module that does each task, by a function `answer`."""

@@ -7,9 +7,19 @@ import click
 
 from whet.cli.console import answer, answer_json
 from whet.cli.display.progress import Progress
-from whet.cli.options.trial import json_option, pairs
-from whet.core.errors import BadUsage
+from whet.cli.display.smallest_model import show_smallest, smallest_json
+from whet.cli.options.trial import (
+    TrialCommand,
+    budget_option,
+    json_option,
+    pairs,
+    trial_options,
+    trial_request,
+)
+from whet.core.budget import Budget
+from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_bytes, shown_count
+from whet.workbench.tiny.dimension_search import smallest_model
 from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
 from whet.workbench.tiny.tiny import TinyModel, TinyOptions, TinyTokenizer, tiny
 from whet.workbench.trials.bench import open_workbench
@@ -69,8 +79,9 @@ class Tokens(click.ParamType[int]):
         return int(str(value))
 
 
-@click.command(options_metavar="[OPTIONS]")
+@click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="MODEL [-- COMMAND... {}]")
 @click.argument("model", metavar="MODEL")
+@trial_options
 @click.option("-o", "--output", default="", metavar="DIR", help="Write the model here. [NAME.tiny]")
 @click.option(
     "--params",
@@ -120,8 +131,12 @@ class Tokens(click.ParamType[int]):
 @click.option(
     "--download", "may_download", is_flag=True, help="Let your libraries fetch a MODEL from a hub."
 )
+@budget_option
 @json_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     model: str,
     *,
     output: str,
@@ -133,7 +148,9 @@ def command(
     python: str,
     trusts_code: bool,
     may_download: bool,
+    budget: float | None,
     as_json: bool,
+    **_: object,
 ) -> int:
     """Make a model with the same architecture and almost no parameters.
 
@@ -141,6 +158,9 @@ def command(
     transformers such as `LlamaConfig`. whet starts from this configuration and changes
     dimensions only: each kind of layer stays, in its order, and so do activations, windows,
     epsilons and shared weights. It runs the Python of your program and downloads nothing.
+
+    With a command, in which `{}` stands for the model's folder, whet searches for the smallest
+    model on which the command fails the same way, and names the dimensions that the failure needs.
     """
     if keep_weights and (params is not None or tokens is not None or settings):
         raise BadUsage(
@@ -155,7 +175,18 @@ def command(
         layers=(layers or LayersWanted(most=1)) if keep_weights else None,
         settings=given, trusts_code=trusts_code, may_download=may_download,
     )  # fmt: skip
+    request = trial_request(ctx)
+    if request.command and (tokens is not None or keep_weights):
+        raise BadUsage(
+            "`--tokenizer` and `--keep-weights` make one model, and a command is for a search over models",
+            hint="make that model first, and search from its folder",
+        )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
+        if request.command:
+            limit = Budget(wall_seconds=budget)
+            found = smallest_model(bench, request, options, limit)
+            answer_json(smallest_json(found)) if as_json else show_smallest(found)
+            return 0 if found.stopped.is_complete else INCOMPLETE
         made = tiny(bench, options)
     if as_json:
         answer_json(tiny_json(made))
