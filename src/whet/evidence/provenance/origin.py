@@ -305,6 +305,7 @@ class Origin(Wording):
         record = self._record_of(trail)
         if trail.end is End.INPUT and record is None:
             trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
+        record = record or self.records.line_held(trail)
         of = f", for the record at {self.record(record)}" if record is not None else ""
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, SCALAR, Recording, Value
+from whet.evidence.provenance.source import COMPREHENSIONS
 from whet.evidence.provenance.trail import Trail
 
 _MOST_BYTES = 4 << 20
@@ -75,6 +76,23 @@ class Records:
                     return found
         return None
 
+    def line_held(self, trail: Trail) -> Record | None:
+        """Return the line with a value that a variable held whole when the value was made; None: none, or several."""
+        call, step, made = trail.call, trail.step, trail.hops[-1].value
+        if call is None or step is None or made is None or made.kind != SCALAR:
+            return None
+        found = set[Record]()
+        calls = [call, call.parent] if call.code.short in COMPREHENSIONS else [call]
+        for own in (each for each in calls if each is not None):
+            for name in own.held:
+                value = self._all.held(own, name, step.begin)
+                if value is not None and value.type in {"str", "bytes"}:
+                    line = _plain(value)
+                    words = re.findall(r"[-+]?[\w.]+", line)
+                    if len(words) > 1 and any(_is_it(word, made) for word in words):
+                        found.update(self._lines([re.compile(rf"^\s*{re.escape(line)}\s*$")]))
+        return found.pop() if len(found) == 1 else None
+
     def pair(self, key: str, value: Value) -> Record | None:
         """Return the only line that has a key and, behind it, its value or the few that a list holds."""
         name = key.strip("'")
@@ -134,6 +152,15 @@ class Records:
             if event.name == "open":
                 path = str(Path(self._all.folder, event.words[0]))
                 yield path, event.words[1] if len(event.words) > 1 else "r"
+
+
+def _is_it(word: str, value: Value) -> bool:
+    """Whether a word of a file is a value, as a text or as the number that it stands for."""
+    if not value.is_number:
+        return word == _plain(value)
+    with suppress(ValueError):
+        return float(word) == float(value.words)
+    return False
 
 
 def _ways_to_write(value: Value) -> list[str]:
