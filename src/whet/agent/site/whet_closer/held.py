@@ -117,7 +117,7 @@ class Table:
             return self._parts((OBJECT, "type", label(value), len(data)), value, data, depth)
         if name == "re.Match":
             found: dict[Any, Any] = {0: value.group(), **value.groupdict()}
-            groups: Any = value.groups()
+            groups: tuple[Any, ...] = value.groups()
             found.update(enumerate(groups, 1))
             return self._parts((CONTAINER, name, "", len(found)), value, found.items(), depth)
         if plain in values.PLAIN.get(arrays.module_of(kind), ()):
