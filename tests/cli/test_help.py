@@ -46,6 +46,14 @@ def test_an_example_is_a_line_that_whet_takes(verb: str, line: str) -> None:
     assert context.params is not None
 
 
+def test_each_verb_that_runs_trials_has_three_examples() -> None:
+    context = click.Context(cli)
+    commands = {verb: cli.get_command(context, verb) for verb in cli.list_commands(context)}
+    verbs = {verb for verb, command in commands.items() if isinstance(command, TrialCommand)}
+
+    assert {verb for verb in verbs if len(EXAMPLES.get(verb, ())) != 3} == set()
+
+
 def test_a_verb_s_own_option_is_none_of_a_group_whatever_its_name() -> None:
     own = click.Option(["--name"], help="Name the verb's own.")
     command = TrialCommand("made", params=[own])

@@ -9,7 +9,7 @@ from whet.cli.option_groups import GROUPS, GroupedOption
 WHOLE = "whet.whole_help"
 """In a context's meta: the help explains shared options too."""
 
-_GROUP_WIDTH = 14
+_GROUP_WIDTH = 20
 
 EXAMPLES = {
     "run": (
@@ -56,6 +56,21 @@ EXAMPLES = {
         "whet starve --memory 500M -- python load.py",
         "whet starve --files 20 -- ./server",
         "whet starve --disk 10M -- python save.py",
+    ),
+    "sample": (
+        "whet sample orders.csv -n 20 --random",
+        "whet sample orders.csv --where 'amount < 0'",
+        "whet sample big.parquet -- python load.py big.parquet",
+    ),
+    "tiny": (
+        "whet tiny models/llama",
+        "whet tiny models/llama --params 1M -o small",
+        "whet tiny models/llama -- python train.py {}",
+    ),
+    "grow": (
+        "whet grow -d n=1..4096 -- python sort.py '{n}'",
+        "whet grow -d env:OMP_NUM_THREADS=1..16 -- python load.py",
+        "whet grow -d conf.json:rows=1..1000 -- python load.py conf.json",
     ),
     "syscalls": (
         "whet syscalls -- ./program",
