@@ -1,0 +1,1 @@
+"""Small worlds: what whet finds with small payloads, models and numbers."""
