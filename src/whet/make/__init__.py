@@ -12,11 +12,25 @@ from whet.make.arrays.filled import filled_array
 from whet.make.elements.fills import Filling
 
 if TYPE_CHECKING:
+    import builtins
+    from pathlib import Path
     from sqlite3 import Connection
 
     from whet.make.tables.columns import FilledTable
 
-__all__ = ["array", "sqlite", "table", "tensor"]
+__all__ = [
+    "array",
+    "bytes",
+    "image",
+    "json",
+    "sound",
+    "sqlite",
+    "table",
+    "tensor",
+    "text",
+    "tokens",
+    "tree",
+]
 
 
 def tensor(
@@ -100,6 +114,111 @@ def sqlite(
     return open_sqlite(_table(columns, rows, fill, how), name)
 
 
+def text(lines: int = 2, words: int = 2, fill: str = "count", **how: Any) -> str:
+    """Return a text: ``count``, ``coordinates``, ``constant``, ``random`` or ``edge`` words."""
+    from whet.make.documents.prose import made_text
+
+    return made_text(lines, words, Filling(name=fill, **how))
+
+
+def tokens(
+    shape: Sequence[int] | int = (2, 4),
+    vocabulary: int = 256,
+    fill: str = "count",
+    *,
+    dtype: object = "int64",
+    library: str | None = None,
+    **how: Any,
+) -> Any:
+    """Return numbers of tokens, all below the size of a vocabulary; as `tensor` otherwise."""
+    from whet.make.arrays.tokens import token_array
+
+    made = token_array(_shape(shape), vocabulary, Filling(name=fill, **how), dtype)
+    return of_library(made, library, TENSOR_LIBRARIES)
+
+
+def json(
+    schema: object = None, *, like: object = None, items: int = 2, fill: str = "count", **how: Any
+) -> Any:
+    """Return a document of JSON.
+
+    Args:
+        schema: a JSON Schema that it must fit; None: none.
+        like: a document whose keys and types it has.
+        items: how long its lists are.
+        fill: ``count``, ``constant``, ``random`` or ``edge``.
+        how: ``seed=`` or ``value=``.
+
+    Raises:
+        BadUsage: if the schema allows nothing that whet can make.
+    """
+    from whet.make.documents.json_values import read_json
+    from whet.make.documents.made_json import made_json
+
+    return read_json(made_json(schema, like, items, Filling(name=fill, **how)), "what whet made")
+
+
+def image(
+    width: int = 2,
+    height: int = 2,
+    mode: str = "L",
+    fill: str = "count",
+    *,
+    dtype: object = "uint8",
+    library: str | None = None,
+    **how: Any,
+) -> Any:
+    """Return an image's values: rows, columns, and channels where ``mode`` is RGB or RGBA."""
+    from whet.make.media.image import image_array
+
+    made = image_array(width, height, mode, dtype, Filling(name=fill, **how))
+    return of_library(made, library, ARRAY_LIBRARIES)
+
+
+def sound(
+    frames: int = 4,
+    channels: int = 1,
+    fill: str = "count",
+    *,
+    dtype: object = "int16",
+    library: str | None = None,
+    **how: Any,
+) -> Any:
+    """Return a sound's values: frames and channels."""
+    from whet.make.media.sound import sound_array
+
+    made = sound_array(frames, channels, dtype, Filling(name=fill, **how))
+    return of_library(made, library, ARRAY_LIBRARIES)
+
+
+def bytes(size: int = 16, fill: str = "count", **how: Any) -> "builtins.bytes":
+    """Return bytes: ``count``, ``constant``, ``random``, ``deadbeef`` or ``edge``."""
+    from whet.make.documents.raw import raw_bytes
+
+    return raw_bytes(size, Filling(name=fill, **how))
+
+
+def tree(path: "str | Path", depth: int = 2, width: int = 2, fill: str = "count") -> "Path":
+    """Make a folder with folders and files in it, and return its path.
+
+    Args:
+        path: where; nothing may be there yet.
+        depth: how many folders lie in each other.
+        width: how many files, and how many folders, a folder holds.
+        fill: ``count``, or ``edge``: also names and links that break programs.
+
+    Raises:
+        CannotWrite: if something is there already, or it can't be written.
+        DiskFull: if there is no space left; nothing is there then.
+    """
+    from pathlib import Path
+
+    from whet.make.files.tree import tree_entries, write_tree
+
+    write_tree(tree_entries(depth, width, fill), Path(path))
+    return Path(path)
+
+
 def _table(columns: str, rows: int, fill: str, how: dict[str, Any]) -> "FilledTable":
     from whet.make.tables.columns import columns_named, filled_table
 
@@ -114,5 +233,9 @@ def _made(
     known: tuple[str, ...],
     how: dict[str, Any],
 ) -> Any:
-    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-    return of_library(filled_array(lengths, dtype, Filling(name=fill, **how)), library, known)
+    made = filled_array(_shape(shape), dtype, Filling(name=fill, **how))
+    return of_library(made, library, known)
+
+
+def _shape(shape: Sequence[int] | int) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)

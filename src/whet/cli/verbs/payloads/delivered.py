@@ -94,7 +94,7 @@ def ending_of(out: str | None, what: str, known: Iterable[str]) -> str:
 def deliver(made: Made, out: str | None, *, as_json: bool) -> None:
     """Write a payload to its file or print it, and say what it is."""
     if out:
-        write_made(made, Path(out), _line(click.get_current_context()))
+        write_made(made, Path(out), line_of(click.get_current_context()))
     if as_json:
         answer_json({
             **made.detail, "file": os.path.abspath(out) if out else None,
@@ -109,7 +109,7 @@ def deliver(made: Made, out: str | None, *, as_json: bool) -> None:
         say(f"whet: note: {note}")
 
 
-def _line(context: click.Context) -> list[str]:
+def line_of(context: click.Context) -> list[str]:
     """Return the command that makes the same payload again."""
     words = context.command_path.split()
     for option in context.command.params:

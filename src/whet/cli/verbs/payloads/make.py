@@ -4,7 +4,8 @@ import click
 
 from whet.cli.console import answer, answer_json
 from whet.cli.options.trial import json_option
-from whet.cli.verbs.payloads.making_arrays import make_array
+from whet.cli.verbs.payloads.making_arrays import make_array, make_image, make_sound, make_tokens
+from whet.cli.verbs.payloads.making_files import make_bytes, make_json, make_text, make_tree
 from whet.cli.verbs.payloads.making_tables import make_sqlite, make_table
 from whet.core.errors import BadUsage
 from whet.make.words import unknown_word
@@ -55,5 +56,8 @@ def command(context: click.Context, *, explain: str | None, as_json: bool) -> No
 
 command.add_command(make_array)
 command.add_command(make_array, "tensor")
-command.add_command(make_table)
-command.add_command(make_sqlite)
+for _each in (
+    make_table, make_text, make_tokens, make_json, make_image, make_sound, make_bytes, make_tree,
+    make_sqlite,
+):  # fmt: skip
+    command.add_command(_each)

@@ -1,0 +1,1 @@
+"""Texts, bytes and JSON from nothing."""

@@ -1,0 +1,1 @@
+"""Images and sounds from nothing."""
