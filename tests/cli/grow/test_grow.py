@@ -175,6 +175,17 @@ def test_the_budget_ends_it_with_what_is_known(whet: Whet) -> None:
     assert "the time budget is used up" in said.stdout
 
 
+def test_a_number_that_takes_longer_than_the_budget_has_left_is_not_run(whet: Whet) -> None:
+    program = "import sys, time\nuntil = time.process_time() + int(sys.argv[1]) / 50\n"
+    whet.write("grows.py", program + "while time.process_time() < until: pass\n")
+    command = (sys.executable, "grows.py", "{n}")
+    said = whet("grow", "--budget", "6s", "-d", "n=1..1048576", "--", *command)
+
+    assert said.code == INCOMPLETE, said.stdout
+    assert "the time budget is used up" in said.stdout
+    assert "whet doesn't run n = " in said.stdout or "n = 1,048,576 would" in said.stdout
+
+
 @pytest.mark.parametrize(
     ("dimension", "words"),
     [

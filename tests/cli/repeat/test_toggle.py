@@ -274,3 +274,11 @@ def test_the_list_has_what_is_turned_by_name_only(whet: Whet) -> None:
     amplifying = {each["name"] for each in told if each["amplifies"]}
     assert {"sleeps", "one-core", "rr-chaos"} <= amplifying
     assert "for `whet repeat --amplify`, or by name" in whet("toggle", "--list", "sleeps").stdout
+
+
+def test_the_one_device_is_the_first_that_the_user_allows(whet: Whet) -> None:
+    allowed = {"CUDA_VISIBLE_DEVICES": "3,5"}
+    said = whet("toggle", "--list", "--json", "one-device", environment=allowed)
+
+    (row,) = json.loads(said.stdout)["toggles"]
+    assert row["variables"]["CUDA_VISIBLE_DEVICES"] == "3"

@@ -90,7 +90,7 @@ def _answer(growth: Growth) -> list[str]:
     name, row = growth.dimension.name, growth.row
     if row is None:
         tested = [each.number for each in growth.rows if each.verdict is not Verdict.SKIP]
-        span = f" from {min(tested)} to {max(tested)}" if tested else ""
+        span = f" from {min(tested):,} to {max(tested):,}" if tested else ""
         return [f"{name}: no number{span} fails", *_others(growth)]
     trial = "" if row.trial is None else f"  (trial {row.trial})"
     is_first = row.number == growth.dimension.least
@@ -157,8 +157,9 @@ def _pictured_row(row: Measured, width: int, longest: float, law: Law | None) ->
     if law is not None and row.is_whole:
         place = min(_BAR - 1, max(0, round(_BAR * law.at(row.number) / longest) - 1))
         bar[place] = "●"
+    verdict = verdict_word(row.verdict, sys.stdout) + " " * (4 - len(row.verdict.value))
     return (
-        f"  {row.number:>{width},}  {verdict_word(row.verdict, sys.stdout):4}  {''.join(bar)}  "
+        f"  {row.number:>{width},}  {verdict}  {''.join(bar)}  "
         f"{shown_seconds(row.wall_seconds):>8}  {shown_seconds(row.cpu_seconds):>8}  "
         f"{shown_bytes(row.peak_bytes):>8}"
     )

@@ -201,8 +201,10 @@ class _Growing:
         self._cached = end.cached
         if end.result is None:
             return self._known(), stop_reason_of(end, StopReason.SMALLEST)
-        is_found = end.result.fails is not None
-        return end.result, StopReason.SMALLEST if is_found else StopReason.NO_FAILURE
+        if end.result.fails is not None:
+            return end.result, StopReason.SMALLEST
+        is_short = self._unfit is not None and self._unfit.what == TIME
+        return end.result, StopReason.OUT_OF_TIME if is_short else StopReason.NO_FAILURE
 
     def _ask(self, number: int) -> Question:
         return Question(trial=self._trial(number), label=self._label(number))

@@ -3,6 +3,7 @@
 Sources: the manuals of Python (`python --help-env`), of CUDA, PyTorch, JAX, NCCL, OpenMP and glibc.
 """
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 
 from whet.core.errors import BadSetting, BadUsage
@@ -203,6 +204,18 @@ _ALL = (
 )  # fmt: skip
 
 
+def _one_device(environment: Mapping[str, str]) -> Toggle:
+    """Return what leaves the first of the GPUs that the user's environment allows."""
+    names = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+    allowed = {name: environment.get(name, "0").split(",")[0].strip() for name in names}
+    return Toggle(
+        name="one-device",
+        does="the program sees one GPU, the first of those that it saw",
+        read="when CUDA or ROCm looks for devices",
+        variables=allowed, signs=_CUDA, simplifies=True,
+    )  # fmt: skip
+
+
 def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Toggle]:
     """Return all toggles by name; one of the user's own takes the place of whet's.
 
@@ -213,7 +226,9 @@ def known_toggles(own: Mapping[str, JsonObject] | None = None) -> dict[str, Togg
         BadSetting: if one of them can't be read.
     """
     own_toggles = {name: _toggle_of(name, data) for name, data in (own or {}).items()}
-    return {**{each.name: each for each in (*_ALL, *AMPLIFIERS)}, **own_toggles}
+    # `cpu` is set after it, and takes that GPU away too.
+    whole = (_one_device(os.environ), *_ALL, *AMPLIFIERS)
+    return {**{each.name: each for each in whole}, **own_toggles}
 
 
 def _toggle_of(name: str, data: JsonObject) -> Toggle:
