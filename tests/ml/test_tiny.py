@@ -107,3 +107,60 @@ def test_a_configuration_that_is_no_json(tmp_path: Path) -> None:
 
     assert done.returncode == 66
     assert "isn't JSON" in done.stderr
+
+
+NET = """
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, rows=30000, size=512, heads=8, layers=6, dropout=0.1):
+        super().__init__()
+        self.rows = nn.Embedding(rows, size)
+        self.blocks = nn.ModuleList(
+            nn.TransformerEncoderLayer(size, heads, 4 * size, dropout, batch_first=True)
+            for _ in range(layers)
+        )
+
+    def forward(self, tokens):
+        found = self.rows(tokens)
+        for block in self.blocks:
+            found = block(found)
+        return found
+"""
+
+
+def test_a_class_of_modules_is_made_tiny_by_the_numbers_of_its_constructor(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(NET)
+
+    answer = made(tmp_path, "net:Net", "--set", "size=256", "-o", "small")
+
+    saved = json.loads((tmp_path / "small" / "config.json").read_text())
+    arguments = saved["arguments"]
+    assert answer["params"] <= 100_000
+    assert saved["class"] == "net:Net"
+    assert arguments["layers"] == 1
+    assert arguments["dropout"] == 0.1
+    assert arguments["size"] < 256
+    assert arguments["size"] % arguments["heads"] == 0
+    assert (tmp_path / "small" / "model.safetensors").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("net:Nat",), "did you mean `net:Net`?"),
+        (("net:Net", "--set", "width=3"), "`Net` takes no `width`"),
+        (("net:Needy",), "--set channels=VALUE"),
+    ],
+)
+def test_arguments_that_a_class_cannot_have(
+    tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    needy = "\n\nclass Needy(nn.Module):\n    def __init__(self, channels): ...\n"
+    (tmp_path / "net.py").write_text(NET + needy)
+
+    done = whet(tmp_path, "tiny", *words, "--python", sys.executable)
+
+    assert done.returncode in {64, 66}
+    assert says in done.stderr

@@ -128,6 +128,18 @@ def test_a_constraint_that_no_name_hints_at_is_repaired() -> None:
     assert small["hidden_size"] < 100
 
 
+def test_a_number_that_a_complaint_mentions_is_a_dimension_too() -> None:
+    tree = {**DECODER, "hidden_size": 2560, "state_part": 640}
+
+    def complaint(small: Tree) -> str:
+        fits = small["state_part"] * 4 == small["hidden_size"]
+        return "" if fits else f"shape [1, {small['state_part']}] is invalid"
+
+    small = solved(tree, attention, complaint=complaint)
+
+    assert small["state_part"] * 4 == small["hidden_size"] < 2560
+
+
 def test_what_cannot_be_solved_names_the_constraint_and_two_dimensions() -> None:
     def complaint(small: Tree) -> str:
         return "" if small == DECODER else "the width must be 4096"

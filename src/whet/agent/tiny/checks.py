@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from . import inputs, libraries, skeleton
 from .refusals import brief
@@ -87,10 +87,12 @@ class Checks:
         assert written.shape[-1] >= _NEW_TOKENS, "it wrote no tokens after %d" % before
         return ""
 
-    def saved(self, folder: str, load: Callable[[str], Any]) -> str:
+    def saved(
+        self, folder: str, load: Callable[[str], Any], save: Optional[Callable[[], None]] = None
+    ) -> str:
         """Save it and load it: the same comes out, in the same types, and what is shared stays shared."""
         torch = libraries.torch()
-        self._model.save_pretrained(folder)
+        self._model.save_pretrained(folder) if save is None else save()
         loaded = load(folder)
         same = [(str(each.dtype), name) for name, each in self._model.named_parameters()]
         assert same == [(str(each.dtype), name) for name, each in loaded.named_parameters()], (

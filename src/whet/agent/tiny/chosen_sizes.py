@@ -11,7 +11,7 @@ import os
 import shutil
 from typing import Any, Dict, List
 
-from . import fields, inputs, libraries, making, skeleton, transformers_models
+from . import fields, inputs, libraries, making, skeleton
 from .fields import Path
 from .refusals import RefusedError, brief
 
@@ -36,7 +36,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Open a model, or build it in chosen sizes."""
     if request["task"] == "open":
         making.hush()
-        reference = transformers_models.read_reference(request)
+        reference = making.read_reference(request)
         _open[:] = [OpenModel(reference, making.solved(reference, request))]
         return _open[0].facts()
     return _open[0].build(request["sizes"], str(request["output"]))
@@ -92,7 +92,7 @@ class OpenModel:
         except Exception as error:
             raise RefusedError("unsolved", brief(error), "choose other sizes") from error
         os.makedirs(folder, exist_ok=True)
-        model.save_pretrained(folder)
+        self._reference.save(model, tree, folder)
         for file in self._beside:
             shutil.copy(file, folder)
         now = {name: fields.get(tree, path) for name, path in self._paths.items()}
@@ -154,7 +154,7 @@ class OpenModel:
             if skeleton.size(model) < making.FOR_REAL:
                 model = self._reference.build(tree, is_real=True)
                 with torch.no_grad():
-                    inputs.called(model, inputs.made_inputs(model))
+                    inputs.called(model, self._reference.inputs(model))
         except Exception as error:
             return brief(error)
         return ""

@@ -16,6 +16,7 @@ POSITIONS = 64
 IMAGE_PATCHES = 4
 EXPERTS = 4
 _PATCH = 4
+_MIDDLE = re.compile(r"hidden|embed|width|dims?$|filters|channels$")
 _PROJECTED = re.compile(r"projection_dim$|^out_hidden_size$|embed_proj_dim$")
 _LEAST_WIDTH = 4
 _LITTLE, _FEW = 16, 64  # a width is greater, and what isn't called a width greater still
@@ -96,7 +97,10 @@ def _scales(
     """Return by how much widths are scaled, and sizes of heads."""
     widths = [value for path, value in section.items() if _is(fields.MAIN_WIDTH, path)]
     if not widths:
-        widths = [value for path, value in section.items() if _is(fields.WIDTH, path)]
+        named = [value for path, value in section.items() if _is(_MIDDLE, path)]
+        widths = (
+            [min(each for each in named if each > _LITTLE)] if max([*named, 0]) > _LITTLE else []
+        )
     width = widths[0] if widths else 64
     main = [
         path for path in heads if not _is(fields.KEY_VALUE, path) and not isinstance(path[-1], int)

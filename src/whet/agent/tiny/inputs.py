@@ -116,9 +116,10 @@ def _sound(name: str, config: Any) -> Any:
 def fitted(model: Any, given: dict[str, Any], error: Exception) -> bool:
     """Change inputs as a model asks for in its message; whether there was something to change."""
     counts = [int(number) for number in re.findall(r"\d+", str(error))]
-    token = _image_token(model.config)
+    config = getattr(model, "config", None)
+    token = None if config is None else _image_token(config)
     if "tokens" in str(error) and token is not None and "input_ids" in given:
-        return _with_tokens(given, token, counts)
+        return _with_tokens(given, token, counts, config)
     return False
 
 
@@ -130,13 +131,15 @@ def _image_token(config: Any) -> int | None:
     return None
 
 
-def _with_tokens(given: dict[str, Any], token: int, counts: list[int]) -> bool:
+def _with_tokens(given: dict[str, Any], token: int, counts: list[int], config: Any) -> bool:
     """Put as many tokens of an image in front as there are features of one."""
     torch = libraries.torch()
     ids = given["input_ids"]
     there = int((ids == token).sum())
     wanted = [count for count in counts if count > there]
-    if not wanted:
+    if not wanted and there in counts:  # it counts numbers, not features
+        wanted = [there // max(1, getattr(_text_of(config), "hidden_size", 1))]
+    if not wanted or wanted == [there]:
         return False
     ordinary = ids[:, ids[0] != token]
     front = torch.full((1, min(wanted)), token)

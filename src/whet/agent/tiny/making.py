@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import os
 from typing import Any, Optional
 
-from . import checks, fields, inputs, libraries, skeleton, token_ids, tokenizer, transformers_models
+from . import (
+    checks,
+    fields,
+    inputs,
+    libraries,
+    modules,
+    skeleton,
+    token_ids,
+    tokenizer,
+    transformers_models,
+)
 from .refusals import brief
 from .solver import Model, Solver
 
@@ -17,7 +28,7 @@ FOR_REAL = 3_000_000
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Make the model that a request names, and say what became of it."""
     hush()
-    reference = transformers_models.read_reference(request)
+    reference = read_reference(request)
     return made(reference, request, str(request["output"]))
 
 
@@ -25,9 +36,20 @@ def hush() -> None:
     """Let the libraries say less, and use one thread: more cost time with a small model."""
     torch = libraries.torch()
     torch.set_num_threads(1)
-    logging = libraries.library("transformers").logging
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    if importlib.util.find_spec("transformers") is not None:
+        logging = libraries.library("transformers").logging
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+
+
+def read_reference(request: dict[str, Any]) -> Any:
+    """Return the model that a request names: a class of modules, or a model of transformers."""
+    name = str(request["model"])
+    if ":" in name and not request.get("may_download") and not os.path.exists(name):
+        found = libraries.imported(name)
+        if not hasattr(found, "config_class") and modules.is_module_class(found):
+            return modules.ModuleReference(name, found, dict(request.get("settings") or {}))
+    return transformers_models.read_reference(request)
 
 
 def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]:
@@ -97,7 +119,7 @@ def _complaint(reference: Any, wanted: Any, tree: Any, *, must_run: bool) -> str
             return other or ("it has too many parameters to be run" if must_run else "")
         model = reference.build(tree, is_real=True)
         with torch.no_grad():
-            inputs.called(model, inputs.made_inputs(model))
+            inputs.called(model, reference.inputs(model))
     except Exception as error:  # whatever the user's libraries raise
         return brief(error)
     return ""
@@ -114,12 +136,16 @@ def written(
     model = reference.build(found.tree, is_real=True)
     # Before a call, which may change both.
     kinds, shared = skeleton.skeleton(model), skeleton.shared(model)
-    given = inputs.made_inputs(model)
+    given = reference.inputs(model)
     checked = checks.Checks(model, given)
+
+    def save() -> None:
+        reference.save(model, found.tree, folder)
+
     checked.run("forward", checked.forward)
     checked.run("backward", checked.backward)
     checked.run("generate", checked.generate)
-    checked.run("save and load", lambda: checked.saved(folder, reference.load))
+    checked.run("save and load", lambda: checked.saved(folder, reference.load, save))
     checked.run("same kinds of layers", lambda: _same_kinds(found.kinds, kinds))
     checked.run("shared weights", lambda: _same_shared(skeleton.shared(found.whole), shared))
     if tokens is not None:

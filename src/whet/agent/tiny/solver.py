@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any, Callable, Dict, Optional
 
 from . import fields
@@ -13,6 +14,7 @@ from .refusals import RefusedError, brief
 Values = Dict[Path, int]
 _MOST_TRIES = 400
 _LEVELS = 4
+_LITTLE = 16
 _LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
@@ -70,6 +72,7 @@ class Solver:
         dimensions = self.dimensions(tree)
         small = None
         for level in range(_LEVELS):
+            dimensions.update(self._named_numbers(tree, dimensions))
             guess = self._guess(tree, dimensions, level)
             if self.fits(guess, must_run=level > 0):
                 small = guess
@@ -186,6 +189,19 @@ class Solver:
                 "the reference can't be built: %s" % brief(error),
                 "check its configuration",
             ) from error
+
+    def _named_numbers(self, tree: Any, dimensions: Values) -> Values:
+        """Return further numbers of the reference that the last complaint mentions."""
+        mentioned = {int(number) for number in re.findall(r"\d+", self._complaint)}
+        return {
+            path: value
+            for path, value in fields.numbers(tree)
+            if value in mentioned
+            and value > _LITTLE
+            and path not in dimensions
+            and fields.may_be_dimension(path, value)
+            and not fields.LAYERS.search(fields.name_of(path))
+        }
 
     # ---- the guess, and repairs of it ----
 

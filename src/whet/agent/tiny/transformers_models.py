@@ -8,6 +8,7 @@ import json
 import os
 from typing import Any
 
+from . import inputs
 from .libraries import imported, library
 from .refusals import RefusedError, brief
 
@@ -67,6 +68,14 @@ class TransformersModel:
         if build is None:
             return self.model_class(config)
         return build(config, dtype=self.dtype) if self.dtype is not None else build(config)
+
+    def inputs(self, model: Any) -> dict[str, Any]:
+        """Return inputs for a model."""
+        return inputs.made_inputs(model)
+
+    def save(self, model: Any, _tree: Any, folder: str) -> None:
+        """Write a model into a folder."""
+        model.save_pretrained(folder)
 
     def load(self, folder: str) -> Any:
         """Return the model that was saved into a folder."""

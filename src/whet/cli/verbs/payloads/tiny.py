@@ -154,8 +154,8 @@ def command(
 ) -> int:
     """Make a model with the same architecture and almost no parameters.
 
-    MODEL is a folder with a `config.json` (weights aren't needed), such a file, or a class of
-    transformers such as `LlamaConfig`. whet starts from this configuration and changes
+    MODEL is a folder with a `config.json` (weights aren't needed), such a file, a class of
+    transformers such as `LlamaConfig`, or one of your modules: `pkg.mod:Net`. whet starts from this configuration and changes
     dimensions only: each kind of layer stays, in its order, and so do activations, windows,
     epsilons and shared weights. It runs the Python of your program and downloads nothing.
 

@@ -1,0 +1,1 @@
+"""Measurements of small payloads: made, sampled, made tiny, grown."""

@@ -1,0 +1,177 @@
+"""`whet tiny` on published architectures, and the failures whose dimension it names.
+
+    python -m benchmarks.small_worlds.tiny [--only models|failures]
+
+It runs in an environment with torch and transformers. Weights are random; nothing is downloaded. A model is
+made from the sizes that are written down in `references.py`. Beside it stands what the defaults of its
+class would have got wrong: fields that are no dimensions, and that whet keeps.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import whet.agent.tiny
+from benchmarks.small_worlds.references import ARCHITECTURES, UNSEEN, Reference
+from benchmarks.table import print_table
+from whet.core.text.record import integer, records, rows, text, whole
+from whet.host.python.asked_python import AskedPython
+
+PROGRAMS = Path(__file__).parents[2] / "specimens" / "small_worlds"
+WORKER = Path(whet.agent.tiny.__file__).with_name("worker.py")
+MOST_SHOWN = 4
+
+GPT2: Mapping[str, object] = {
+    "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 768, "n_layer": 12,
+    "n_head": 12, "n_positions": 1024, "vocab_size": 50257, "bos_token_id": 50256,
+    "eos_token_id": 50256,
+}  # fmt: skip
+GROUPED: Mapping[str, object] = {
+    "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 768,
+    "intermediate_size": 2048, "num_hidden_layers": 12, "num_attention_heads": 12,
+    "num_key_value_heads": 4, "vocab_size": 32000,
+}  # fmt: skip
+MIXED: Mapping[str, object] = {
+    "model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "hidden_size": 512,
+    "moe_intermediate_size": 256, "num_hidden_layers": 4, "num_attention_heads": 8,
+    "num_key_value_heads": 4, "head_dim": 64, "num_experts": 64, "num_experts_per_tok": 2,
+    "vocab_size": 15000,
+}  # fmt: skip
+FAILURES = {
+    "third_head.py": GPT2, "grouped_keys.py": GROUPED, "long_position.py": GPT2,
+    "idle_expert.py": MIXED, "lost_ties.py": GPT2,
+}  # fmt: skip
+"""Each program with a reference of about 125 million parameters."""
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=("models", "failures"))
+    only = parser.parse_args().only
+    if only != "failures":
+        models("Twenty architectures, made tiny", ARCHITECTURES)
+        models("Architectures that were not looked at while it was written", UNSEEN)
+    if only != "models":
+        failures()
+
+
+def models(title: str, references: Sequence[Reference]) -> None:
+    """Make each model tiny, in one interpreter that has its libraries loaded."""
+    lines: list[list[str]] = []
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    with (
+        tempfile.TemporaryDirectory() as place,
+        AskedPython(sys.executable, WORKER, cwd=Path(place), environment=environment) as python,
+    ):
+        _asked(python, references[0], place)  # loads the libraries
+        for reference in references:
+            started = time.perf_counter()
+            answer = _asked(python, reference, place)
+            lines.append(
+                [reference.name, *_cells(reference, answer, time.perf_counter() - started)]
+            )
+    header = ["model", "seconds", "parameters", "of", "checks", "wrong in class defaults"]
+    print_table(title, header, lines)
+
+
+def _asked(python: AskedPython, reference: Reference, place: str) -> dict[str, object]:
+    request = {
+        "task": "make", "model": reference.config, "settings": dict(reference.settings),
+        "params": None, "output": str(Path(place, reference.name.replace("/", "-"))),
+    }  # fmt: skip
+    return python.ask(request)
+
+
+def _cells(reference: Reference, answer: Mapping[str, object], seconds: float) -> list[str]:
+    if "refused" in answer:
+        return [f"{seconds:.2f}", "", "", text(answer, "message")[:60], ""]
+    failed = [text(each, "name") for each in records(answer, "checks") if each["state"] == "failed"]
+    checked = [each for each in records(answer, "checks") if each["state"] == "ok"]
+    changed = {str(name) for name, _, _ in rows(answer["changes"], 3)}
+    wrong = wrong_in_defaults(reference, changed)
+    return [
+        f"{seconds:.2f}",
+        f"{integer(answer, 'params'):,}",
+        f"{integer(answer, 'reference_params') / 1e6:,.0f} M",
+        f"failed: {', '.join(failed)}" if failed else f"{len(checked)} ok",
+        ", ".join(wrong[:MOST_SHOWN]) + (f" and {len(wrong) - MOST_SHOWN}" if len(wrong) > MOST_SHOWN else ""),
+    ]  # fmt: skip
+
+
+def wrong_in_defaults(reference: Reference, changed: set[str]) -> list[str]:
+    """Return the fields that aren't dimensions in which the defaults of a class differ from the model."""
+    transformers = importlib.import_module("transformers")
+    fields = importlib.import_module("whet.agent.tiny.fields")
+    config = getattr(transformers, reference.config)
+    found = fields.differences(config().to_dict(), config(**reference.settings).to_dict())
+    return [name for name, _, _ in found if name not in changed]
+
+
+def failures() -> None:
+    """Search the dimension that each planted failure needs, from a reference of 125 million parameters."""
+    lines: list[list[str]] = []
+    for program, config in FAILURES.items():
+        with tempfile.TemporaryDirectory() as place:
+            Path(place, "reference").mkdir()
+            Path(place, "reference", "config.json").write_text(json.dumps(config))
+            lines.append([program, *_searched(place, program)])
+    header = [
+        "failure", "needs", "runs", "search s", "parameters",
+        "reference s", "tiny s", "model: reference s", "tiny s", "times",
+    ]  # fmt: skip
+    print_table("Planted failures", header, lines)
+
+
+def _searched(place: str, program: str) -> list[str]:
+    command = [sys.executable, str(PROGRAMS / program)]
+    whet_words = [sys.executable, "-m", "whet"]
+    environment = {**os.environ, "XDG_STATE_HOME": place}
+    started = time.perf_counter()
+    done = subprocess.run(
+        [*whet_words, "tiny", "reference", "-o", "small", "--json", "--", *command, "{}"],
+        cwd=place, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    seconds = time.perf_counter() - started
+    if done.returncode:
+        return [done.stderr.strip().splitlines()[0], *[""] * 8]
+    answer = json.loads(done.stdout)
+    needed = ", ".join(f"{name} {whole(value)}" for name, value in answer["needed"].items())
+    reference = [_model_seconds([*command, str(_full_size(place))]) for _ in range(2)][-1]
+    tiny = [_model_seconds([*command, f"{place}/small"]) for _ in range(2)][-1]
+    return [
+        needed or "nothing", str(answer["runs"]), f"{seconds:.0f}", f"{answer['params']:,}",
+        f"{reference[0]:.1f}", f"{tiny[0]:.1f}",
+        f"{reference[1]:.3f}", f"{tiny[1]:.3f}", f"{reference[1] / tiny[1]:.0f}",
+    ]  # fmt: skip
+
+
+def _full_size(place: str) -> Path:
+    """Return a folder with the reference and random weights."""
+    folder = Path(place, "full")
+    if not folder.exists():
+        transformers = importlib.import_module("transformers")
+        config = transformers.AutoConfig.from_pretrained(f"{place}/reference")
+        name = config.architectures[0]
+        getattr(transformers, name)(config).save_pretrained(folder)
+    return folder
+
+
+def _model_seconds(command: Sequence[str]) -> tuple[float, float]:
+    """Return how long a command takes, and how long its model takes in it by its own words."""
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    line = next(line for line in done.stdout.splitlines() if line.startswith("model: "))
+    return seconds, float(line.split()[1])
+
+
+if __name__ == "__main__":
+    main()
