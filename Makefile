@@ -133,8 +133,9 @@ bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cos
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: bench-small
-bench-small: $(VENV)/.ready-dev ## the exponents that whet grow finds for programs of known cost
+bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds for programs of known cost
 	$(BIN)/python -m benchmarks.small.growth
+	$(VENV_ML)/bin/python -m benchmarks.small.tiny $(ARGS)
 
 .PHONY: chaos
 chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; results accumulate; ARGS='--rounds 1000'

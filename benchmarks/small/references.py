@@ -518,4 +518,4 @@ UNSEEN = (
         },
     ),
 )
-"""Those that were tried for the first time when it was done."""
+"""Those that were tried for the first time when the twenty worked."""

@@ -1,6 +1,6 @@
 """`whet tiny` on published architectures, and the failures whose dimension it names.
 
-    python -m benchmarks.small_worlds.tiny [--only models|failures]
+    python -m benchmarks.small.tiny [--only models|failures]
 
 It runs in an environment with torch and transformers. Weights are random; nothing is downloaded. A model is
 made from the sizes that are written down in `references.py`. Beside it stands what the defaults of its
@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import whet.agent.tiny
-from benchmarks.small_worlds.references import ARCHITECTURES, UNSEEN, Reference
+from benchmarks.small.references import ARCHITECTURES, UNSEEN, Reference
 from benchmarks.table import print_table
 from whet.core.text.record import integer, records, rows, text, whole
 from whet.host.python.asked_python import AskedPython

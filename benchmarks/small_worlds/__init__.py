@@ -1,1 +1,0 @@
-"""Measurements of small payloads: made, sampled, made tiny, grown."""
