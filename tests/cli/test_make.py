@@ -112,6 +112,39 @@ def test_a_value_that_several_payloads_hold_leads_to_all(whet: Whet) -> None:
     ]
 
 
+def test_a_coordinate_leads_to_the_trial_whose_program_made_it(whet: Whet) -> None:
+    whet.write(
+        "app.py",
+        """
+        import whet
+
+        x = whet.make.array((4, 20), "coordinates", dtype="int64", library="list", name="x")
+        whet.make.array((4, 20), library="list", name="counted")
+        whet.make.table("id,price", 4, "coordinates", library="dict", name="orders")
+        print(x[3][17])
+    """.replace("        ", ""),
+    )
+    whet("run", "--", sys.executable, "app.py")
+
+    assert whet("make", "--explain", "3017").stdout == (
+        "element [3, 17] of `x` (int64 (4, 20)), made by trial 1\n"
+    )
+    assert "row 3, column `price` of `orders` (table of 4 rows), made by trial 1" in (
+        whet("make", "--explain", "3001").stdout
+    )
+
+
+@pytest.mark.parametrize(
+    "report", ["[1]", "{", "\xff", '{"fill": "coordinates", "shape": 7}', "{}"]
+)
+def test_a_report_that_whet_did_not_write_is_no_origin(whet: Whet, report: str) -> None:
+    code = f"import os; open(os.environ['WHET_AGENT'] + '/1.made', 'w').write({report!r})"
+    said = whet("run", "--", sys.executable, "-c", code)
+
+    assert "GOOD exit 0" in said.stderr
+    assert "no array that whet made here" in whet("make", "--explain", "3").stdout
+
+
 def test_a_value_that_nothing_holds_leads_to_the_next_step(whet: Whet) -> None:
     said = whet("make", "--explain", "3017")
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from whet.make.arrays.array_libraries import ARRAY_LIBRARIES, TENSOR_LIBRARIES, of_library
-from whet.make.arrays.filled import filled_array
+from whet.make.arrays.filled import FilledArray, filled_array
 from whet.make.elements.fills import Filling
+from whet.make.remember import remember
 
 if TYPE_CHECKING:
     import builtins
@@ -39,6 +40,7 @@ def tensor(
     *,
     dtype: object = "float32",
     library: str | None = None,
+    name: str = "",
     **how: Any,
 ) -> Any:
     """Return a tensor: of torch, else of jax, else of numpy, as the program has them.
@@ -49,6 +51,7 @@ def tensor(
             ``onehot``, ``deadbeef``, ``nan``, ``inf`` or ``edge``.
         dtype: the type of its numbers, by name or as the library has it.
         library: ``torch``, ``jax``, ``numpy`` or ``list``; None: the one that the program has loaded.
+        name: what ``whet make --explain`` calls it, if whet runs the program.
         how: ``seed=`` of random numbers, ``value=`` of ``constant``, ``low=`` and ``high=`` of
             ``ramp`` and ``random``, ``at=`` the index of ``nan`` and ``inf``, ``border=`` of
             ``deadbeef``.
@@ -57,7 +60,7 @@ def tensor(
         BadUsage: if a name isn't known, or the type can't hold the fill.
         NotEnoughMemory: if it is larger than what the machine has left.
     """
-    return _made(shape, fill, dtype, library, TENSOR_LIBRARIES, how)
+    return of_library(_array(shape, fill, dtype, name, how), library, TENSOR_LIBRARIES)
 
 
 def array(
@@ -66,10 +69,11 @@ def array(
     *,
     dtype: object = "float32",
     library: str | None = None,
+    name: str = "",
     **how: Any,
 ) -> Any:
     """Return an array: of numpy, else of jax, else of torch; as `tensor` otherwise."""
-    return _made(shape, fill, dtype, library, ARRAY_LIBRARIES, how)
+    return of_library(_array(shape, fill, dtype, name, how), library, ARRAY_LIBRARIES)
 
 
 def table(
@@ -78,6 +82,7 @@ def table(
     fill: str = "count",
     *,
     library: str | None = None,
+    name: str = "",
     **how: Any,
 ) -> Any:
     """Return a table: of pandas, else of polars, else of pyarrow, as the program has them.
@@ -89,6 +94,7 @@ def table(
         fill: as of `tensor`; there is no ``deadbeef``.
         library: ``pandas``, ``polars``, ``pyarrow`` or ``dict``; None: the one that the program has
             loaded.
+        name: as of `tensor`.
         how: ``seed=`` and so on, as of `tensor`.
 
     Raises:
@@ -97,7 +103,7 @@ def table(
     """
     from whet.make.tables.table_libraries import table_of_library
 
-    return table_of_library(_table(columns, rows, fill, how), library)
+    return table_of_library(_table(columns, rows, fill, name, how), library)
 
 
 def sqlite(
@@ -111,7 +117,7 @@ def sqlite(
     """Return an open database in memory, with one table ``name``; as `table` otherwise."""
     from whet.make.tables.sqlite_file import open_sqlite
 
-    return open_sqlite(_table(columns, rows, fill, how), name)
+    return open_sqlite(_table(columns, rows, fill, name, how), name)
 
 
 def text(lines: int = 2, words: int = 2, fill: str = "count", **how: Any) -> str:
@@ -219,22 +225,26 @@ def tree(path: "str | Path", depth: int = 2, width: int = 2, fill: str = "count"
     return Path(path)
 
 
-def _table(columns: str, rows: int, fill: str, how: dict[str, Any]) -> "FilledTable":
+def _table(columns: str, rows: int, fill: str, name: str, how: dict[str, Any]) -> "FilledTable":
     from whet.make.tables.columns import columns_named, filled_table
 
-    return filled_table(columns_named(columns), rows, Filling(name=fill, **how))
+    made = filled_table(columns_named(columns), rows, Filling(name=fill, **how))
+    remember({
+        "kind": "table", "summary": f"table of {rows} rows", "shape": [rows, len(made.columns)],
+        "columns": [each.name for each in made.columns], "fill": fill, "name": name,
+    })  # fmt: skip
+    return made
 
 
-def _made(
-    shape: Sequence[int] | int,
-    fill: str,
-    dtype: object,
-    library: str | None,
-    known: tuple[str, ...],
-    how: dict[str, Any],
-) -> Any:
+def _array(
+    shape: Sequence[int] | int, fill: str, dtype: object, name: str, how: dict[str, Any]
+) -> FilledArray:
     made = filled_array(_shape(shape), dtype, Filling(name=fill, **how))
-    return of_library(made, library, known)
+    remember({
+        "kind": "array", "summary": f"{made.dtype.name} {made.shape}", "dtype": made.dtype.name,
+        "shape": list(made.shape), "fill": fill, "name": name,
+    })  # fmt: skip
+    return made
 
 
 def _shape(shape: Sequence[int] | int) -> tuple[int, ...]:

@@ -249,6 +249,14 @@ class RecordedTrials:
             found.append(Evidence(kind=text(row, "kind"), detail=detail, data=data))
         return tuple(found)
 
+    def trials_with(self, kind: str) -> Iterator[tuple[int, JsonObject]]:
+        """Yield the trials of which something of a kind was observed, the newest first, with that."""
+        rows = self._query(
+            "SELECT trial, detail FROM evidence WHERE kind = ? ORDER BY number DESC", [kind]
+        )
+        for row in rows:
+            yield integer(row, "trial"), as_record(decoded(text(row, "detail")), "detail")
+
     def outcomes_for(self, trial: Trial) -> list[Outcome]:
         """Return what came of each such trial that a search ran, the oldest first.
 

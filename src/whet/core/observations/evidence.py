@@ -32,6 +32,9 @@ SYSTEM_CALLS = "system calls"
 """The failing system calls, and other telling ones; `whet.core.observations.system_call`."""
 
 
+MADE = "made"
+"""What a program made with `whet.make`; `whet.workbench.make.explained` reads it."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 

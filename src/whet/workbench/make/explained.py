@@ -2,10 +2,20 @@
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+from whet.core.observations.evidence import MADE
 from whet.core.text.quantity import listed
-from whet.core.text.record import JsonObject, as_record, decoded, items_of, optional_text, text
+from whet.core.text.record import (
+    JsonObject,
+    as_record,
+    decoded,
+    items_of,
+    optional_text,
+    records,
+    text,
+)
 from whet.core.trial import Trial
 from whet.make.explain import coordinates, guards_like, parsed
 from whet.notebook.notebook import Notebook
@@ -49,10 +59,13 @@ def _unknown(value: str, number: float) -> list[str]:
 
 
 def _made(bench: Workbench) -> Iterator[tuple[JsonObject, str]]:
-    """Yield what was made, the newest first: what is known of it, and its origin in words."""
+    """Yield what was made, the newest first: what is known of it, and its origin in words.
+
+    Files come first, then what programs made in trials with `whet.make`.
+    """
     for number, row in enumerate(bench.notebook.made()):
         if number == _MOST_ORIGINS:
-            return
+            break
         detail = as_record(decoded(text(row, "detail")), "detail")
         file = text(row, "file")
         name = os.path.relpath(file, bench.project.folder)
@@ -62,6 +75,14 @@ def _made(bench: Workbench) -> Iterator[tuple[JsonObject, str]]:
             f"`{shown}` ({text(detail, 'summary')}), made on {on} UTC by `{text(row, 'command')}`"
         )
         yield detail, f"{origin}{_trials_with(bench.notebook, file)}"
+    known = set[str]()
+    for trial, observed in islice(bench.notebook.trials_with(MADE), _MOST_ORIGINS):
+        for detail in records(observed, "made"):
+            named, what = optional_text(detail, "name"), text(detail, "summary", "")
+            shown = f"`{named}` ({what})" if named else f"an unnamed {what}"
+            if shown not in known:
+                known.add(shown)
+                yield detail, f"{shown}, made by trial {trial}"
 
 
 def _lengths(detail: JsonObject) -> tuple[int, ...]:

@@ -1,0 +1,21 @@
+"""A program's report of what it made with `whet.make`."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.observations.evidence import MADE, Evidence
+from whet.core.text.record import MalformedRecordError, decoded, record_of
+from whet.host.files.files import content_of
+
+SUFFIX = ".made"
+_MOST_BYTES, _MOST = 1 << 20, 100
+
+
+def read_made(agent_folder: Path) -> Evidence:
+    """Return what the programs of a trial made, as one observation; of very much, the first."""
+    found: list[object] = []
+    for path in sorted(agent_folder.glob(f"*{SUFFIX}")):
+        with suppress(OSError, MalformedRecordError):
+            for line in content_of(path, most_bytes=_MOST_BYTES).splitlines():
+                found += [] if record_of(each := decoded(line)) is None else [each]
+    return Evidence(kind=MADE, detail={"made": found[:_MOST]})
