@@ -99,6 +99,7 @@ _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY = 0.5
 _SILENT_SECONDS = 3.0
+_LARGE_BYTES = 50 << 20
 """A program that neither writes nor computes for this long may be stuck."""
 
 
@@ -442,7 +443,8 @@ def _sentence(failure: Failure, does: str) -> str:
 
 def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
     """Make one of the payloads smaller."""
-    position, payload = which
+    position, whole = which
+    payload = work.attempt(lambda: _sampled(work, which, baseline), whole)
 
     def shrink() -> None:
         options = ShrinkOptions(
@@ -453,12 +455,37 @@ def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Bas
                 work.session, work.trial, position, payload, baseline,
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
+            shrunk = replace(shrunk, before_bytes=whole.size_of(whole.data))
             facts.shrunk.append(shrunk)
             digest = work.bench.payload_store.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)
             work.steps.conclude(_shrunk_words(shrunk))
 
     work.attempt(shrink, None)
+
+
+def _sampled(work: Work, which: tuple[int, Payload], baseline: Baseline) -> Payload:
+    """Return a payload; of a large one a sample on which the command fails the same way, if there is one."""
+    position, payload = which
+    if len(payload.data) <= _LARGE_BYTES:
+        return payload
+    from whet.workbench.sample.failing_sample import small_sample
+
+    reason = "the first rows and the extremes of each column may fail the same way"
+    with work.steps.step(f"Sample {payload.shown}", reason):
+        try:
+            sampled = small_sample(work.session, work.trial, position, payload.path, baseline)
+        except WhetError as error:  # not data with rows
+            work.steps.conclude(f"whet takes no sample of it: {error}")
+            return payload
+        if sampled is None:
+            work.steps.conclude("no small sample fails the same way")
+            return payload
+        work.trial, content = sampled
+        sample = replace(payload, data=content)
+        sizes = [shown_bytes(each.size_of(each.data)) for each in (payload, sample)]
+        work.steps.conclude(f"{sizes[0]} → {sizes[1]}: it fails the same way with fewer rows")
+    return sample
 
 
 def _shrunk_words(shrunk: ShrunkPayload) -> str:

@@ -22,6 +22,7 @@ from whet.search.growth.smallest import smallest_failing
 from whet.search.proposal import Search
 from whet.workbench.files.pasted_line import stored_line
 from whet.workbench.sample.sample import (
+    Data,
     SampledFile,
     SampleOptions,
     Sampler,
@@ -38,6 +39,8 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 from whet.workbench.trials.tested import Tested
 
+_FEW_ROWS = (100, 10_000)
+_BAD = Verdict.BAD
 _QUICK_SECONDS = 3.0
 """A command that is quicker is run a few times first, to see whether it always fails."""
 
@@ -107,6 +110,52 @@ def sample_that_fails(
         result = searching.result(results, reason, _on(trial, bindings, results))
         session.conclude(reason, {"samples": [each.result for each in result.files]})
     return result
+
+
+def small_sample(
+    session: Session, trial: Trial, position: int, path: Path, baseline: Baseline
+) -> tuple[Trial, bytes] | None:
+    """Return the command on a small sample of one payload, if it fails there as on all of it.
+
+    A sample has the first rows of a file and the extremes of each column. Each size takes one pass over it.
+
+    Args:
+        session: runs the trials.
+        trial: the command.
+        position: which of its payloads it is.
+        path: the file of the user's that the payload is a copy of.
+        baseline: how the command fails on all of it.
+
+    Returns:
+        the command on the sample and what that holds; None: it fails on none.
+
+    Raises:
+        WhetError: as `Sampler` does.
+    """
+    bench, oracle = session.bench, held_to_site(baseline, trial)
+    sampler = Sampler(Path(trial.cwd), SampleOptions(files=(str(path),), extremes=True))
+    (data,) = sampler.data
+    for rows in _FEW_ROWS:
+        content = _sample_of(bench, sampler, data, sampler.choose(rows))
+        sampled = trial.with_payload(bench.payload_store.keep(content), position)
+        label = shown_count(rows, sampler.unit)
+        runs = session.repeat(
+            sampled, oracle, label, times=baseline.repeats, until=lambda ran: ran.verdict is _BAD
+        )
+        if runs[-1].verdict is _BAD:
+            return sampled, content
+    return None
+
+
+def _sample_of(bench: Workbench, sampler: Sampler, data: Data, joined: Joined) -> bytes:
+    """Return what the sample of one file holds; of a folder, packed."""
+    folder = bench.cleanup_journal.temporary_folder()
+    try:
+        path = folder / data.path.name
+        fill_beside(sampler, data, joined, path)
+        return pack_folder(path) if path.is_dir() else _content_of(path, data.shown)
+    finally:
+        bench.cleanup_journal.discard(folder)
 
 
 def _reproduced(session: Session, trial: Trial) -> Baseline:
@@ -215,15 +264,9 @@ class _Searching:
         """Return the command on the samples of a size."""
         bench = self.session.bench
         trial, joined = self.trial, self._joined(window)
-        folder = bench.cleanup_journal.temporary_folder()
-        try:
-            for position, data in enumerate(self.sampler.data):
-                path = folder / data.path.name
-                fill_beside(self.sampler, data, joined, path)
-                content = pack_folder(path) if path.is_dir() else _content_of(path, data.shown)
-                trial = trial.with_payload(bench.payload_store.keep(content), position)
-        finally:
-            bench.cleanup_journal.discard(folder)
+        for position, data in enumerate(self.sampler.data):
+            content = _sample_of(bench, self.sampler, data, joined)
+            trial = trial.with_payload(bench.payload_store.keep(content), position)
         return trial
 
     def result(
