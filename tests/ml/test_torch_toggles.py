@@ -60,13 +60,14 @@ assert {each.dtype for each in made} == {torch.float32}, "half precision"
 """
 SPAWNED = """
 import os
+import socket
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
 
-def work(rank, size):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29571")
+def work(rank, size, port):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     dist.init_process_group("gloo", rank=rank, world_size=size)
     total = torch.ones(1)
     dist.all_reduce(total)
@@ -74,7 +75,9 @@ def work(rank, size):
 
 
 if __name__ == "__main__":
-    mp.spawn(work, args=(2,), nprocs=2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    mp.spawn(work, args=(2, port), nprocs=2)
 """
 RANKS = """
 import os
@@ -168,7 +171,7 @@ def test_processes_that_torch_spawns_are_one_rank(tmp_path: Path) -> None:
 
 
 def test_torchrun_starts_one_rank_whatever_it_is_told(tmp_path: Path) -> None:
-    run = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2")
+    run = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
     (found,) = toggled(tmp_path, RANKS, "one-process", before=run)["toggles"]
 
     assert found["effect"] == "gone"
