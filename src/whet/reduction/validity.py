@@ -5,13 +5,13 @@ import configparser
 import csv
 import io
 import json
-import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
 from xml.parsers import expat
 
+from whet.core.text.toml import toml_data
 from whet.reduction.formats.documents.notebooks import check_notebook
 from whet.reduction.formats.documents.transcripts import rules_of
 from whet.reduction.formats.tables.csv_table import CSV
@@ -28,7 +28,7 @@ def _json_lines(payload: bytes) -> None:
 
 
 def _toml(payload: bytes) -> None:
-    tomllib.loads(payload.decode("utf-8"))
+    toml_data(payload.decode("utf-8"))
 
 
 def _python(payload: bytes) -> None:

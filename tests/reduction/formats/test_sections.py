@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.documents.sections import INI, LOG, TOML
+from whet.reduction.formats.documents.sections import INI, LOG, TOML, parse_toml
 from whet.reduction.formats.documents.toml_arrays import arrays_in_toml
 from whet.reduction.payload_kinds import KINDS, kinds_of
+from whet.reduction.validity import validity_of
 from whet.testing.reduction import check_format, check_pass
 
 PYPROJECT = Path(__file__).parents[3].joinpath("pyproject.toml").read_bytes()
@@ -163,3 +164,12 @@ def test_an_array_of_toml_is_put_back_where_it_lay() -> None:
 
     assert (part.content, part.put(b"7")) == (b"[1, 2]", b"a = 7 \nb = 3\n")
     assert part.put(b"null") is None
+
+
+def test_a_key_of_thousands_of_parts_is_no_toml_to_whet() -> None:
+    """The standard library takes the square of their number, in time and memory: a fuzzer has found it."""
+    payload = b"[t]\n" + b"a." * 15_000 + b"a = 1\n"
+
+    assert parse_toml(payload) is None
+    assert parse_toml(payload.replace(b"a." * 14_900, b"")) is not None
+    assert validity_of(payload, "a.toml") is None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from whet.core.text.toml import toml_data
 from whet.core.value_class import value_class
 from whet.reduction.edit import Edit, delete_pieces, make_changes
 from whet.reduction.reduction_pass import Format, PassSearch, ReductionPass, Stage, last_view
@@ -47,13 +48,11 @@ def parse_ini(payload: bytes) -> SectionText | None:
 
 def parse_toml(payload: bytes) -> SectionText | None:
     """Return the tables and keys; None if it is no TOML, or larger than `LARGEST_READ_BYTES`."""
-    import tomllib
-
     if len(payload) > LARGEST_READ_BYTES:
         return None
     try:
-        tomllib.loads(payload.decode().replace("\r\n", "\n"))
-    except (ValueError, RecursionError):
+        toml_data(payload.decode().replace("\r\n", "\n"))
+    except ValueError:
         return None
     return _parse(payload, _toml_entry_end)
 
