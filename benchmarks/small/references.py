@@ -519,3 +519,133 @@ UNSEEN = (
     ),
 )
 """Those that were tried for the first time when the twenty worked."""
+
+UNSEEN_LATER = (
+    Reference(
+        "ModernBERT base",
+        "ModernBertConfig",
+        {
+            "hidden_size": 768,
+            "intermediate_size": 1152,
+            "num_hidden_layers": 22,
+            "num_attention_heads": 12,
+            "vocab_size": 50368,
+            "global_attn_every_n_layers": 3,
+            "local_attention": 128,
+        },
+    ),
+    Reference(
+        "OLMoE 7B",
+        "OlmoeConfig",
+        {
+            "hidden_size": 2048,
+            "intermediate_size": 1024,
+            "num_hidden_layers": 16,
+            "num_attention_heads": 16,
+            "num_key_value_heads": 16,
+            "num_experts": 64,
+            "num_experts_per_tok": 8,
+            "vocab_size": 50304,
+        },
+    ),
+    Reference(
+        "ConvNeXt tiny",
+        "ConvNextConfig",
+        {"hidden_sizes": [96, 192, 384, 768], "depths": [3, 3, 9, 3], "image_size": 224},
+    ),
+    Reference(
+        "Mamba2 2.7B",
+        "Mamba2Config",
+        {
+            "hidden_size": 2560,
+            "num_hidden_layers": 64,
+            "num_heads": 80,
+            "head_dim": 64,
+            "state_size": 128,
+            "n_groups": 1,
+            "vocab_size": 50288,
+            "chunk_size": 256,
+        },
+    ),
+    Reference(
+        "LLaVA 1.5 7B",
+        "LlavaConfig",
+        {
+            "image_token_index": 32000,
+            "vision_config": {
+                "model_type": "clip_vision_model",
+                "hidden_size": 1024,
+                "intermediate_size": 4096,
+                "num_hidden_layers": 24,
+                "num_attention_heads": 16,
+                "image_size": 336,
+                "patch_size": 14,
+                "projection_dim": 768,
+            },
+            "text_config": {
+                "model_type": "llama",
+                "hidden_size": 4096,
+                "intermediate_size": 11008,
+                "num_hidden_layers": 32,
+                "num_attention_heads": 32,
+                "vocab_size": 32064,
+            },
+        },
+    ),
+    Reference(
+        "HuBERT large",
+        "HubertConfig",
+        {
+            "hidden_size": 1024,
+            "num_hidden_layers": 24,
+            "num_attention_heads": 16,
+            "intermediate_size": 4096,
+            "feat_extract_norm": "layer",
+            "do_stable_layer_norm": True,
+        },
+    ),
+    Reference(
+        "gpt-oss 20B",
+        "GptOssConfig",
+        {
+            "hidden_size": 2880,
+            "intermediate_size": 2880,
+            "num_hidden_layers": 24,
+            "num_attention_heads": 64,
+            "num_key_value_heads": 8,
+            "head_dim": 64,
+            "num_local_experts": 32,
+            "num_experts_per_tok": 4,
+            "vocab_size": 201088,
+            "sliding_window": 128,
+        },
+    ),
+    Reference(
+        "Zamba2",
+        "Zamba2Config",
+        {},
+    ),
+    Reference(
+        "Granite 4 hybrid",
+        "GraniteMoeHybridConfig",
+        {
+            "hidden_size": 1536,
+            "intermediate_size": 512,
+            "num_hidden_layers": 40,
+            "num_attention_heads": 12,
+            "num_key_value_heads": 4,
+            "num_local_experts": 62,
+            "num_experts_per_tok": 6,
+            "vocab_size": 49160,
+            "mamba_n_heads": 48,
+            "mamba_d_head": 64,
+            "layer_types": (["mamba"] * 5 + ["attention"] + ["mamba"] * 4) * 4,
+        },
+    ),
+    Reference(
+        "SegFormer B0",
+        "SegformerConfig",
+        {},
+    ),
+)
+"""Those that were tried for the first time after the repairs that the ones before led to."""

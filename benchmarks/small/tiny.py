@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import whet.agent.tiny
-from benchmarks.small.references import ARCHITECTURES, UNSEEN, Reference
+from benchmarks.small.references import ARCHITECTURES, UNSEEN, UNSEEN_LATER, Reference
 from benchmarks.table import print_table
 from whet.core.text.record import integer, records, rows, text, whole
 from whet.host.python.asked_python import AskedPython
@@ -58,7 +58,7 @@ def main() -> None:
     only = parser.parse_args().only
     if only != "failures":
         models("Twenty architectures, made tiny", ARCHITECTURES)
-        models("Architectures that were not looked at while it was written", UNSEEN)
+        models("Architectures that were tried when these worked", (*UNSEEN, *UNSEEN_LATER))
     if only != "models":
         failures()
 

@@ -37,6 +37,7 @@ def solved(
     complaint: Callable[[Tree], str] = lambda _tree: "",
     layers: list[tuple[int, list[Any]]] | None = None,
     most_params: int = 100_000,
+    is_least: bool = True,
 ) -> Tree:
     def complains(small: Tree, *, must_run: bool) -> str:
         assert must_run in {True, False}
@@ -47,7 +48,7 @@ def solved(
         return complaint(small)
 
     model = Model(tree, shapes=shapes, complaint=complains, layers=layers or [])
-    small: Tree = Solver(model, most_params).solve()
+    small: Tree = Solver(model, most_params, is_least=is_least).solve()
     return small
 
 
@@ -180,6 +181,16 @@ def test_few_parameters_are_few() -> None:
     small = solved(DECODER, attention, most_params=3000)
 
     assert sum(_size(shape) for shape in attention(small).values()) <= 3000
+
+
+@pytest.mark.parametrize("params", [10_000, 1_000_000, 100_000_000])
+def test_many_parameters_are_near_what_was_asked_for(params: int) -> None:
+    layers: list[tuple[int, list[Any]]] = [(32, ["decoder"] * 32)]
+
+    small = solved(DECODER, attention, layers=layers, most_params=params, is_least=False)
+
+    assert params / 3 < sum(map(_size, attention(small).values())) <= params
+    assert small["hidden_size"] % small["num_attention_heads"] == 0
 
 
 def _size(shape: tuple[int, ...]) -> int:

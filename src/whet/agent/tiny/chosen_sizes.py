@@ -120,21 +120,11 @@ class OpenModel:
         tree = copy.deepcopy(self._found.tree)
         for path, value in asked.items():
             if path in self._layers:
-                self._with_layers(tree, path, value)
+                kinds = self._layers[path]
+                fields.keep_layers(tree, self._reference.tree, path, kinds, value)
             else:
                 fields.put(tree, path, value)
         return tree
-
-    def _with_layers(self, tree: Any, path: Path, count: int) -> None:
-        """Leave as many layers: those that show each kind, then the first others."""
-        reference = self._reference.tree
-        whole = fields.get(reference, path)
-        kinds = self._layers[path]
-        places = sorted([*kinds, *(each for each in range(whole) if each not in kinds)][:count])
-        fields.put(tree, path, count)
-        for key, value in fields.get(reference, path[:-1]).items():
-            if isinstance(value, (list, tuple)) and len(value) == whole:
-                fields.get(tree, path[:-1])[key] = [value[place] for place in places]
 
     def _adjusted(self, tree: Any, others: list[Path], asked: list[int]) -> Any:
         """Yield trees with one other dimension changed: first to what what was asked for divides."""

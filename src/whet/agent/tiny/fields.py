@@ -100,6 +100,25 @@ def may_be_dimension(path: Path, value: int) -> bool:
     return value > 1 and not any(IDENTIFIER.search(key) for key in path if isinstance(key, str))
 
 
+def keep_layers(tree: Tree, reference: Tree, path: Path, kinds: list[int], count: int) -> None:
+    """Leave as many layers: those that show each kind, then the first others of the reference.
+
+    Args:
+        tree: is changed.
+        reference: the whole configuration.
+        path: the place of the number of layers.
+        kinds: the places of the layers that show each kind.
+        count: how many layers to leave.
+    """
+    whole = get(reference, path)
+    others = [each for each in range(whole) if each not in kinds]
+    places = sorted([*kinds, *others][:count])
+    put(tree, path, len(places))
+    for key, value in get(reference, path[:-1]).items():
+        if isinstance(value, (list, tuple)) and len(value) == whole:
+            get(tree, path[:-1])[key] = [value[place] for place in places]
+
+
 def differences(old: Tree, new: Tree, path: Path = ()) -> Iterator[tuple[str, object, object]]:
     """Yield each field that differs between two configurations, whole lists in one."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):

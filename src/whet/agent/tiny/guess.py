@@ -15,6 +15,7 @@ VOCABULARY = 256
 POSITIONS = 64
 IMAGE_PATCHES = 4
 EXPERTS = 4
+_MORE_HEADS = 3  # from this level on, there are more heads too
 _PATCH = 4
 _MIDDLE = re.compile(r"hidden|embed|width|dims?$|filters|channels$")
 _PROJECTED = re.compile(r"projection_dim$|^out_hidden_size$|embed_proj_dim$")
@@ -32,7 +33,7 @@ def guessed(section: dict[Path, int], level: int = 0) -> dict[Path, int]:
         section: the numbers that are dimensions, by their place.
         level: how large; each level doubles what a dimension starts from.
     """
-    heads = _heads(section)
+    heads = _heads(section, level)
     scales = _scales(section, heads, HEAD_SIZE << level)
     new: dict[Path, int] = {}
     for path, value in section.items():
@@ -66,12 +67,12 @@ def _is(pattern: Pattern[str], path: Path) -> bool:
     return bool(pattern.search(fields.name_of(path)))
 
 
-def _heads(section: dict[Path, int]) -> dict[Path, int]:
+def _heads(section: dict[Path, int], level: int) -> dict[Path, int]:
     """Return few heads for each count of heads, such that a smaller count divides a greater one."""
     found = {path: value for path, value in section.items() if _is_heads(path)}
     listed = [path for path in found if isinstance(path[-1], int)]
     counts = sorted({found[path] for path in found if path not in listed})
-    few = dict(zip(counts, _few(counts)))
+    few = dict(zip(counts, _few(counts, max(0, level - _MORE_HEADS))))
     new = {path: few[value] for path, value in found.items() if path not in listed}
     if listed:
         least = min(found[path] for path in listed)
@@ -83,11 +84,12 @@ def _is_heads(path: Path) -> bool:
     return _is(fields.HEADS, path) and not _is(fields.HEAD_SIZE, path)
 
 
-def _few(counts: list[int]) -> list[int]:
+def _few(counts: list[int], doubled: int) -> list[int]:
     few: list[int] = []
     for count in counts:
         before = few[-1] if few else 0
-        few.append(min(count, before * 2 if before else (1 if count == 1 else 2)))
+        least = before * 2 if before else (1 if count == 1 else 2)
+        few.append(min(count, least << doubled if count > 1 else 1))
     return few
 
 

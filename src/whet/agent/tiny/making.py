@@ -98,7 +98,13 @@ def solved(reference: Any, request: dict[str, Any]) -> Found:
         ),
         layers=kinds,
     )
-    solver = Solver(model, request.get("params") or MOST_PARAMS, request.get("fixed"))
+    wanted_params = request.get("params")
+    solver = Solver(
+        model,
+        wanted_params or MOST_PARAMS,
+        request.get("fixed"),
+        is_least=wanted_params is None,
+    )
     return Found(inside(solver.solve()), solver, whole, wanted)
 
 

@@ -15,6 +15,7 @@ Values = Dict[Path, int]
 _MOST_TRIES = 400
 _LEVELS = 4
 _LITTLE = 16
+_MOST_LEVELS = 14
 _LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 
 
@@ -52,10 +53,16 @@ class Solver:
     """
 
     def __init__(
-        self, model: Model, most_params: int, fixed: Optional[dict[str, int]] = None
+        self,
+        model: Model,
+        most_params: int,
+        fixed: Optional[dict[str, int]] = None,
+        *,
+        is_least: bool = True,
     ) -> None:
         self._model = model
         self._most_params = most_params
+        self._is_least = is_least
         self._fixed = fixed or {}
         self._complaint = ""
         self._known: dict[str, str] = {}
@@ -79,7 +86,8 @@ class Solver:
                 break
         if small is None:
             small = self._repaired(tree, self._guess(tree, dimensions, 0), dimensions)
-        return self._within(small, dimensions)
+        small = self._within(small, dimensions)
+        return small if self._is_least else self._near(tree, small, dimensions)
 
     def fits(self, tree: Any, *, must_run: bool = False) -> bool:
         """Whether a configuration is the same architecture, and runs."""
@@ -296,6 +304,33 @@ class Solver:
                 tree = lower
             else:
                 stuck.add(path)
+        return tree
+
+    def _near(self, tree: Any, small: Any, dimensions: Values) -> Any:
+        """Raise all dimensions together, then the number of layers, while there are few enough parameters."""
+        for level in range(1, _MOST_LEVELS):
+            larger = self._guess(tree, dimensions, level)
+            if self.params(larger) > self._most_params:
+                break
+            small = larger if self.fits(larger) else small
+        low, high = (
+            0,
+            max((fields.get(self._model.tree, path) for path in self.chosen_layers), default=0),
+        )
+        while high - low > 1:
+            middle = (low + high) // 2
+            deeper = self._with_layers(small, middle)
+            if self.params(deeper) <= self._most_params and self.fits(deeper):
+                low = middle
+            else:
+                high = middle
+        return self._with_layers(small, low)
+
+    def _with_layers(self, small: Any, count: int) -> Any:
+        tree = copy.deepcopy(small)
+        for path, kinds in self.chosen_layers.items():
+            if kinds and count > fields.get(small, path):
+                fields.keep_layers(tree, self._model.tree, path, kinds, count)
         return tree
 
     def params(self, tree: Any) -> int:

@@ -1,15 +1,17 @@
 """Making a model small, and putting it where the user wants it."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 
-from whet.core.errors import BadUsage, ModelNotMade
+from whet.core.errors import BadUsage, ModelNotMade, PayloadTooLarge
 from whet.core.text.json_record import Record
 from whet.core.text.record import integer, optional_record, records, rows, text
 from whet.core.value_class import value_class
 from whet.host.code.folders import pack_folder, replace_folder
+from whet.host.files.files import path_of_part, remove_tree, storage_error
 from whet.host.python.python_interpreter import python_for
 from whet.workbench.files.results import free_path, may_go
 from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
@@ -169,12 +171,32 @@ def make_into(
                 f"the small {made.model_class} fails its check `{first.name}`: {first.why}",
                 hint="check that the reference itself does this, or fix a dimension: `--set NAME=VALUE`",
             )
-        packed = pack_folder(place / "model")
-        bench.payload_store.keep(packed)  # a result that the notebook holds may be written over
-        replace_folder(target, packed, journal)
+        _put(bench, place / "model", target)
     finally:
         journal.discard(place)
     return made
+
+
+def _put(bench: Workbench, folder: Path, target: Path) -> None:
+    """Put a checked model in its place; one that is too large for the notebook is moved there."""
+    journal = bench.cleanup_journal
+    try:
+        packed = pack_folder(folder)
+    except PayloadTooLarge:
+        beside = path_of_part(target)
+        journal.adopt("folder", str(beside))
+        try:
+            shutil.move(folder, beside)
+            if target.is_dir():
+                remove_tree(target)  # it is empty, or a result of whet
+            beside.rename(target)
+        except OSError as error:
+            raise storage_error(error, target) from error
+        finally:
+            journal.discard(beside)
+        return
+    bench.payload_store.keep(packed)  # a result that the notebook holds may be written over
+    replace_folder(target, packed, journal)
 
 
 def tiny_model(answer: Mapping[str, object], target: Path) -> TinyModel:

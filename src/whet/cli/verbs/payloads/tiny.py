@@ -204,8 +204,10 @@ def _value(text: str) -> object:
 
 
 def _show(made: TinyModel) -> None:
-    reference = shown_count(made.reference_params, "parameter")
-    answer(f"{made.folder}: {made.model_class} with {made.params:,} of {reference}")
+    answer(
+        f"{made.folder}: {made.model_class} with {made.params:,} of"
+        f" {made.reference_params:,} parameters"
+    )
     width = max((len(name) for name, _, _ in made.changes), default=0)
     for name, old, new in made.changes:
         answer(f"  {name:{width}}  {_brief(old)} → {_brief(new)}")
