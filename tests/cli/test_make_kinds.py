@@ -114,6 +114,18 @@ def test_what_can_not_be_made_is_said(
     assert [each.name for each in whet.folder.iterdir()] == ["broken.json"]
 
 
+def test_the_kinds_are_listed_in_their_order(whet: Whet) -> None:
+    _, _, listed = whet("make", "--help").stdout.partition("Commands:\n")
+    kinds = [line.split()[0] for line in listed.splitlines() if line.strip()]
+
+    assert kinds[:3] == ["array", "tensor", "table"]
+    assert {*kinds} - {"tensor"} == {*KINDS}
+
+
+def test_the_name_of_a_file_may_be_its_ending_alone(whet: Whet) -> None:
+    assert whet("make", "array", "-o", ".npy").code == 0
+
+
 def test_a_tree_is_written_whole(whet: Whet) -> None:
     whet("make", "tree", "--depth", "3", "--width", "2", "-o", "top")
 

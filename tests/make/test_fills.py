@@ -83,6 +83,7 @@ def test_what_is_no_coordinate_of_a_shape_is_none(value: float) -> None:
     [
         ("ramp", {}, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
         ("ramp", {"low": -1.0, "high": 4.0}, [-1.0, 0.0, 1.0, 2.0, 3.0, 4.0]),
+        ("ramp", {"low": 5}, [5.0, 5.2, 5.4, 5.6, 5.8, 6.0]),
         ("constant", {"value": 7}, [7.0] * 6),
         ("eye", {}, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
         ("onehot", {}, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0]),
@@ -91,6 +92,11 @@ def test_what_is_no_coordinate_of_a_shape_is_none(value: float) -> None:
 )
 def test_a_fill_of_two_rows(fill: str, how: dict[str, Any], numbers: list[float]) -> None:
     assert flat(made((2, 3), fill, "float64", **how)) == numbers
+
+
+def test_random_numbers_begin_where_one_wants_it() -> None:
+    assert all(5 <= each.real < 6 for each in flat(made((9, 9), "random", low=5)))
+    assert {*flat(made((9, 9), "random", "int8", low=5))} == {*range(5, 15)}
 
 
 def test_nan_stands_at_its_place_alone() -> None:
@@ -157,6 +163,7 @@ def test_other_values_are_no_guards(text: str) -> None:
         ({"shape": (2, 2), "fill": "nan", "at": (2, 0)}, "below its length"),
         ({"shape": (2, 2), "fill": "nan", "at": (1,)}, "an index for each axis"),
         ({"shape": (2, 2), "fill": "nan", "dtype": "int8"}, "float32"),
+        ({"shape": (2, 2), "fill": "random", "low": 5, "high": 2}, "at most"),
         ({"shape": (2, 2), "fill": "normal", "dtype": "int8"}, "float dtype"),
         ({"shape": (200, 2), "fill": "coordinates", "dtype": "int8"}, "int64"),
         ({"shape": (2, 2), "fill": "deadbeef", "dtype": "bool"}, "uint8"),

@@ -25,7 +25,7 @@ class Filling:
         seed: of random numbers.
         value: of ``constant``.
         low: where ``ramp`` and ``random`` begin; None: at 0.
-        high: where they end; None: at 1, or of whole numbers at the last place or at 9.
+        high: where they end; None: 1 further; of whole numbers at the last place, or 9 further.
         at: where ``nan`` and ``inf`` stand; empty: at the first place.
         border: what ``deadbeef`` guards.
     """
@@ -90,12 +90,27 @@ def _ramp(filling: Filling, shape: Sequence[int], dtype: Dtype) -> Iterator[Numb
     last = max(math.prod(shape) - 1, 1)
     if dtype.sort == "bool":
         return (2 * place > last for place in range(last + 1))
-    low = filling.low or 0.0
+    low, high = _ends(filling, min(last, dtype.exact) if dtype.is_whole else 1.0)
     if dtype.is_whole:
-        first, end = int(low), int(min(last, dtype.exact) if filling.high is None else filling.high)
+        first, end = int(low), int(high)
         return (first + (end - first) * place // last for place in range(last + 1))
-    high = 1.0 if filling.high is None else filling.high
     return (low + (high - low) * (place / last) for place in range(last + 1))
+
+
+def _ends(filling: Filling, span: float) -> tuple[float, float]:
+    """Return where numbers begin and end: so far apart, unless the caller wants something else.
+
+    Raises:
+        BadUsage: if they would end before they begin.
+    """
+    low = 0 if filling.low is None else filling.low
+    high = low + span if filling.high is None else filling.high
+    if not low <= high:
+        raise BadUsage(
+            f"{filling.name} numbers can't go from {low} to {high}",
+            hint="give a `low` that is at most `high`",
+        )
+    return low, high
 
 
 def _constant(filling: Filling, _shape: Sequence[int], dtype: Dtype) -> Iterator[Number]:
@@ -106,13 +121,12 @@ def _constant(filling: Filling, _shape: Sequence[int], dtype: Dtype) -> Iterator
 
 
 def _random(filling: Filling, _shape: Sequence[int], dtype: Dtype) -> Iterator[Number]:
-    low = filling.low or 0
     if dtype.sort == "bool":
         return whole(filling.seed, 0, 1)
+    low, high = _ends(filling, _MOST_WHOLE if dtype.is_whole else 1.0)
     if dtype.is_whole:
-        high = max(_MOST_WHOLE, int(low)) if filling.high is None else filling.high
         return whole(filling.seed, int(low), int(high))
-    numbers = uniform(filling.seed, low, 1.0 if filling.high is None else filling.high)
+    numbers = uniform(filling.seed, low, high)
     return map(complex, numbers, numbers) if dtype.sort == "complex" else numbers
 
 

@@ -84,8 +84,8 @@ def ending_of(out: str | None, what: str, known: Iterable[str]) -> str:
     """
     if not out:
         return ""
-    ending = Path(out).suffix.lower()
-    endings = list(known)
+    endings, name = list(known), Path(out).name.lower()
+    ending = name if name in endings else Path(name).suffix
     if ending not in endings:
         raise unknown_word(f"file of {what}", ending or out, endings)
     return ending

@@ -14,6 +14,10 @@ from whet.make.words import unknown_word
 class Kinds(click.Group):
     """The kinds of payload; an unknown one is answered with the closest names."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the kinds, those of numbers first."""
+        return list(self.commands)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -37,7 +37,7 @@ _VALUE_OPTIONS = (
     ),
     click.option(
         "--high", callback=number, metavar="X",
-        help="End them here; by default at 1, or for whole numbers at the last place or at 9.",
+        help="End them here; by default 1 further (whole numbers: at the last place, or 9 further).",
     ),
     click.option(
         "--at", callback=lengths, metavar="I,J",
@@ -58,7 +58,7 @@ def _dtype_option(default: str, known: Iterable[str]) -> Callable[..., Any]:
     )  # fmt: skip
 
 
-@click.command("array")
+@click.command("array", short_help="An array: .npy, .npz, .pt, .safetensors.")
 @options(
     click.option(
         "--shape", default="2,2", callback=lengths, metavar="N,N",
@@ -83,7 +83,7 @@ def make_array(
     deliver(payload_of(made, filling, content, kind="array", name=name), out, as_json=as_json)
 
 
-@click.command("tokens")
+@click.command("tokens", short_help="Numbers of tokens.")
 @options(
     click.option(
         "--shape", default="2,4", callback=lengths, metavar="N,N",
@@ -110,7 +110,7 @@ def make_tokens(
     deliver(payload_of(made, filling, content, kind="tokens", name=name), out, as_json=as_json)
 
 
-@click.command("image")
+@click.command("image", short_help="An image: .png, .ppm, .jpg …")
 @options(
     click.option("--width", default=2, metavar="N", help="Set the width; 2 by default."),
     click.option("--height", default=2, metavar="N", help="Set the height; 2 by default."),
@@ -133,7 +133,7 @@ def make_image(
     deliver(payload_of(made, filling, content, kind="image"), out, as_json=as_json)
 
 
-@click.command("sound")
+@click.command("sound", short_help="A sound: .wav.")
 @options(
     click.option("--frames", default=4, metavar="N", help="Set the number of frames; 4 by default."),
     click.option("--channels", default=1, metavar="N", help="Set the number of channels; 1 by default."),

@@ -38,7 +38,7 @@ def _size(_context: click.Context, option: click.Parameter, value: str) -> int:
     return int(match[1]) * _UNITS[match[2].upper()]
 
 
-@click.command("text")
+@click.command("text", short_help="Words in lines.")
 @options(
     click.option("--lines", default=2, metavar="N", help="Set the number of lines; 2 by default."),
     click.option("--words", default=2, metavar="N", help="Set the words of a line; 2 by default."),
@@ -68,7 +68,7 @@ def _beginning(text: str, lines: int) -> str:
     return "\n".join((*(each[:_SHOWN_CHARACTERS] for each in shown), *rest))
 
 
-@click.command("json")
+@click.command("json", short_help="JSON, also by a JSON Schema.")
 @options(
     click.option("--schema", metavar="FILE", help="Make what this JSON Schema allows."),
     click.option("--like", metavar="FILE", help="Take the keys and types of this document."),
@@ -111,7 +111,7 @@ def _document(name: str | None) -> object:
         ) from error
 
 
-@click.command("bytes")
+@click.command("bytes", short_help="Bytes, printed in hex.")
 @options(
     click.option(
         "--size", default="16", callback=_size, metavar="SIZE",
@@ -142,7 +142,7 @@ def make_bytes(*, size: int, out: str | None, as_json: bool, **how: Any) -> None
     deliver(payload, out, as_json=as_json)
 
 
-@click.command("tree")
+@click.command("tree", short_help="Folders and files.")
 @options(
     click.option("--depth", default=2, metavar="N", help="Nest folders so deep; 2 by default."),
     click.option(

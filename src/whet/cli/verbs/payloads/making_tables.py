@@ -31,7 +31,7 @@ _table_options = options(
 )  # fmt: skip
 
 
-@click.command("table")
+@click.command("table", short_help="A table: CSV, JSONL, Parquet, Arrow.")
 @_table_options
 def make_table(*, name: str, out: str | None, as_json: bool, **how: Any) -> None:
     """Make a table: CSV, JSONL, Parquet or Arrow, as the name of FILE ends.
@@ -45,7 +45,7 @@ def make_table(*, name: str, out: str | None, as_json: bool, **how: Any) -> None
     deliver(_payload(made, content, shown, kind="table", name=name, **how), out, as_json=as_json)
 
 
-@click.command("sqlite")
+@click.command("sqlite", short_help="A database with one table.")
 @_table_options
 def make_sqlite(*, name: str, out: str | None, as_json: bool, **how: Any) -> None:
     """Make a database of SQLite with one table; without `-o`, print its statements."""
