@@ -5,7 +5,7 @@ PYTHON  ?= python3
 ARGS    ?=
 TORCH   ?= torch==2.13.0
 PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1 tqdm==4.70.1 polars==2.1.0 pyarrow==26.0.1 \
-           matplotlib==3.11.2 scikit-learn==1.9.1 jax==0.10.2
+           matplotlib==3.11.2 scikit-learn==1.9.1 jax==0.10.2 duckdb==2.0.1
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
 # The first other Python that really runs: a shim that pyenv puts on PATH may only print an error.
 PYTHONS := $(foreach version,3.13 3.12,python$(version) $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)))
@@ -133,9 +133,10 @@ bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cos
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: bench-small
-bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds for programs of known cost
+bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready $(VENV_PEERS)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds; whet sample compared with duckdb and pandas
 	$(BIN)/python -m benchmarks.small.growth
 	$(VENV_ML)/bin/python -m benchmarks.small.tiny $(ARGS)
+	$(BIN)/python -m benchmarks.small.sample --python $(CURDIR)/$(VENV_PEERS)/bin/python
 
 .PHONY: chaos
 chaos: $(VENV)/.ready-dev ## kills, signals and failing system calls at random moments; results accumulate; ARGS='--rounds 1000'

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.core.errors import SampleTooSmall
+from whet.sampling.arrow_conditions import filter_of
 from whet.sampling.kinds import open_source
 from whet.sampling.row_condition import RowCondition
 from whet.sampling.selection import Wish, select
@@ -17,8 +18,7 @@ from whet.sampling.table import RowFilter
 
 
 def where(text: str) -> RowFilter:
-    condition = RowCondition.parse(text)
-    return RowFilter(condition.columns, condition.holds)
+    return filter_of(RowCondition.parse(text))
 
 
 def sample_of(name: str, rows: Sequence[Row], wish: Wish) -> list[Row]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from whet.core.errors import BadUsage, KeysDoNotJoin
 from whet.core.text.quantity import shown_count
+from whet.sampling.arrow_conditions import mask_of_keys
 from whet.sampling.columns import close_names
 from whet.sampling.selection import Selection, Wish, select
 from whet.sampling.table import Link, RowFilter, Table
@@ -171,6 +173,7 @@ def _rows_with(
     wanted = RowFilter(
         tuple(columns),
         lambda row: _key([row[name] for name in columns]) in keys,
+        partial(mask_of_keys, columns=tuple(columns), keys=keys),
     )
     for whole in table.batches(columns):
         batch = whole.filtered(wanted)

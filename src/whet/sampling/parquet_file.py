@@ -14,7 +14,7 @@ from whet.sampling.arrow_library import check_pyarrow, parquet, pyarrow
 from whet.sampling.columns import check_columns
 from whet.sampling.table import Batch, Link, Table
 
-_BUFFER_BYTES = 1 << 18
+_BUFFER_BYTES, _ALL_BUFFERS_BYTES, _LEAST_BUFFER_BYTES = 1 << 18, 1 << 24, 1 << 12
 """How much of a column is read at once: the pages of a row group don't have to fit in memory."""
 
 
@@ -71,7 +71,9 @@ class ParquetTable:
         if not columns:  # a batch without columns has no rows either
             columns = [self._narrowest(found)]
         rows = rows_at_once(found.num_rows, found.total_byte_size)
-        yield from self.file.iter_batches(rows, row_groups=[group], columns=list(columns))
+        yield from self.file.iter_batches(  # more threads take more memory, and hardly less time
+            rows, row_groups=[group], columns=list(columns), use_threads=False
+        )
 
     def _narrowest(self, group: Any) -> str:
         sizes: dict[str, int] = {
@@ -105,7 +107,11 @@ class ParquetFile:
             ) from error
 
     def _opened(self) -> Any:
-        return parquet().ParquetFile(self._path, buffer_size=_BUFFER_BYTES, pre_buffer=False)
+        columns = max(parquet().read_metadata(self._path).num_columns, 1)
+        share = max(_ALL_BUFFERS_BYTES // columns, _LEAST_BUFFER_BYTES)
+        return parquet().ParquetFile(
+            self._path, buffer_size=min(_BUFFER_BYTES, share), pre_buffer=False
+        )
 
     @property
     def tables(self) -> Sequence[Table]:

@@ -1,6 +1,7 @@
 """What a sample is taken of: tables whose rows come in batches, each row at its place."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Protocol
 
@@ -77,12 +78,12 @@ class Rows:
     def filtered(self, wanted: RowFilter) -> Batch:
         """Return the rows that count."""
         columns = [self.columns[name] for name in wanted.columns]
+        cells = zip(*columns, strict=True) if columns else repeat((), len(self.places))
+        holds, names = wanted.holds, wanted.columns
         rows = [
             number
-            for number in range(len(self.places))
-            if wanted.holds(
-                {name: values[number] for name, values in zip(wanted.columns, columns, strict=True)}
-            )
+            for number, values in enumerate(cells)
+            if holds(dict(zip(names, values, strict=True)))
         ]
         return Rows(
             [self.places[number] for number in rows],

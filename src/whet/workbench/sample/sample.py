@@ -10,12 +10,13 @@ from whet.core.text.quantity import listed, shown_count
 from whet.core.value_class import value_class
 from whet.host.code.folders import MOST_BYTES, made_beside, pack_folder
 from whet.host.files.files import fitting_name
+from whet.sampling.arrow_conditions import filter_of
 from whet.sampling.joins import Joined, join, leaders, link_of
 from whet.sampling.kinds import open_source
 from whet.sampling.row_condition import RowCondition
 from whet.sampling.selection import DEFAULT_ROWS, Selection, Wish, select
 from whet.sampling.streams import is_compressed
-from whet.sampling.table import Link, RowFilter, Source, Table
+from whet.sampling.table import Link, Source, Table
 from whet.workbench.files.results import result_error, result_path
 from whet.workbench.trials.bench import Workbench
 
@@ -129,7 +130,7 @@ class Sampler:
         """
         self._options = options
         where = RowCondition.parse(options.where) if options.where else None
-        self._where = None if where is None else RowFilter(where.columns, where.holds)
+        self._where = None if where is None else filter_of(where)
         self._rows, self._skip = options.rows, 0
         self.data: list[Data] = []
         self._tables: dict[str, Table] = {}
