@@ -191,7 +191,8 @@ def _laws(growth: Growth) -> list[str]:
 
 def _law(law: Law, shown: Callable[[float], str]) -> str:
     if law.shape is Shape.CONSTANT:
-        return f"{shown(law.constant)}, constant{_exponent(law.exponent)}"
+        kind = "constant" if _is_clear(law) else "too noisy to say whether it grows"
+        return f"{shown(law.constant)}, {kind}{_exponent(law.exponent)}"
     if law.rate is not None:
         return f"{shown(law.constant)} + exponential: each further 1 makes it {law.rate:.3g} times as much"
     if not _is_clear(law):
@@ -204,7 +205,7 @@ def _law(law: Law, shown: Callable[[float], str]) -> str:
 
 def _is_clear(law: Law) -> bool:
     is_narrow = law.exponent.high - law.exponent.low <= _UNCLEAR
-    return is_narrow or law.shape in {Shape.CONSTANT, Shape.EXPONENTIAL}
+    return is_narrow or law.shape is Shape.EXPONENTIAL
 
 
 def _exponent(exponent: Range) -> str:
@@ -235,6 +236,10 @@ def _unfit(growth: Growth, unfit: Unfit) -> str:
 def _predicted(growth: Growth, prediction: Prediction) -> list[str]:
     costs: Mapping[str, Range] = prediction.costs
     clear = [name for name in costs if _is_clear(growth.laws[name])]
+    if CPU in costs and CPU not in clear and growth.laws[CPU].shape is not Shape.CONSTANT:
+        clear = [
+            name for name in clear if name != TIME
+        ]  # it grows too, once the start is less of it
     parts: list[str] = []
     # On a busy machine the processor's time varies much less.
     timed = min(

@@ -19,6 +19,9 @@ from whet.workbench.grow.dimension import parse_dimension
 from whet.workbench.grow.grow import GrowOptions, grow
 from whet.workbench.trials.bench import open_workbench
 
+_MOST_SECONDS = 600.0
+"""The next number of a program whose cost doubles with each may take hours."""
+
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @click.option(
@@ -64,13 +67,13 @@ def command(
     whet doubles the number until the command fails, and halves what lies between. It measures time
     and memory at each number, fits the law (constant, n, n log n, n² …) with its uncertainty, and
     says what a number costs that doesn't fit on this machine. Without a failure, whet still finds
-    the law.
+    the law. It takes at most 10 minutes; `--budget` changes that.
     """
     options = GrowOptions(
         dimensions=tuple(map(parse_dimension, dimensions)),
         predict=predict,
         repeats=repeats,
-        budget=Budget(wall_seconds=budget),
+        budget=Budget(wall_seconds=_MOST_SECONDS if budget is None else budget),
     )
     request = trial_request(ctx)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
