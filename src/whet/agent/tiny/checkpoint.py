@@ -23,7 +23,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 def _loaded(reference: Any, folder: str) -> dict[str, Any]:
     whole = reference.build(reference.tree)
-    told = {
+    told: dict[str, Any] = {
         "class": reference.name,
         "params": 0,
         "reference_params": skeleton.size(whole),

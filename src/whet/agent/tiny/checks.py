@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Callable, Optional
 
-from . import inputs, libraries, skeleton
+from . import fields, inputs, libraries, skeleton
 from .refusals import brief
 
 _NEW_TOKENS = 2
@@ -16,11 +15,12 @@ def outputs(result: Any) -> list[Any]:
     torch = libraries.torch()
     if isinstance(result, torch.Tensor):
         return [result] if result.is_floating_point() else []
-    if isinstance(result, Mapping):
-        result = tuple(result.values())
-    if not isinstance(result, (list, tuple)):
-        return []  # a cache, for one
-    return [each for value in result for each in outputs(value) if value is not None]
+    parts: list[Any] = []  # a cache has none, for one
+    if fields.is_mapping(result):
+        parts = list(result.values())
+    elif fields.is_list(result):
+        parts = list(result)
+    return [each for value in parts for each in outputs(value) if value is not None]
 
 
 class Checks:
@@ -61,7 +61,7 @@ class Checks:
         self._model.train()
         try:
             found = outputs(inputs.called(self._model, self._given))
-            total = sum(each.float().sum() for each in found if each.requires_grad)
+            total: Any = sum(each.float().sum() for each in found if each.requires_grad)
             assert isinstance(total, torch.Tensor), "nothing that comes out has a gradient"
             total.backward()
             gradients = [each.grad for each in self._model.parameters() if each.grad is not None]

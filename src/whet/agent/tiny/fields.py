@@ -9,6 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Tuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeGuard
+
 Path = Tuple[Any, ...]  # keys and positions, from the whole configuration down to one number
 Tree = Any
 
@@ -35,11 +40,11 @@ MAIN_WIDTH = re.compile(r"^(hidden_size|d_model|n_embd|embed_dim|dim|model_dim|h
 
 def numbers(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, int]]:
     """Yield each whole number of a configuration with its place, lists as they are."""
-    if isinstance(tree, Mapping):
+    if is_mapping(tree):
         for key, value in tree.items():
             if isinstance(key, str) and not key.startswith("_"):
                 yield from numbers(value, (*path, key))
-    elif isinstance(tree, (list, tuple)):
+    elif is_list(tree):
         if all(is_number(each) for each in tree):
             for place, value in enumerate(tree):
                 yield (*path, place), value
@@ -48,6 +53,16 @@ def numbers(tree: Tree, path: Path = ()) -> Iterator[tuple[Path, int]]:
                 yield from numbers(value, (*path, place))
     elif is_number(tree):
         yield path, tree
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether it is a part of a configuration with names."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list or a tuple."""
+    return isinstance(value, (list, tuple))
 
 
 def is_number(value: object) -> bool:
@@ -115,13 +130,13 @@ def keep_layers(tree: Tree, reference: Tree, path: Path, kinds: list[int], count
     places = sorted([*kinds, *others][:count])
     put(tree, path, len(places))
     for key, value in get(reference, path[:-1]).items():
-        if isinstance(value, (list, tuple)) and len(value) == whole:
+        if is_list(value) and len(value) == whole:
             get(tree, path[:-1])[key] = [value[place] for place in places]
 
 
 def differences(old: Tree, new: Tree, path: Path = ()) -> Iterator[tuple[str, object, object]]:
     """Yield each field that differs between two configurations, whole lists in one."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
+    if is_mapping(old) and is_mapping(new):
         for key in [*old, *(key for key in new if key not in old)]:
             if not str(key).startswith("_"):
                 yield from differences(old.get(key), new.get(key), (*path, str(key)))

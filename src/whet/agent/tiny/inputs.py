@@ -70,10 +70,11 @@ def _vision(config: Any) -> Any:
 def _tokens(vocabulary: int, config: Any, text: Any) -> Any:
     """Return tokens none of which means anything special, the last one apart."""
     torch = libraries.torch()
+    settings: list[dict[str, Any]] = [vars(config), vars(text)]
     special = {
         value
-        for each in (config, text)
-        for key, value in vars(each).items()
+        for each in settings
+        for key, value in each.items()
         if key.endswith(("_id", "_index")) and isinstance(value, int)
     }
     ordinary = [token for token in range(min(vocabulary, 64)) if token not in special] or [0]

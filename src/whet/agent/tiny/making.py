@@ -59,7 +59,7 @@ def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]
     if tokens is None:
         return written(reference, solved(reference, request), folder)
     reference.tree = tokens.tree
-    fixed = {**(request.get("fixed") or {}), **tokens.fixed}
+    fixed: dict[str, Any] = {**(request.get("fixed") or {}), **tokens.fixed}
     found = solved(reference, {**request, "fixed": fixed})
     reference.tree = given
     found.whole = reference.build(given)
@@ -90,12 +90,14 @@ def solved(reference: Any, request: dict[str, Any]) -> Found:
     whole = reference.build(reference.tree)
     wanted = skeleton.skeleton(whole)
     kinds = skeleton.layer_kinds(whole)
+
+    def complaint(tree: Any, *, must_run: bool) -> str:
+        return _complaint(reference, wanted, inside(tree), must_run=must_run)
+
     model = Model(
         reference.tree,
         shapes=lambda tree: skeleton.shapes(reference.build(inside(tree))),
-        complaint=lambda tree, must_run: _complaint(
-            reference, wanted, inside(tree), must_run=must_run
-        ),
+        complaint=complaint,
         layers=kinds,
     )
     wanted_params = request.get("params")

@@ -18,7 +18,7 @@ def skeleton(module: Any) -> tuple[Any, ...]:
     if children and all(key.isdigit() for key, _ in children):
         kinds = list(dict.fromkeys(skeleton(child) for _, child in children))
         return (name, tuple(kinds))
-    parameters = tuple(key for key, value in module.named_parameters(recurse=False))
+    parameters = tuple(key for key, _ in module.named_parameters(recurse=False))
     return (
         name,
         _switches(module),
@@ -30,7 +30,8 @@ def skeleton(module: Any) -> tuple[Any, ...]:
 def _switches(module: Any) -> tuple[tuple[str, object], ...]:
     """Return what a module was told that is no dimension."""
     found: list[tuple[str, object]] = []
-    for key, value in vars(module).items():
+    held: dict[str, Any] = module.__dict__
+    for key, value in held.items():
         if key.startswith("_") or key in _NUMBERED:
             continue
         if isinstance(value, (bool, str)) or value is None:

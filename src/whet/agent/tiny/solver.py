@@ -143,8 +143,7 @@ class Solver:
         for path, value in fields.numbers(tree):
             if isinstance(path[-1], int) and "depth" in fields.name_of(path) and value > 1:
                 for fewer in range(1, value):
-                    other = copy.deepcopy(tree)
-                    fields.put(other, path, fewer)
+                    other = _with(tree, path, fewer)
                     if self._is_same(other):
                         tree = other
                         break
@@ -374,12 +373,19 @@ def _firsts(lists: list[list[Any]]) -> list[int]:
     return sorted(places)
 
 
+def _with(tree: Any, path: Path, value: int) -> Any:
+    """Return a copy of a configuration with another number in a place."""
+    other = copy.deepcopy(tree)
+    fields.put(other, path, value)
+    return other
+
+
 def _cut(tree: Any, path: Path, count: int, places: list[int]) -> None:
     """Leave these layers alone, in the count and in each list beside it that has one entry a layer."""
     fields.put(tree, path, len(places))
     section = fields.get(tree, path[:-1])
     for key, value in section.items():
-        if isinstance(value, (list, tuple)) and len(value) == count:
+        if fields.is_list(value) and len(value) == count:
             section[key] = [value[place] for place in places]
 
 

@@ -54,6 +54,6 @@ def _places(tree: Any, path: fields.Path) -> Iterator[fields.Path]:
             continue
         elif fields.is_number(value) and value >= 0:
             yield (*path, key)
-        elif isinstance(value, list) and all(map(fields.is_number, value)):
+        elif fields.is_list(value) and all(map(fields.is_number, value)):
             tree[key] = list(value)
             yield from ((*path, key, place) for place, each in enumerate(value) if each >= 0)

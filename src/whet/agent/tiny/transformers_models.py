@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from . import inputs
+from .fields import is_list, is_mapping
 from .libraries import imported, library
 from .refusals import RefusedError, brief
 
@@ -35,7 +36,7 @@ class TransformersModel:
     """
 
     def __init__(self, config: Any, model_class: Any, folder: str = "") -> None:
-        self._config_class = type(config)
+        self._config_class: Any = type(config)
         self.tree = config.to_dict()
         self.tree.setdefault("architectures", None)
         self.model_class = model_class
@@ -145,12 +146,12 @@ def _config_base(transformers: Any) -> Any:
 def _read_config(transformers: Any, file: str, request: dict[str, Any]) -> Any:
     try:
         with open(file, encoding="utf-8") as opened:
-            tree = json.load(opened)
+            tree: Any = json.load(opened)
     except ValueError as error:
         raise RefusedError(
             "unknown", "`%s` isn't JSON: %s" % (file, error), "check the file"
         ) from error
-    if not isinstance(tree, dict):
+    if not is_mapping(tree):
         raise RefusedError(
             "unknown", "`%s` isn't a JSON object" % file, "name the `config.json` of a model"
         )
@@ -200,8 +201,8 @@ def _default_class(config: Any) -> Any:
     for name in _MAPPINGS:
         mapping = getattr(auto, name, None)
         if mapping is not None and type(config) in mapping:
-            found = mapping[type(config)]
-            return found[0] if isinstance(found, (list, tuple)) else found
+            found: Any = mapping[type(config)]
+            return found[0] if is_list(found) else found
     raise RefusedError(
         "unknown",
         "transformers has no model for `%s`" % type(config).__name__,
