@@ -142,7 +142,10 @@ def test_a_report_that_whet_did_not_write_is_no_origin(whet: Whet, report: str) 
     said = whet("run", "--", sys.executable, "-c", code)
 
     assert "GOOD exit 0" in said.stderr
-    assert "no array that whet made here" in whet("make", "--explain", "3").stdout
+    for value in ("3", "nan", "-inf", "1e400"):
+        said = whet("make", "--explain", value)
+        assert (said.code, said.stderr) == (0, ""), said.stderr
+        assert "no array that whet made here" in said.stdout
 
 
 def test_a_value_that_nothing_holds_leads_to_the_next_step(whet: Whet) -> None:

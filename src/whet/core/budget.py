@@ -43,7 +43,7 @@ class StopReason(Enum):
     NO_GOOD_VERSION = "no good version was found"
     THRESHOLD = "found the smallest amount that is enough"
     SMALLEST = "found the smallest number that fails"
-    NO_FAILURE = "no number fails"
+    NO_FAILURE = "no number that was tried fails"
     OUT_OF_TIME = "the time budget is used up"
     OUT_OF_TRIALS = "the trial budget is used up"
     INTERRUPTED = "stopped by Ctrl-C"

@@ -66,6 +66,8 @@ def _by_number(number: float) -> Iterator[str]:
 
 def coordinates(number: float, shape: Sequence[int]) -> tuple[int, ...] | None:
     """Return the index of the element that holds a coordinate in an array of a shape; None: none."""
+    if not math.isfinite(number):
+        return None
     rest = round(number)
     if rest != number or rest < 0 or not shape:
         return None

@@ -357,7 +357,13 @@ def _comparable(left: object, right: object) -> tuple[object, object] | None:
     if isinstance(right, str) and not isinstance(left, str):
         read = _read_as(right, left)
         return None if read is None else (left, read)
-    return left, right
+    return _as_decimal(left, beside=right), _as_decimal(right, beside=left)
+
+
+def _as_decimal(value: object, *, beside: object) -> object:
+    """Return a float beside a decimal number as the one that it was written as: 1.1 is 1.1."""
+    is_mixed = isinstance(value, float) and isinstance(beside, Decimal)
+    return Decimal(repr(value)) if is_mixed else value
 
 
 def _numbers_in(left: object, right: object) -> tuple[object, object]:
@@ -374,7 +380,7 @@ def _read_as(text: str, like: object) -> object | None:
     if isinstance(like, bool):
         return _LITERALS.get(text.lower())
     if isinstance(like, int | float | Decimal):
-        return number_in(text)
+        return _as_decimal(number_in(text), beside=like)
     if isinstance(like, bytes):
         return text.encode("utf-8", "surrogateescape")
     for type_ in (datetime, date, time):

@@ -165,6 +165,21 @@ def test_a_second_search_is_answered_from_the_first(whet: Whet) -> None:
     assert "4" not in ran_second
 
 
+def test_nothing_is_said_of_numbers_that_were_not_tried(whet: Whet) -> None:
+    whet.write("grows.py", FAILS.format(condition="n == 700"))
+    said = whet("grow", "-d", "n=1..1024", "--", sys.executable, "grows.py", "{n}")
+
+    assert "n: none of the 13 numbers tried from 1 to 1,024 fails" in said.stdout
+
+
+def test_a_command_that_cannot_be_run_is_an_error(whet: Whet) -> None:
+    said = whet("grow", "-d", "n=1..1024", "--", "no-such-program", "{n}")
+
+    assert said.code == 66
+    assert "`no-such-program` is not a program" in said.stderr
+    assert "n = 2" not in said.stdout + said.stderr
+
+
 def test_the_budget_ends_it_with_what_is_known(whet: Whet) -> None:
     whet.write("grows.py", "import sys\nwhile int(sys.argv[1]) > 2: pass\n")
     command = (sys.executable, "grows.py", "{n}")

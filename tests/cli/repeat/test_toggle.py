@@ -177,6 +177,21 @@ def test_each_switch_is_kept_or_refused_with_its_reason(whet: Whet) -> None:
     assert reasons["no-tokenizer-threads"].startswith("refused: the command passes with it")
 
 
+def test_a_second_search_says_what_the_program_reads_as_well(whet: Whet) -> None:
+    whet.write("main.py", "assert not 1\n")
+    command = ("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
+    fates = [
+        {
+            each["name"]: each["fate"]
+            for each in json.loads(whet(*command).stdout)["simplest"]["choices"]
+        }
+        for _ in range(3)
+    ]
+
+    assert fates[0]["jax-no-jit"] != "kept"
+    assert fates[1:] == fates[:1] * 2
+
+
 def test_a_switch_with_which_it_fails_otherwise_is_refused(whet: Whet) -> None:
     whet.write("main.py", OTHERWISE)
     said = whet("toggle", "--simplify", "--json", "--", sys.executable, "main.py")

@@ -89,9 +89,7 @@ def _range_json(known: Range) -> dict[str, float]:
 def _answer(growth: Growth) -> list[str]:
     name, row = growth.dimension.name, growth.row
     if row is None:
-        tested = [each.number for each in growth.rows if each.verdict is not Verdict.SKIP]
-        span = f" from {min(tested):,} to {max(tested):,}" if tested else ""
-        return [f"{name}: no number{span} fails", *_others(growth)]
+        return [f"{name}: {_none(growth)}", *_others(growth)]
     trial = "" if row.trial is None else f"  (trial {row.trial})"
     is_first = row.number == growth.dimension.least
     first = ": it fails from the first number on" if is_first else ""
@@ -104,6 +102,17 @@ def _answer(growth: Growth) -> list[str]:
             f"  it fails only sometimes: {growth.repeats} runs of each smaller number pass"
         )
     return [*lines, *_monotone(growth), *_others(growth)]
+
+
+def _none(growth: Growth) -> str:
+    """Say that none fails, of all numbers only if each was tried."""
+    tested = [each.number for each in growth.rows if each.verdict is not Verdict.SKIP]
+    if not tested:
+        return "no number could be judged"
+    least, most = min(tested), max(tested)
+    if len(tested) == most - least + 1:
+        return f"no number from {least:,} to {most:,} fails"
+    return f"none of the {len(tested)} numbers tried from {least:,} to {most:,} fails"
 
 
 def _monotone(growth: Growth) -> list[str]:

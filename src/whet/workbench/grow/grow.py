@@ -226,6 +226,8 @@ class _Growing:
         self._driver.oracle = self._oracle
 
     def _heard(self, ran: Tested[int]) -> None:
+        if ran.skipped is not None and not self._runs:
+            raise ran.skipped  # the first number can't be run: nothing says that others can
         self._runs.setdefault(ran.candidate, []).append(ran)
 
     def _known(self) -> Smallest:

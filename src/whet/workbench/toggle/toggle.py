@@ -373,7 +373,9 @@ class _Turning:
         beside = tuple(other for other in order if other in kept or other is each)
         runs = self._ran.get(turned_on(self._bench, self._trial, beside).key, [])
         if is_kept:
-            is_read = not runs or took(each, [run.outcome for run in runs]) is not False
+            # An earlier trial that answers may say nothing of what it read.
+            outcomes = [run.outcome for run in runs if run.number is not None]
+            is_read = not outcomes or took(each, outcomes) is not False
             return Choice(toggle=each, fate=Fate.KEPT if is_read else Fate.UNREAD)
         not_same = [run for run in runs if run.verdict is not Verdict.BAD]
         if not not_same:
