@@ -44,7 +44,8 @@ def unmet_requirements(packages: Path, beside: Mapping[str, str], python: Python
     )
     unmet: dict[str, str] = {}
     for text in (text for each in packages_there for text in _requires(each)):
-        with suppress(ValueError, KeyError):  # an installer refuses it, where it matters
+        # An installer refuses it, where it matters; of a thousand brackets `packaging` raises the last.
+        with suppress(ValueError, KeyError, RecursionError):
             requirement = Requirement(text)
             if applies(requirement.marker) and not is_met(requirement):
                 requirement.marker = None
