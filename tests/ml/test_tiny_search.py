@@ -76,6 +76,25 @@ def test_an_expert_without_tokens_needs_many_experts(tmp_path: Path) -> None:
     assert answer["runs"] <= 60
 
 
+def test_investigate_makes_the_model_of_a_command_tiny(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    made = transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2))
+    made.save_pretrained(tmp_path / "reference")
+    command = [sys.executable, str(PROGRAMS / "third_head.py"), "reference"]
+    done = subprocess.run(
+        [sys.executable, "-m", "whet", "investigate", "--budget", "4m", "--", *command],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+    )  # fmt: skip
+
+    assert done.returncode in {0, 75}, done.stdout + done.stderr
+    assert "parameters are enough" in done.stdout
+    assert "the failure needs at least 3 heads (n_head); nothing else matters." in " ".join(
+        done.stdout.split()
+    )
+    assert (tmp_path / "whet-report" / "reference.tiny" / "model.safetensors").is_file()
+
+
 def test_a_command_without_a_place_for_the_model(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "whet", "tiny", "GPT2Config", "--", "true"],

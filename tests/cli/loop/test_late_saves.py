@@ -49,6 +49,9 @@ WORDS = {
     "syscalls": COMMAND,
     "probe": ("prog.py:2", "count", *COMMAND),
     "trace": ("json:*", *COMMAND),
+    "sample": ("data.txt", *COMMAND),
+    "grow": ("--dimension", "env:N=1..2", *COMMAND),
+    "tiny": ("model", *COMMAND, "{}"),
     "loop": (),
 }
 """How each verb that runs trials is called; `loop` waits for saves, so that it is not called here."""
@@ -71,6 +74,7 @@ def test_each_verb_tells_of_changes_that_an_editor_holds(whet: Whet, verb: str) 
     whet.write("prog.py", "import sys\nassert 'B' not in open(sys.argv[1]).read()")
     whet.write("data.txt", "a\nB\nc\n")
     whet.write("x", "")
+    whet.write("model/config.json", '{"model_type": "gpt2"}')
     whet.write(".prog.py.swp", "")
     said = whet(verb, *WORDS[verb])
     assert "an editor holds changes to `prog.py` that aren't saved" in said.stderr

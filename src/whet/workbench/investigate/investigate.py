@@ -36,7 +36,6 @@ from whet.workbench.files.reproducer import make_reproducer
 from whet.workbench.files.results import free_path
 from whet.workbench.inspect.observed_failure import seen_lines
 from whet.workbench.investigate.earlier_tests import fewer_tests
-from whet.workbench.investigate.excerpts import excerpts_of
 from whet.workbench.investigate.fixed_already import look_at_releases
 from whet.workbench.investigate.good_sides import good_configuration
 from whet.workbench.investigate.histories import settle_history
@@ -65,9 +64,10 @@ from whet.workbench.investigate.investigating import (
     place_of,
 )
 from whet.workbench.investigate.left_out import brought_by
+from whet.workbench.investigate.mentioned import excerpts_of, named_trials, tried_trials
 from whet.workbench.investigate.seldom import seldom_failure
+from whet.workbench.investigate.smaller import sampled, tiny_model
 from whet.workbench.investigate.steps import Steps
-from whet.workbench.investigate.tried import named_trials, tried_trials
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrink.shrinking import Guard, Payload
 from whet.workbench.trials.bench import Workbench
@@ -99,7 +99,6 @@ _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY = 0.5
 _SILENT_SECONDS = 3.0
-_LARGE_BYTES = 50 << 20
 """A program that neither writes nor computes for this long may be stuck."""
 
 
@@ -231,6 +230,8 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     facts.conclusions += work.attempt(lambda: find_enough(work, order), [])
     for position, payload in enumerate(payloads):
         _shrink(work, facts, (position, payload), sooner)
+    none_made: list[str] = []
+    facts.conclusions += work.attempt(lambda: tiny_model(work, baseline), none_made)
     headline = (
         baseline.outcome.failure.summary
         if baseline.outcome.failure
@@ -444,7 +445,7 @@ def _sentence(failure: Failure, does: str) -> str:
 def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
     """Make one of the payloads smaller."""
     position, whole = which
-    payload = work.attempt(lambda: _sampled(work, which, baseline), whole)
+    payload = work.attempt(lambda: sampled(work, which, baseline), whole)
 
     def shrink() -> None:
         options = ShrinkOptions(
@@ -462,30 +463,6 @@ def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Bas
             work.steps.conclude(_shrunk_words(shrunk))
 
     work.attempt(shrink, None)
-
-
-def _sampled(work: Work, which: tuple[int, Payload], baseline: Baseline) -> Payload:
-    """Return a payload; of a large one a sample on which the command fails the same way, if there is one."""
-    position, payload = which
-    if len(payload.data) <= _LARGE_BYTES:
-        return payload
-    from whet.workbench.sample.failing_sample import small_sample
-
-    reason = "the first rows and the extremes of each column may fail the same way"
-    with work.steps.step(f"Sample {payload.shown}", reason):
-        try:
-            sampled = small_sample(work.session, work.trial, position, payload.path, baseline)
-        except WhetError as error:  # not data with rows
-            work.steps.conclude(f"whet takes no sample of it: {error}")
-            return payload
-        if sampled is None:
-            work.steps.conclude("no small sample fails the same way")
-            return payload
-        work.trial, content = sampled
-        sample = replace(payload, data=content)
-        sizes = [shown_bytes(each.size_of(each.data)) for each in (payload, sample)]
-        work.steps.conclude(f"{sizes[0]} → {sizes[1]}: it fails the same way with fewer rows")
-    return sample
 
 
 def _shrunk_words(shrunk: ShrunkPayload) -> str:

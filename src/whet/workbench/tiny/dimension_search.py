@@ -1,5 +1,6 @@
 """`whet tiny MODEL -- COMMAND {}`: the smallest model on which a command fails the same way."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ from whet.core.errors import (
     PayloadNotInCommand,
     PayloadTooLarge,
 )
+from whet.core.text.quantity import shown_count
 from whet.core.text.record import integer, rows, text, whole
 from whet.core.trial import Trial, put_path
 from whet.core.value_class import value_class
@@ -30,12 +32,20 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.investigation import PastedLine, Reproduction
 from whet.workbench.trials.payload import PLACEHOLDER, bind_payloads
-from whet.workbench.trials.reproduce import reproduce, with_patience
+from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 from whet.workbench.trials.tested import Tested
 
 MOST_TRIALS = 60
+_WORDS = (
+    (r"kv|key_value", "key-value head"),
+    (r"heads?$", "head"),
+    (r"layers?$|depth", "layer"),
+    (r"experts?$", "expert"),
+    (r"position", "position"),
+    (r"vocab", "token"),
+)
 _BYTES_A_PARAMETER = 4
 _COPIES = 3  # the model, what is written, and what the command reads
 
@@ -93,11 +103,37 @@ class SmallestModel:
     trials: int
     warm: int
 
+    @property
+    def needs(self) -> str:
+        """What the failure needs, in words: ``at least 3 heads (n_head); nothing else matters``."""
+        if not self.needed:
+            return "no dimension: it fails the same way with the smallest of each"
+        needed = [f"{_counted(name, value)} ({name})" for name, value in self.needed]
+        return f"at least {' and '.join(needed)}; nothing else matters"
+
+
+def _counted(name: str, value: int) -> str:
+    for pattern, noun in _WORDS:
+        if re.search(pattern, name):
+            return shown_count(value, noun)
+    return str(value)
+
 
 def smallest_model(
-    bench: Workbench, request: TrialRequest, options: TinyOptions, budget: Budget
+    bench: Workbench,
+    request: TrialRequest,
+    options: TinyOptions,
+    budget: Budget,
+    known: Baseline | None = None,
 ) -> SmallestModel:
     """Search the smallest model on which the command fails the same way.
+
+    Args:
+        bench: the workbench.
+        request: the command; `{}` stands for the model's folder.
+        options: which model, and where the small one goes.
+        budget: when to stop.
+        known: how it fails on the reference, if that is known; None: it runs there first.
 
     Raises:
         PayloadNotInCommand: if no `{}` stands for the model's folder.
@@ -117,7 +153,7 @@ def smallest_model(
         model_maker(bench, python, Path.cwd(), may_download=options.may_download) as maker,
         open_session(bench, "tiny", request, trial) as session,
     ):
-        search = _Search(session, trial, maker, options)
+        search = _Search(session, trial, maker, options, known)
         try:
             found = search.run(target, budget)
         finally:
@@ -130,12 +166,18 @@ class _Search:
     """One search: what it knows of the models that it has built."""
 
     def __init__(
-        self, session: Session, trial: Trial, maker: ModelMaker, options: TinyOptions
+        self,
+        session: Session,
+        trial: Trial,
+        maker: ModelMaker,
+        options: TinyOptions,
+        known: Baseline | None,
     ) -> None:
         self._session = session
         self._trial = trial
         self._maker = maker
         self._options = options
+        self._known = known
         self._digests: dict[Sizes, str] = {}
         self._params: dict[Sizes, int] = {}
         self._seconds: dict[Sizes, float] = {}
@@ -148,8 +190,10 @@ class _Search:
         opened = self._maker.ask({**self._options.request, "task": "open"})
         self._dimensions = tuple(map(_dimension, rows(opened["dimensions"], 4)))
         self._refuse_large(integer(opened, "reference_params"))
-        baseline = reproduce(self._session, self._on(self._reference()))
-        spent = baseline.reproduction.wall_seconds * baseline.reproduction.attempts
+        baseline = self._known or reproduce(self._session, self._on(self._reference()))
+        spent = 0.0
+        if self._known is None:
+            spent = baseline.reproduction.wall_seconds * baseline.reproduction.attempts
         usual = baseline.reproduction.wall_seconds
         search = CommandSearch(
             session=self._session,

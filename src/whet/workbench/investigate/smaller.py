@@ -1,0 +1,80 @@
+"""Large data and models give way to small ones that fail the same way."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import WhetError
+from whet.core.text.quantity import shown_bytes
+from whet.workbench.investigate.investigating import Work
+from whet.workbench.shrink.shrinking import Payload
+from whet.workbench.trials.payload import PLACEHOLDER
+from whet.workbench.trials.reproduce import Baseline
+
+_LARGE_BYTES = 50 << 20
+_SMALL_MODEL_BYTES = 1 << 20
+
+
+def sampled(work: Work, which: tuple[int, Payload], baseline: Baseline) -> Payload:
+    """Return a payload; of a large one a sample on which the command fails the same way, if there is one."""
+    position, payload = which
+    if len(payload.data) <= _LARGE_BYTES:
+        return payload
+    from whet.workbench.sample.failing_sample import small_sample
+
+    reason = "the first rows and the extremes of each column may fail the same way"
+    with work.steps.step(f"Sample {payload.shown}", reason):
+        try:
+            small = small_sample(work.session, work.trial, position, payload.path, baseline)
+        except WhetError as error:  # not data with rows
+            work.steps.conclude(f"whet takes no sample of it: {error}")
+            return payload
+        if small is None:
+            work.steps.conclude("no small sample fails the same way")
+            return payload
+        work.trial, content = small
+        sample = replace(payload, data=content)
+        sizes = [shown_bytes(each.size_of(each.data)) for each in (payload, sample)]
+        work.steps.conclude(f"{sizes[0]} → {sizes[1]}: it fails the same way with fewer rows")
+    return sample
+
+
+def tiny_model(work: Work, baseline: Baseline) -> list[str]:
+    """Make the model that the command names tiny, if it fails the same way on a small one.
+
+    Returns:
+        which size the failure needs, and where the small model is; nothing: there is no model, or none was made.
+    """
+    folder = _model_of(work)
+    if not folder or not baseline.reproduction.is_deterministic:
+        return []
+    from whet.workbench.tiny.dimension_search import smallest_model
+    from whet.workbench.tiny.tiny import TinyOptions
+
+    words = tuple(PLACEHOLDER if each == folder else each for each in work.request.command)
+    request = replace(work.request, command=words)
+    options = TinyOptions(model=folder, output=str(work.folder / f"{Path(folder).name}.tiny"))
+    with work.steps.step(f"Make {folder} tiny", "find the dimensions that the failure needs"):
+        try:
+            found = smallest_model(work.bench, request, options, work.budget, baseline)
+        except WhetError as error:
+            work.steps.conclude(f"whet makes no small model: {error}")
+            return []
+        sizes = f"{found.params:,} of {found.reference_params:,} parameters"
+        work.steps.conclude(f"it fails the same way with {sizes}; it needs {found.needs}")
+    return [f"{folder}: {sizes} are enough, in `{found.folder}`; the failure needs {found.needs}."]
+
+
+def _model_of(work: Work) -> str:
+    """Return the only word of the command that is the folder of a model of some size; empty: there is none."""
+    found: list[str] = []
+    for word in work.request.command:
+        folder = Path(work.trial.cwd, word)
+        with suppress(OSError, ValueError):
+            settings = json.loads((folder / "config.json").read_bytes())
+            weights = sum(each.stat().st_size for each in folder.glob("*.safetensors"))
+            is_small = 0 < weights <= _SMALL_MODEL_BYTES
+            if isinstance(settings, dict) and "model_type" in settings and not is_small:
+                found.append(word)
+    return found[0] if len(found) == 1 else ""
