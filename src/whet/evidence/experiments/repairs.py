@@ -71,7 +71,8 @@ def repairs_of(source: str) -> Iterator[Repair]:
     tree = parsed(source)
     if tree is None:
         return
-    changes = [change for node in ast.walk(tree) for change in _changes(node, tree)]
+    changed = _changed_names(tree)
+    changes = [change for node in ast.walk(tree) for change in _changes(node, changed)]
     changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
     for each in sorted(changes, key=lambda change: line_of(change.node)):
         repair = repair_of(tree, each)
@@ -79,7 +80,7 @@ def repairs_of(source: str) -> Iterator[Repair]:
             yield repair
 
 
-def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
+def _changes(node: ast.AST, changed: set[str]) -> Iterator[Change]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield from _defaults(node)
         yield from _kept_results(node)
@@ -91,7 +92,7 @@ def _changes(node: ast.AST, tree: ast.AST) -> Iterator[Change]:
         yield from _from_keys(node)
         yield from given_otherwise(node)
     elif isinstance(node, ast.Assign | ast.Return):
-        yield from _values(node, tree)
+        yield from _values(node, changed)
     elif isinstance(node, ast.Expr):
         yield from _statements(node)
     elif isinstance(node, ast.For):
@@ -246,13 +247,12 @@ def _from_keys(node: ast.Call) -> Iterator[Change]:
             return
 
 
-def _values(node: ast.Assign | ast.Return, tree: ast.AST) -> Iterator[Change]:
+def _values(node: ast.Assign | ast.Return, names: set[str]) -> Iterator[Change]:
     value = node.value
     if value is None:
         return
     source = ast.unparse(value)
     name = name_of(value.func) if isinstance(value, ast.Call) else ""
-    names = _changed_names(tree)
     roots = {root_of(each) for each in (node.targets if isinstance(node, ast.Assign) else [])}
     if isinstance(value, ast.Call) and name in IN_PLACE and receiver_of(value):
         receiver = receiver_of(value)
