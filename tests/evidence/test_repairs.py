@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.evidence.experiments import repairs
-from whet.evidence.experiments.changes import Change, repair_of
+from whet.evidence.experiments.changes import Change, changed_in_place, repair_of
 from whet.evidence.experiments.repairs import repairs_of
 
 WRONG = {
@@ -298,11 +298,10 @@ def test_what_a_module_changes_is_looked_for_once_however_many_values_it_has(
 ) -> None:
     """Once for each of them took minutes for 64 KiB: a fuzzer has found it."""
     asked: list[ast.AST] = []
-    original = repairs.changed_in_place
 
     def counted(tree: ast.AST) -> object:
         asked.append(tree)
-        return original(tree)
+        return changed_in_place(tree)
 
     monkeypatch.setattr(repairs, "changed_in_place", counted)
     list(repairs_of("a = b\n" * 50))
