@@ -152,6 +152,9 @@ def test_a_class_of_modules_is_made_tiny_by_the_numbers_of_its_constructor(tmp_p
         (("net:Nat",), "did you mean `net:Net`?"),
         (("net:Net", "--set", "width=3"), "`Net` takes no `width`"),
         (("net:Needy",), "--set channels=VALUE"),
+        (("LlamaConfig", "--set", "num_hiden_layers=3"), "did you mean `num_hidden_layers`?"),
+        (("llama", "--set", "num_hiden_layers=3"), "did you mean `num_hidden_layers`?"),
+        (("nameless",), "nameless/config.json` names no `model_type`"),
     ],
 )
 def test_arguments_that_a_class_cannot_have(
@@ -159,6 +162,9 @@ def test_arguments_that_a_class_cannot_have(
 ) -> None:
     needy = "\n\nclass Needy(nn.Module):\n    def __init__(self, channels): ...\n"
     (tmp_path / "net.py").write_text(NET + needy)
+    for name, text in (("llama", '{"model_type": "llama"}'), ("nameless", "{}")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(text)
 
     done = whet(tmp_path, "tiny", *words, "--python", sys.executable)
 

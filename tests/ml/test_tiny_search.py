@@ -64,6 +64,8 @@ def test_the_dimension_that_a_failure_needs_is_named(
     assert answer["runs"] <= 60
     assert answer["params"] < 30_000 < answer["reference_params"]
     assert (tmp_path / "small" / "model.safetensors").is_file()
+    config = json.loads((tmp_path / "small" / "config.json").read_text())
+    assert {name: config[name] for name in answer["sizes"]} == answer["sizes"]
     assert answer["line_complaint"] == ""
 
 

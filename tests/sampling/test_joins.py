@@ -179,3 +179,33 @@ def test_the_foreign_keys_of_a_database_are_followed_without_being_named(tmp_pat
         with closing(sqlite3.connect(tmp_path / "s.db")) as original:
             schema = "SELECT sql FROM sqlite_master WHERE sql NOT NULL ORDER BY name"
             assert out.execute(schema).fetchall() == original.execute(schema).fetchall()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_keys_that_were_written_as_floats_join(tmp_path: Path, ending: str) -> None:
+    orders = table_of(tmp_path, "orders.csv", "id,customer\n1,3.0\n2,\n3,-2.0\n")
+    if ending == "csv":
+        owners = table_of(tmp_path, "customers.csv", "id\n1\n-2\n3.0\n")
+    else:
+        parquet.write_table(pa.table({"id": ["1", "-2", "3.0"]}), tmp_path / "customers.parquet")
+        (owners,) = open_source(tmp_path / "customers.parquet", "customers.parquet").tables
+    tables = {"orders": orders, "customers": owners}
+
+    joined = join(tables, [link_of("orders.customer=customers.id", tables)], lambda _: Wish(rows=9))
+
+    assert rows_at(owners, joined.places["customers"], "id") == ["-2", "3.0"]
+    assert joined.orphans == []
+
+
+def test_references_that_are_not_followed_to_their_end_are_named(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "chain.db")) as database:
+        database.execute("CREATE TABLE chain (id INTEGER PRIMARY KEY, next REFERENCES chain(id))")
+        database.executemany("INSERT INTO chain VALUES (?, ?)", [(n, n + 1) for n in range(20)])
+        database.commit()
+    source = open_source(tmp_path / "chain.db", "chain.db")
+    tables = {table.name: table for table in source.tables}
+
+    joined = join(tables, source.links(), lambda _: Wish(rows=1), most_rounds=5)
+
+    assert len(joined.places["chain"]) == 6
+    assert "rows of `chain` refer to rows that aren't in the sample" in joined.orphans[0]

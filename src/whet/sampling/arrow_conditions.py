@@ -15,7 +15,7 @@ from whet.sampling.row_condition import (
     RowCondition,
 )
 from whet.sampling.table import RowFilter
-from whet.sampling.values import number_in
+from whet.sampling.values import WRITTEN_AS_FLOAT, number_in
 
 _FUNCTIONS = {
     "<": "less",
@@ -55,7 +55,10 @@ def mask_of_keys(batch: Any, columns: tuple[str, ...], keys: Collection[tuple[st
     column = _column(batch, Operand(column=columns[0]))
     texts = {text for (text,) in keys}
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        values: list[str] | list[int] = list(texts - {""})
+        written = {
+            f"{text}{WRITTEN_AS_FLOAT}" for text in texts if text.removeprefix("-").isdecimal()
+        }
+        values: list[str] | list[int] = list((texts | written) - {""})
     elif pa.types.is_integer(column.type):
         # A number has one text alone: 017 isn't that of 17.
         numbers = [number for number in map(number_in, texts) if isinstance(number, int)]

@@ -70,6 +70,7 @@ def join(
     links: Sequence[Link],
     wish_for: Callable[[Table], Wish],
     asked: Iterable[Link] = (),
+    most_rounds: int = _MOST_ROUNDS,
 ) -> Joined:
     """Choose rows of the tables that refer to others, then the rows that these refer to.
 
@@ -78,6 +79,7 @@ def join(
         links: how they refer to each other.
         wish_for: what is wanted of a table that leads.
         asked: the links that the user named: of these some values have to join.
+        most_rounds: rows that refer to others of their own table are followed this far.
 
     Raises:
         KeysDoNotJoin: if no value does.
@@ -92,12 +94,18 @@ def join(
         joined.places.setdefault(name, set())
     followed: dict[Link, set[tuple[str, ...]]] = {link: set() for link in links}
     waiting = [link for link in links if joined.places[link.table]]
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(most_rounds):
         if not waiting:
             break
         link = waiting.pop(0)
         if _follow(link, tables, joined, followed[link], must_join=link in asked):
             waiting += [each for each in links if each.table == link.other and each not in waiting]
+    if waiting:
+        tables_left = " and ".join(dict.fromkeys(f"`{link.table}`" for link in waiting))
+        joined.orphans.append(
+            f"rows of {tables_left} refer to rows that aren't in the sample:"
+            f" whet follows {most_rounds:,} steps from row to row"
+        )
     return joined
 
 

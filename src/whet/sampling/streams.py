@@ -63,12 +63,26 @@ def _reader(path: Path, sign: bytes) -> BinaryIO:
     return path.open("rb", buffering=_BUFFER_BYTES)
 
 
+class _NamelessGzip(gzip.GzipFile):
+    """A file to write that holds neither its name nor the time: the same bytes each time."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("wb")
+        super().__init__("", "wb", mtime=0, fileobj=self._file)
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._file.close()
+
+
 def created(path: Path, like: Path) -> BinaryIO:
     """Open an empty file to write, compressed like another."""
     with like.open("rb") as file:
         sign = file.read(6)
     if sign.startswith(_GZIP):
-        return cast("BinaryIO", gzip.GzipFile(path, "wb", mtime=0))  # the same bytes each time
+        return cast("BinaryIO", _NamelessGzip(path))
     if sign.startswith(_BZIP2):
         return cast("BinaryIO", bz2.open(path, "wb"))
     if sign.startswith(_XZ):

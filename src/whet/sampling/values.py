@@ -1,6 +1,7 @@
 """What a value of a column says: a number, a text, nothing; and what makes it an extreme."""
 
 import math
+import re
 from collections.abc import Sized
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -12,6 +13,8 @@ Measure: TypeAlias = tuple[str, Any]
 MISSING: Measure = ("missing", 0)
 NOT_A_NUMBER: Measure = ("NaN", 0)
 
+WRITTEN_AS_FLOAT = ".0"
+_WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")
 _STARTS = frozenset("+-.0123456789nNiI")
 
 
@@ -69,8 +72,11 @@ def key_text(value: object) -> str | None:
     """Return a value as keys are compared; None: there is none."""
     if value is None or value == "":
         return None
+    # pandas makes floats of numbers where one is missing, and writes them so.
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # pandas makes floats of numbers where one is missing
+        return str(int(value))
+    if isinstance(value, str) and _WHOLE_FLOAT.fullmatch(value):
+        return value.removesuffix(WRITTEN_AS_FLOAT)
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)

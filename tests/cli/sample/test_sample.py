@@ -277,3 +277,26 @@ def has_open(process: int, path: Path) -> bool:
         return any(link.readlink() == path for link in links.iterdir())
     except OSError:
         return False
+
+
+def test_rows_that_came_along_are_told_apart_and_numbers_have_commas(whet: Whet) -> None:
+    with closing(sqlite3.connect(whet.folder / "tree.db")) as database:
+        database.execute("CREATE TABLE tree (id INTEGER PRIMARY KEY, up REFERENCES tree(id))")
+        database.executemany(
+            "INSERT INTO tree VALUES (?, ?)",
+            [(n, None if n > 1999 else 1999 + n) for n in range(1, 2101)],
+        )
+        database.commit()
+    said = whet("sample", "tree.db", "-n", "3")
+
+    assert "6 of 2,100 rows: the first ones, and those that other rows refer to" in said.stdout
+
+
+def test_a_compressed_sample_has_the_same_bytes_each_time(whet: Whet) -> None:
+    (whet.folder / "a.csv.gz").write_bytes(gzip.compress(ORDERS.encode()))
+    whet("sample", "a.csv.gz", "-n", "2", "-o", "one.csv.gz")
+    whet("sample", "a.csv.gz", "-n", "2", "-o", "two.csv.gz")
+
+    one = (whet.folder / "one.csv.gz").read_bytes()
+    assert one == (whet.folder / "two.csv.gz").read_bytes()
+    assert gzip.decompress(one).decode() == "".join(ORDERS.splitlines(keepends=True)[:3])

@@ -93,6 +93,8 @@ def read_reference(request: dict[str, Any]) -> TransformersModel:
     if os.path.isfile(file):
         config = _read_config(transformers, file, request)
         for key, value in settings.items():
+            if not hasattr(config, key):
+                raise _unread(config, key)
             setattr(config, key, value)
         return TransformersModel(
             config, _class_of(transformers, config, file, request), os.path.dirname(file)
@@ -136,7 +138,21 @@ def of_class(transformers: Any, found: Any, settings: dict[str, Any]) -> Transfo
             "`%s` refuses its settings: %s" % (config_class.__name__, brief(error)),
             "check `--set`",
         ) from error
+    for key, value in settings.items():
+        others = config_class(**{name: each for name, each in settings.items() if name != key})
+        is_all = dict(others.to_dict(), **{key: value}) == config.to_dict()
+        if is_all and not hasattr(others, key):
+            raise _unread(others, key)
     return TransformersModel(config, _default_class(config) if is_config else found)
+
+
+def _unread(config: Any, key: str) -> RefusedError:
+    """Return the refusal of a setting that nothing reads."""
+    import difflib
+
+    near = difflib.get_close_matches(key, list(config.to_dict()), 1)
+    hint = "did you mean `%s`?" % near[0] if near else "check `--set`"
+    return RefusedError("usage", "`%s` has no `%s`" % (type(config).__name__, key), hint)
 
 
 def _config_base(transformers: Any) -> Any:
@@ -164,6 +180,12 @@ def _read_config(transformers: Any, file: str, request: dict[str, Any]) -> Any:
             "`%s` needs code of its own, which whet doesn't run unasked: %s"
             % (file, json.dumps(tree["auto_map"])),
             "read that code, then add `--trust-remote-code`",
+        )
+    if not kind and not trusts:
+        raise RefusedError(
+            "unknown",
+            "`%s` names no `model_type`" % file,
+            "add it, or name the class of the configuration, such as `LlamaConfig`",
         )
     if not is_known and not trusts:
         raise RefusedError(

@@ -54,4 +54,4 @@ def shown_count(count: int, noun: str) -> str:
     """Return a number with its noun: ``1 trial``, ``2 trials``."""
     is_after_vowel = noun[-2:-1] in "aeiou"
     plural = f"{noun}s" if noun[-1] != "y" or is_after_vowel else f"{noun[:-1]}ies"
-    return f"{count} {noun if count == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -73,7 +73,7 @@ class AskedPython:
             self._said.fileno(), _MOST_COMPLAINT_BYTES, max(0, length - _MOST_COMPLAINT_BYTES)
         )
         lines = said.decode("utf-8", "replace").strip().splitlines()
-        last = f": {lines[-1]}" if lines else ""
+        last = f": {lines[-1].strip()}" if lines else ""
         return HostFailure(
             f"`{self._python}` ended {how} while it built the model{last}",
             hint="does it import the model in your own program? `--python` names another one",

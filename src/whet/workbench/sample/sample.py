@@ -270,12 +270,11 @@ class Sampler:
                 f"`{link.table}`" for link in self._links if link.other == name
             )
             return f"those that the rows of {listed(list(referring))} refer to"
-        return how_chosen(
-            self._wish_for(self._tables[name]),
-            selection,
-            len(joined.places[name]),
-            self._options.where,
-        )
+        rows = len(joined.places[name])
+        how = how_chosen(self._wish_for(self._tables[name]), selection, rows, self._options.where)
+        if rows in {len(selection.places), selection.of}:
+            return how
+        return f"{how}, and those that other rows refer to"
 
 
 def how_chosen(wish: Wish, selection: Selection, rows: int, where: str) -> str:
@@ -298,10 +297,10 @@ def how_chosen(wish: Wish, selection: Selection, rows: int, where: str) -> str:
         fill = "the first ones" if fills else ""
     if wish.skip and fill:
         drawn = f"{fill}, " if wish.seed is not None else ""
-        fill = f"{drawn}from number {wish.skip + 1} on"
+        fill = f"{drawn}from number {wish.skip + 1:,} on"
     among = ""
     if wish.where is not None:
-        count = "" if selection.matching is None else f" ({selection.matching} do)"
+        count = "" if selection.matching is None else f" ({selection.matching:,} do)"
         among = f"among those that match `{where}`{count}"
     return ", ".join(part for part in (fill, among, needed) if part)
 

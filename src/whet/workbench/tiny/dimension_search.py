@@ -14,7 +14,7 @@ from whet.core.errors import (
     PayloadTooLarge,
 )
 from whet.core.text.quantity import shown_count
-from whet.core.text.record import integer, rows, text, whole
+from whet.core.text.record import integer, record, rows, text, whole
 from whet.core.trial import Trial, put_path
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -180,6 +180,7 @@ class _Search:
         self._known = known
         self._digests: dict[Sizes, str] = {}
         self._params: dict[Sizes, int] = {}
+        self._built: dict[Sizes, Mapping[str, object]] = {}
         self._seconds: dict[Sizes, float] = {}
         self._dimensions: tuple[Dimension, ...] = ()
         self._result: NeededSizes | None = None
@@ -223,7 +224,7 @@ class _Search:
             needed=tuple(
                 (self._dimensions[place].name, needed.sizes[place]) for place in needed.needed
             ),
-            sizes=self._named(needed.sizes),
+            sizes={each: whole(size) for each, size in self._built[needed.sizes].items()},
             dimensions=self._dimensions,
             reproduction=baseline.reproduction,
             seconds=self._seconds[needed.sizes],
@@ -298,6 +299,7 @@ class _Search:
             else:
                 self._digests[sizes] = self._session.bench.payload_store.keep(packed)
                 self._params[sizes] = integer(answer, "params")
+                self._built[sizes] = record(answer, "sizes")
             remove_tree(folder)
         return bool(self._digests[sizes])
 

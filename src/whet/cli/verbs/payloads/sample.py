@@ -187,4 +187,4 @@ def _sizes(file: SampledFile) -> str:
 def _counted(taken: Taken) -> str:
     if taken.of is None:
         return shown_count(taken.rows, taken.unit)
-    return f"{taken.rows} of {shown_count(taken.of, taken.unit)}"
+    return f"{taken.rows:,} of {shown_count(taken.of, taken.unit)}"
