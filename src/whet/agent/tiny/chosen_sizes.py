@@ -9,9 +9,10 @@ import copy
 import itertools
 import os
 import shutil
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Union
 
-from . import fields, inputs, libraries, making, skeleton
+from . import factories, fields, inputs, libraries, making, skeleton
+from .estimators import making as estimators
 from .fields import Path
 from .refusals import RefusedError, brief
 
@@ -29,17 +30,23 @@ _BESIDE = (
     "sentencepiece", "preprocessor_config", "processor_config",
 )  # fmt: skip
 
-_open: List["OpenModel"] = []
+_open: List[Union["OpenModel", estimators.OpenEstimator]] = []
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Open a model, or build it in chosen sizes."""
     if request["task"] == "open":
-        making.hush()
-        reference = making.read_reference(request)
-        _open[:] = [OpenModel(reference, making.solved(reference, request))]
+        _open[:] = [_opened(request)]
         return _open[0].facts()
     return _open[0].build(request["sizes"], str(request["output"]))
+
+
+def _opened(request: dict[str, Any]) -> Union[OpenModel, estimators.OpenEstimator]:
+    found = factories.named(request)
+    if found is not None and found.is_estimator:
+        return estimators.OpenEstimator(found, request)
+    reference = making.read_reference(request, found)
+    return OpenModel(reference, making.solved(reference, request))
 
 
 class OpenModel:

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from . import (
     checks,
+    factories,
     fields,
     inputs,
     libraries,
@@ -18,7 +19,8 @@ from . import (
     tokenizer,
     transformers_models,
 )
-from .refusals import brief
+from .estimators import making as estimators
+from .refusals import RefusedError, brief
 from .solver import Model, Solver
 
 MOST_PARAMS = 100_000
@@ -28,8 +30,10 @@ FOR_REAL = 3_000_000
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Make the model that a request names, and say what became of it."""
     hush()
-    reference = read_reference(request)
-    return made(reference, request, str(request["output"]))
+    found = factories.named(request)
+    if found is not None and found.is_estimator:
+        return estimators.made(found, request)
+    return made(read_reference(request, found), request, str(request["output"]))
 
 
 def hush() -> None:
@@ -42,14 +46,32 @@ def hush() -> None:
         logging.disable_progress_bar()
 
 
-def read_reference(request: dict[str, Any]) -> Any:
-    """Return the model that a request names: a class of modules, or a model of transformers."""
-    name = str(request["model"])
-    if ":" in name and not request.get("may_download") and not os.path.exists(name):
-        found = libraries.imported(name)
-        if not hasattr(found, "config_class") and modules.is_module_class(found):
-            return modules.ModuleReference(name, found, dict(request.get("settings") or {}))
+def read_reference(request: dict[str, Any], found: Optional[factories.Named]) -> Any:
+    """Return the model that a request names: modules of torch, or a model of transformers."""
+    hush()
+    if found is not None:
+        reference = _of_module(found, dict(request.get("settings") or {}))
+        if reference is not None:
+            return reference
     return transformers_models.read_reference(request)
+
+
+def _of_module(found: factories.Named, settings: dict[str, Any]) -> Any:
+    """Return the model that a module names; None: a class that transformers knows."""
+    value = found.value
+    if isinstance(value, type):
+        is_own = not hasattr(value, "config_class") and modules.is_module_class(value)
+        return modules.ModuleReference(found.name, value, settings) if is_own else None
+    if not isinstance(value, libraries.torch().nn.Module):
+        raise RefusedError(
+            "unknown",
+            "`%s` gives a value of type %s, which is neither a model nor an estimator"
+            % (found.name, type(value).__name__),
+            "name what gives a `torch.nn.Module`, or what has `get_params` and `fit`",
+        )
+    if hasattr(value, "config_class"):
+        return transformers_models.of_model(value, {} if found.function else settings)
+    return modules.of_instance(found, settings)
 
 
 def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]:

@@ -10,10 +10,12 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from . import libraries
+from . import fields, libraries, skeleton
+from .factories import Named
 from .refusals import RefusedError, brief
 
 _ROWS, _LENGTH, _SIDE = 2, 8, 32
+_NOTHING: Any = object()
 _WEIGHTS, _ARGUMENTS = "model.safetensors", "config.json"
 
 
@@ -82,6 +84,35 @@ class ModuleReference:
         return model
 
 
+def of_instance(found: Named, settings: dict[str, Any]) -> ModuleReference:
+    """Return the reference for a model that is made already: by the arguments of what made it.
+
+    Raises:
+        RefusedError: if they aren't known.
+    """
+    if found.function is not None and _has_sizes(_arguments(found.function, settings)):
+        return ModuleReference(found.name, found.function, settings)
+    made: Any = found.value.__class__
+    parameters = inspect.signature(made).parameters
+    held = {name: getattr(found.value, name, _NOTHING) for name in parameters}
+    lost = [name for name, value in held.items() if not _is_plain(value)]
+    if not lost and not _has_sizes(held):
+        lost = ["sizes"]
+    if not lost:
+        given = {**held, **(settings if found.function is None else {})}
+        reference = ModuleReference("%s:%s" % (made.__module__, made.__qualname__), made, given)
+        if settings or skeleton.shapes(reference.build(held)) == skeleton.shapes(found.value):
+            return reference
+        lost = ["sizes"]
+    raise RefusedError(
+        "unsolved",
+        "`%s` gives a `%s`, which doesn't keep what it was made with: `%s`"
+        % (found.name, made.__name__, "`, `".join(lost)),
+        "name a function or class whose arguments are its sizes:"
+        " `whet tiny package.module:make --set width=512`",
+    )
+
+
 def is_module_class(found: Any) -> bool:
     """Whether something is a class of modules."""
     return isinstance(found, type) and issubclass(found, libraries.torch().nn.Module)
@@ -121,6 +152,10 @@ def _arguments(found: Any, settings: dict[str, Any]) -> dict[str, Any]:
             "give the sizes of the real one: `--set %s=VALUE`" % missing[0],
         )  # fmt: skip
     return given
+
+
+def _has_sizes(arguments: dict[str, Any]) -> bool:
+    return any(True for _ in fields.numbers(arguments))
 
 
 def _is_plain(value: Any) -> bool:

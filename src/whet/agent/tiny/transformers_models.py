@@ -155,6 +155,15 @@ def _unread(config: Any, key: str) -> RefusedError:
     return RefusedError("usage", "`%s` has no `%s`" % (type(config).__name__, key), hint)
 
 
+def of_model(model: Any, settings: dict[str, Any]) -> TransformersModel:
+    """Return the reference for a model that is made already."""
+    for key, value in settings.items():
+        if not hasattr(model.config, key):
+            raise _unread(model.config, key)
+        setattr(model.config, key, value)
+    return TransformersModel(model.config, type(model))
+
+
 def _config_base(transformers: Any) -> Any:
     return getattr(transformers, "PreTrainedConfig", None) or transformers.PretrainedConfig
 

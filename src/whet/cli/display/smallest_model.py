@@ -3,6 +3,7 @@
 from whet.cli.console import answer
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.workbench.tiny.dimension_search import SmallestModel
+from whet.workbench.tiny.tiny import TinyModel
 
 
 def show_smallest(found: SmallestModel) -> None:
@@ -11,14 +12,20 @@ def show_smallest(found: SmallestModel) -> None:
     answer(f"as it is: {found.summary}, {shown_seconds(reproduction.wall_seconds)}")
     answer(f"needs {found.needs}")
     answer(
-        f"{found.folder}: {found.model_class} with {found.params:,} of"
-        f" {found.reference_params:,} parameters, {shown_seconds(found.seconds)}"
+        f"{found.folder}: {found.model_class} with {size_words(found)}, {shown_seconds(found.seconds)}"
     )
     warm = f", {found.warm} of them from a copy" if found.warm else ""
     answer(f"  {found.stopped.value}, {shown_count(found.trials, 'run')}{warm}")
     if found.line.complaint:
         answer(f"  {found.line.complaint}")
     answer(found.line.text)
+
+
+def size_words(made: TinyModel | SmallestModel) -> str:
+    """Return in words how large a small model or estimator is."""
+    if made.counts == "sizes":
+        return f"sizes of {made.params:,} in all, {made.reference_params:,} before"
+    return f"{made.params:,} of {made.reference_params:,} parameters"
 
 
 def smallest_json(found: SmallestModel) -> dict[str, object]:
@@ -28,6 +35,7 @@ def smallest_json(found: SmallestModel) -> dict[str, object]:
         "class": found.model_class,
         "params": found.params,
         "reference_params": found.reference_params,
+        "counts": found.counts,
         "failure": found.summary,
         "needed": dict(found.needed),
         "sizes": dict(found.sizes),

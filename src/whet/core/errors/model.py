@@ -7,7 +7,8 @@ class ModelUnknown(WhetError):
     """whet doesn't find the model, or the libraries of your program don't know it.
 
     A model is a folder with a `config.json`, such a file, a class of transformers (`LlamaConfig`)
-    or a class of your own (`pkg.mod:Class`). whet imports it with the Python of your program.
+    or something of your own: a class (`pkg.mod:Class`), a function that makes a model or an estimator
+    (`train:pipeline`), or one that the module holds. whet imports it with the Python of your program.
     """
 
     exit_code = NO_INPUT
@@ -27,7 +28,8 @@ class ModelUnsolved(WhetError):
     """whet finds no small dimensions with which the model is built and runs.
 
     The message names the constraint and the dimensions between which it holds. Fix one of them
-    yourself with `--set NAME=VALUE`.
+    yourself with `--set NAME=VALUE`. For an estimator, it says why none of the tiny tables could be
+    fitted.
     """
 
     exit_code = DATA

@@ -1,7 +1,7 @@
 """`whet tiny MODEL -- COMMAND {}`: the smallest model on which a command fails the same way."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,8 +74,9 @@ class SmallestModel:
     Attributes:
         folder: where it is.
         model_class: its class.
-        params: how many parameters it has.
+        params: how many parameters it has, or what the sizes of an estimator add up to.
         reference_params: how many the reference has.
+        counts: what these count: `parameters` or `sizes`.
         summary: the failure in a line.
         needed: the dimensions that the failure needs, with the least value of each.
         sizes: every dimension as it is now.
@@ -92,6 +93,7 @@ class SmallestModel:
     model_class: str
     params: int
     reference_params: int
+    counts: str
     summary: str
     needed: tuple[tuple[str, int], ...]
     sizes: Mapping[str, int]
@@ -108,12 +110,13 @@ class SmallestModel:
         """What the failure needs, in words: ``at least 3 heads (n_head); nothing else matters``."""
         if not self.needed:
             return "no dimension: it fails the same way with the smallest of each"
-        needed = [f"{_counted(name, value)} ({name})" for name, value in self.needed]
+        words = _WORDS if self.counts == "parameters" else ()
+        needed = [f"{_counted(name, value, words)} ({name})" for name, value in self.needed]
         return f"at least {' and '.join(needed)}; nothing else matters"
 
 
-def _counted(name: str, value: int) -> str:
-    for pattern, noun in _WORDS:
+def _counted(name: str, value: int, words: Iterable[tuple[str, str]]) -> str:
+    for pattern, noun in words:
         if re.search(pattern, name):
             return shown_count(value, noun)
     return str(value)
@@ -184,12 +187,14 @@ class _Search:
         self._seconds: dict[Sizes, float] = {}
         self._dimensions: tuple[Dimension, ...] = ()
         self._result: NeededSizes | None = None
+        self._counts = "parameters"
         self.place = session.bench.cleanup_journal.temporary_folder()
 
     def run(self, target: Path, budget: Budget) -> SmallestModel:
         """Reproduce the failure on the reference, then search."""
         opened = self._maker.ask({**self._options.request, "task": "open"})
         self._dimensions = tuple(map(_dimension, rows(opened["dimensions"], 4)))
+        self._counts = str(opened.get("counts", self._counts))
         self._refuse_large(integer(opened, "reference_params"))
         baseline = self._known or reproduce(self._session, self._on(self._reference()))
         spent = 0.0
@@ -220,6 +225,7 @@ class _Search:
             model_class=text(opened, "class"),
             params=self._params[needed.sizes],
             reference_params=integer(opened, "reference_params"),
+            counts=self._counts,
             summary=baseline.oracle.description if failure is None else failure.summary,
             needed=tuple(
                 (self._dimensions[place].name, needed.sizes[place]) for place in needed.needed
@@ -325,7 +331,7 @@ class _Search:
             for each, size in zip(self._dimensions, sizes, strict=True)
             if size > each.tiny
         ]
-        return ", ".join(raised) or f"{self._params[sizes]:,} parameters"
+        return ", ".join(raised) or f"{self._params[sizes]:,} {self._counts}"
 
 
 def bench_content(bench: Workbench, digest: str) -> bytes:

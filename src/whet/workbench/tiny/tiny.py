@@ -109,22 +109,26 @@ class TinyModel:
     Attributes:
         folder: where it is.
         model_class: its class.
-        params: how many parameters it has.
+        params: how many parameters it has, or what the sizes of an estimator add up to.
         reference_params: how many the reference has.
+        counts: what these count: `parameters` or `sizes`.
         changes: each field that differs, with its value in the reference and its new one.
         checks: what was checked.
         tokenizer: its tokenizer, if one was asked for.
         layers: what was copied of the real model.
+        line: what makes an estimator in the user's program.
     """
 
     folder: str
     model_class: str
     params: int
     reference_params: int
+    counts: str
     changes: tuple[tuple[str, object, object], ...]
     checks: tuple[Check, ...]
     tokenizer: TinyTokenizer | None = None
     layers: FewerLayers | None = None
+    line: str = ""
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -207,6 +211,8 @@ def tiny_model(answer: Mapping[str, object], target: Path) -> TinyModel:
         model_class=text(answer, "class"),
         params=integer(answer, "params"),
         reference_params=integer(answer, "reference_params"),
+        counts=str(answer.get("counts", "parameters")),
+        line=str(answer.get("line", "")),
         changes=tuple((str(name), old, new) for name, old, new in rows(answer["changes"], 3)),
         checks=tuple(map(_check, records(answer, "checks"))),
         tokenizer=None if tokenizer is None else TinyTokenizer.from_json(tokenizer),

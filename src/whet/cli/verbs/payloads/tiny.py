@@ -7,7 +7,7 @@ import click
 
 from whet.cli.console import answer, answer_json
 from whet.cli.display.progress import Progress
-from whet.cli.display.smallest_model import show_smallest, smallest_json
+from whet.cli.display.smallest_model import show_smallest, size_words, smallest_json
 from whet.cli.options.trial import (
     TrialCommand,
     budget_option,
@@ -155,9 +155,11 @@ def command(
     """Make a model with the same architecture and almost no parameters.
 
     MODEL is a folder with a `config.json` (weights aren't needed), such a file, a class of
-    transformers such as `LlamaConfig`, or one of your modules: `pkg.mod:Net`. whet starts from this configuration and changes
-    dimensions only: each kind of layer stays, in its order, and so do activations, windows,
-    epsilons and shared weights. It runs the Python of your program and downloads nothing.
+    transformers such as `LlamaConfig`, or something of your own: a class, `pkg.mod:Net`, or a function
+    that makes a model or a scikit-learn estimator, `train:pipeline`. whet starts from this
+    configuration and changes dimensions only: each kind of layer and of step stays, in its order, and
+    so do activations, windows, epsilons, losses and shared weights. It runs the Python of your program
+    and downloads nothing.
 
     With a command, in which `{}` stands for the model's folder, whet searches for the smallest
     model on which the command fails the same way, and names the dimensions that the failure needs.
@@ -204,10 +206,7 @@ def _value(text: str) -> object:
 
 
 def _show(made: TinyModel) -> None:
-    answer(
-        f"{made.folder}: {made.model_class} with {made.params:,} of"
-        f" {made.reference_params:,} parameters"
-    )
+    answer(f"{made.folder}: {made.model_class} with {size_words(made)}")
     width = max((len(name) for name, _, _ in made.changes), default=0)
     for name, old, new in made.changes:
         answer(f"  {name:{width}}  {_brief(old)} → {_brief(new)}")
@@ -220,6 +219,8 @@ def _show(made: TinyModel) -> None:
         _show_tokenizer(made.tokenizer)
     if made.layers is not None:
         _show_layers(made.layers)
+    if made.line:
+        answer(f"  {made.line}")
 
 
 def _show_layers(made: FewerLayers) -> None:
@@ -260,6 +261,8 @@ def tiny_json(made: TinyModel) -> dict[str, object]:
         "class": made.model_class,
         "params": made.params,
         "reference_params": made.reference_params,
+        "counts": made.counts,
+        "line": made.line,
         "changes": [
             {"field": name, "reference": old, "tiny": new} for name, old, new in made.changes
         ],
