@@ -138,7 +138,7 @@ def test_the_clue_names_both_lines_and_what_the_test_looked_at(tmp_path: Path) -
     telling = Telling(recording=failing, sources=Sources(), at=Placing(str(tmp_path)))
     clue = telling.clue(found, "with `wood` the command passes")
     assert clue.says == (
-        'only the failing run goes to main.py:6 (`return 7`), as `kind == "food"` at main.py:5'
+        'only what fails goes to main.py:6 (`return 7`), as `kind == "food"` at main.py:5'
         " was true in it (`kind` was 'food'); with `wood` the command passes"
     )
     assert (clue.path, clue.line) == (str(tmp_path / "main.py"), 6)

@@ -91,7 +91,6 @@ def test_what_is_ruled_out_is_what_the_trials_have_shown() -> None:
 
     assert told == [
         "that it fails only rarely: it failed the same way in each of 3 runs",
-        "most of prices.csv: it fails this way with 7 B instead of its 102 kB",
     ]
 
 

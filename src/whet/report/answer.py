@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.json_record import Record
-from whet.core.text.quantity import shown_bytes, shown_count
+from whet.core.text.quantity import shown_count
 from whet.core.value_class import value_class
 from whet.workbench.trials.investigation import Excerpt, Investigation
 
@@ -161,18 +161,6 @@ def _ruled_out(investigation: Investigation) -> list[Evidence]:
             Evidence(
                 says=f"that it fails only rarely: it failed the same way in each of {runs}",
                 trials=reproduction.trials,
-            )
-        )
-    for payload in investigation.payloads:
-        if payload.rate_at_least or payload.after_bytes >= payload.before_bytes:
-            continue
-        before = shown_bytes(payload.before_bytes)
-        size = shown_bytes(payload.after_bytes)
-        evidence.append(
-            Evidence(
-                says=f"most of {payload.original}: it fails this way with {size} instead of its {before}"
-                if payload.after_bytes
-                else f"the content of {payload.original}: it fails this way with an empty file"
             )
         )
     return evidence

@@ -49,7 +49,7 @@ def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
 ) -> None:
     suite(whet, *CASES[kind])
     (clue,) = (each for each in investigated(whet)["clues"] if "passes alone" in each["says"])
-    assert clue["sureness"] == "possible"  # a fixture of it may be what leaves the state
+    assert clue["sureness"] == "shown"  # it says no more: a fixture may be what leaves the state
     assert (
         "`test_b.py::test_reads` passes alone and fails after `test_a.py::test_sets`"
         in clue["says"]

@@ -42,7 +42,7 @@ class Telling:
         if found.calls:
             calls = f", which calls {' and '.join(f'`{each}`' for each in found.calls[:2])}"
         what = (
-            f"only the failing run goes to {line}{calls}"
+            f"only what fails goes to {line}{calls}"
             if found.is_extra
             else f"only what passes goes to {line}"
         )

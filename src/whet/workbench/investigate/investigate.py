@@ -18,7 +18,7 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
-from whet.core.observations.clue import Clue
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
@@ -216,8 +216,9 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _BEFORE_HISTORY if work.history.versions is not None else 1.0
     facts.clues += work.attempt(lambda: look_closer(work, order, share), (), share=share)
-    # That an earlier test matters is sure; which line of it, or of a fixture, the others say.
-    facts.clues += left
+    # That an earlier test matters is sure; which line of it, or of a fixture, the others may say.
+    is_told = any(each.sureness is not Sureness.POSSIBLE for each in facts.clues)
+    facts.clues += left if is_told else (replace(each, sureness=Sureness.SHOWN) for each in left)
     as_it_is: tuple[Baseline, list[str]] = (order, [])
     sooner, quicker = work.attempt(lambda: fail_sooner(work, order), as_it_is)
     facts.conclusions += quicker
@@ -544,7 +545,6 @@ def _conclusions(
     if not baseline.reproduction.is_deterministic:
         sentences.append(
             f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
-            " time, order and threads; `PYTHONHASHSEED=0` and one thread make it easier to "
-            "reproduce."
+            " time, order and threads; `whet repeat --amplify` looks for what makes it fail more often."
         )
     return sentences
