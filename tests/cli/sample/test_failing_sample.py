@@ -60,6 +60,10 @@ def test_rows_that_fail_together_stay_with_those_between(whet: Whet) -> None:
     assert answer["failure"] == "AssertionError: twice"
     assert answer["files"][0]["taken"][0]["rows"] == 41
     assert answer["line"].endswith("p.py t.sample.csv < /dev/null")
+    again = whet("sample", "t.csv", "-o", "other.csv", "--", PYTHON, "p.py", "{}").stdout
+    assert (
+        "no shorter run of rows fails the same way; `whet shrink` removes rows in between" in again
+    )
 
 
 def test_parquet_and_the_rows_that_have_to_be_there(whet: Whet) -> None:

@@ -12,7 +12,7 @@ from whet.cli.options.trial import (
     trial_options,
     trial_request,
 )
-from whet.core.budget import Budget
+from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.workbench.sample.failing_sample import FailingSample, sample_that_fails
@@ -137,7 +137,13 @@ def show_failing(failing: FailingSample) -> None:
     what = "" if failing.failure is None else f": {failing.failure.summary}"
     times = f"{shown_seconds(failing.whole_seconds)} → {shown_seconds(failing.seconds)}"
     answer(f"the command fails in the same way{what}")
-    answer(f"a run takes {times}; {failing.stopped.value}  ({took})")
+    is_run = failing.stopped is StopReason.MINIMAL and failing.files[0].taken[0].rows > 1
+    ended = (
+        "no shorter run of rows fails the same way; `whet shrink` removes rows in between"
+        if is_run
+        else failing.stopped.value
+    )
+    answer(f"a run takes {times}; {ended}  ({took})")
     show_line(failing.line)
 
 
