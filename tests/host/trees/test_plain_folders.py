@@ -162,7 +162,7 @@ def test_of_a_folder_with_too_many_files_nothing_is_kept_and_that_is_said_once(
     taken = snapshot_of(top)
 
     assert taken.code is None
-    assert "holds 3001 files; in a git repository" in taken.notes[0]
+    assert "holds 3,001 files; in a git repository" in taken.notes[0]
     assert snapshot_of(top) == Snapshot()
 
 
