@@ -89,7 +89,7 @@ def test_code_of_a_model_is_not_run_unasked(tmp_path: Path) -> None:
     ("model", "says"),
     [
         ("LamaConfig", "did you mean `LlamaConfig`?"),
-        ("nowhere", "`nowhere` is no folder"),
+        ("nowhere", "`nowhere` isn't a folder"),
         ("no.such:Model", "no module named"),
     ],
 )

@@ -116,7 +116,7 @@ def read_reference(request: dict[str, Any]) -> TransformersModel:
         else "name a folder with a `config.json`, or `pkg.mod:Class`"
     )
     raise RefusedError(
-        "unknown", "`%s` is no folder, no `config.json` and no class of transformers" % model, hint
+        "unknown", "`%s` isn't a folder, a `config.json` or a class of transformers" % model, hint
     )
 
 

@@ -1,19 +1,19 @@
 """Large data and models give way to small ones that fail the same way."""
 
-import json
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.text.quantity import shown_bytes
+from whet.core.text.record import MalformedRecordError, decoded
 from whet.workbench.investigate.investigating import Work
 from whet.workbench.shrink.shrinking import Payload
 from whet.workbench.trials.payload import PLACEHOLDER
 from whet.workbench.trials.reproduce import Baseline
 
 _LARGE_BYTES = 50 << 20
-_SMALL_MODEL_BYTES = 1 << 20
+_SMALL_MODEL_BYTES = _MOST_SETTINGS_BYTES = 1 << 20
 
 
 def sampled(work: Work, which: tuple[int, Payload], baseline: Baseline) -> Payload:
@@ -71,8 +71,11 @@ def _model_of(work: Work) -> str:
     found: list[str] = []
     for word in work.request.command:
         folder = Path(work.trial.cwd, word)
-        with suppress(OSError, ValueError):
-            settings = json.loads((folder / "config.json").read_bytes())
+        with suppress(OSError, ValueError, MalformedRecordError):
+            file = folder / "config.json"
+            if not file.is_file() or file.stat().st_size > _MOST_SETTINGS_BYTES:
+                continue  # a pipe would be waited for
+            settings = decoded(file.read_bytes())
             weights = sum(each.stat().st_size for each in folder.glob("*.safetensors"))
             is_small = 0 < weights <= _SMALL_MODEL_BYTES
             if isinstance(settings, dict) and "model_type" in settings and not is_small:

@@ -40,7 +40,7 @@ class Parameters(click.ParamType[int]):
         """Return the number."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmb]?)", str(value).lower())
         if match is None or float(match[1]) == 0:
-            self.fail(f"`{value}` is no number of parameters: write 10k or 125M", param, ctx)
+            self.fail(f"`{value}` isn't a number of parameters: write 10k or 125M", param, ctx)
         return int(float(match[1]) * _UNITS[match[2]])
 
 
@@ -72,7 +72,7 @@ class Tokens(click.ParamType[int]):
         """Return the number."""
         if not str(value).isdecimal():
             self.fail(
-                f"`{value}` is no number of tokens: write `whet tiny MODEL --tokenizer 300`",
+                f"`{value}` isn't a number of tokens: write `whet tiny MODEL --tokenizer 300`",
                 param,
                 ctx,
             )
