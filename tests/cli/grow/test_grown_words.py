@@ -15,12 +15,12 @@ NOISY = (0.851, 0.477, 0.602, 0.584, 0.791, 1.6)
 BEGINNING = (0.135, 0.111, 0.140, 0.139, 0.142, 0.349)
 
 
-def said(times: tuple[float, ...], processor: tuple[float, ...]) -> str:
+def said(times: tuple[float, ...], processor: tuple[float, ...], peak_bytes: int = 14 << 20) -> str:
     """Return what is said of runs that took so long."""
     rows = tuple(
         Measured(
             number=number, verdict=Verdict.GOOD, runs=1, failures=0, wall_seconds=wall,
-            cpu_seconds=cpu, peak_bytes=14 << 20, is_whole=True, trial=None, failure="",
+            cpu_seconds=cpu, peak_bytes=peak_bytes, is_whole=True, trial=None, failure="",
         )
         for number, wall, cpu in zip(NUMBERS, times, processor, strict=True)
     )  # fmt: skip
@@ -60,3 +60,10 @@ def test_a_law_that_is_known_predicts() -> None:
     words = said(tuple(0.1 + n / 100 for n in NUMBERS), tuple(0.05 + n / 100 for n in NUMBERS))
 
     assert "n = 4,096 would take about 41" in words
+
+
+def test_memory_that_was_not_seen_is_not_called_zero() -> None:
+    words = said((1.0,) * 6, (0.1,) * 6, peak_bytes=0)
+
+    assert " 0 B" not in words
+    assert words.count("       -") == 6

@@ -166,11 +166,12 @@ def _pictured_row(row: Measured, width: int, longest: float, law: Law | None) ->
     if law is not None and row.is_whole:
         place = min(_BAR - 1, max(0, round(_BAR * law.at(row.number) / longest) - 1))
         bar[place] = "●"
+    memory = shown_bytes(row.peak_bytes) if row.peak_bytes else "-"  # it ended before whet looked
     verdict = verdict_word(row.verdict, sys.stdout) + " " * (4 - len(row.verdict.value))
     return (
         f"  {row.number:>{width},}  {verdict}  {''.join(bar)}  "
         f"{shown_seconds(row.wall_seconds):>8}  {shown_seconds(row.cpu_seconds):>8}  "
-        f"{shown_bytes(row.peak_bytes):>8}"
+        f"{memory:>8}"
     )
 
 
