@@ -21,6 +21,7 @@ from whet.core.observations.system_call import (
     PathFacts,
     SystemCalls,
 )
+from whet.core.observations.timeline import Level, Mark, Span, Timeline
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput
 from whet.core.room import Disk, Fault, Room
@@ -242,6 +243,15 @@ USE = ResourceUse(
     processes=(1, 1),
     largest=(ProcessPeak(pid=1, name="python", peak_bytes=9),),
 )
+TIMELINE = Timeline(
+    spans=(
+        Span(name="load", start=0.5, seconds=1.5, pid=7, numbers={"cpu_seconds": 1.25}),
+        Span(name="x", start=0.75, thread="t", task="k", parent=0, source="cuda", words={"a": "b"}),
+    ),
+    marks=(Mark(name="m", at=1.0, pid=7), Mark(name="n", at=2.0, thread="t", source="s")),
+    levels=(Level(name="memory", unit="bytes", seconds=(0.5, 1.0), values=(1.0, 2.0)),),
+    notes=("n",),
+)
 CLUE = Clue(
     says="s",
     why="w",
@@ -285,6 +295,8 @@ VALUES: dict[str, Record] = {
     "system calls": CALLS,
     "no system calls": SystemCalls(),
     "resources": USE,
+    "timeline": TIMELINE,
+    "no timeline": Timeline(),
     "working tree": TREE,
     "belonging": Resource(
         kind="worktree", what="/w", repository="/r", start_ticks=5, token="t"

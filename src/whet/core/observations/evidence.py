@@ -35,6 +35,9 @@ SYSTEM_CALLS = "system calls"
 MADE = "made"
 """What a program made with `whet.make`; `whet.workbench.make.explained` reads it."""
 
+TIMELINE = "timeline"
+"""Sections, marks and levels; `whet.core.observations.timeline.Timeline` reads its data, JSON."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 
