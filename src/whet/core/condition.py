@@ -10,6 +10,15 @@ import re
 from collections.abc import Callable
 
 from whet.core.errors import BadCondition, WhetError
+from whet.core.measurements import (
+    EXAMPLES,
+    NumberKind,
+    full_name,
+    is_observed,
+    kind_of,
+    number_of,
+    quantity_of,
+)
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.value_class import value_class
@@ -22,27 +31,6 @@ _COMPARISON = re.compile(
         (?P<joiner>and|or)?""",
     re.VERBOSE | re.DOTALL,
 )
-_NUMBER = re.compile(
-    r"(?P<number>[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?|nan|inf)\s*(?P<unit>[A-Za-z]*)",
-    re.IGNORECASE,
-)
-_UNITS = {
-    "": 1.0,
-    "ms": 1e-3,
-    "s": 1.0,
-    "m": 60.0,
-    "min": 60.0,
-    "h": 3600.0,
-    "d": 86400.0,
-    "b": 1.0,
-    "kb": 1e3,
-    "mb": 1e6,
-    "gb": 1e9,
-    "kib": 1024.0,
-    "mib": 1024.0**2,
-    "gib": 1024.0**3,
-}
-_TIME_UNITS = frozenset({"", "ms", "s", "m", "min", "h", "d"})
 _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -51,9 +39,9 @@ _NUMERIC_OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_STREAMS = ("stdout", "stderr", "output")
+STREAMS = ("stdout", "stderr", "output")
 _ONE_STREAM = frozenset({"stdout", "stderr", "stdout_bytes", "stderr_bytes"})
-_RESOURCES = frozenset({"seconds", "wall_seconds", "cpu_seconds", "peak_memory", "peak_rss_bytes"})
+_RESOURCES = frozenset({"seconds", "cpu_seconds", "peak_memory"})
 
 
 @value_class
@@ -72,7 +60,7 @@ class Comparison:
                 stream.search(self.pattern) is not None for stream in self._streams(outcome)
             )
             return found is (self.operator == "~")
-        value = _number_of(self.name, outcome)
+        value = number_of(self.name, outcome)
         return None if value is None else _NUMERIC_OPERATORS[self.operator](value, self.number)
 
     def measured(self, outcome: Outcome) -> str:
@@ -81,7 +69,7 @@ class Comparison:
             is_found = self.holds(outcome) is (self.operator == "~")
             text = self.pattern.pattern.decode("utf-8", "replace")
             return f"`{text}` {'is' if is_found else 'is not'} in {self.name}"
-        value = _number_of(self.name, outcome)
+        value = number_of(self.name, outcome)
         return f"the output has no {self.name}" if value is None else f"{self.name} = {value:.6g}"
 
     def _streams(self, outcome: Outcome) -> tuple[Output, ...]:
@@ -147,7 +135,7 @@ class Condition:
         """The names of numbers that a program has to report for this to be decided."""
         terms = [term for alternative in self.alternatives for term in alternative]
         return frozenset(
-            term.name for term in terms if term.name not in _STREAMS and term.name not in _OBSERVED
+            term.name for term in terms if term.name not in STREAMS and not is_observed(term.name)
         )
 
     @property
@@ -158,7 +146,9 @@ class Condition:
     @property
     def weighs_resources(self) -> bool:
         """Whether it is about the time or the memory that whet itself measures."""
-        return any(term.name in _RESOURCES for terms in self.alternatives for term in terms)
+        return any(
+            full_name(term.name) in _RESOURCES for terms in self.alternatives for term in terms
+        )
 
 
 def _comparison(found: re.Match[str], whole: str) -> Comparison:
@@ -166,18 +156,18 @@ def _comparison(found: re.Match[str], whole: str) -> Comparison:
     if value[:1] in {"'", '"'} and value[-1:] == value[:1]:
         value = value[1:-1]
     if symbol in {"~", "!~"}:
-        if name not in _STREAMS:
+        if name not in STREAMS:
             raise BadCondition(
                 f"`{name}` in `{whole}` is not text, so no pattern can match it",
                 hint="patterns work on stdout, stderr and output",
             )
         return Comparison(name, symbol, pattern=pattern_of(value, f"`{value}` in `{whole}`"))
-    if name in _STREAMS:
+    if name in STREAMS:
         raise BadCondition(
             f"`{name} {symbol}` in `{whole}` compares text with a number",
             hint=f"match it with `{name} ~ PATTERN`",
         )
-    return Comparison(name, symbol, number=_quantity(value, whole))
+    return Comparison(name, symbol, number=_quantity(name, value, whole))
 
 
 def pattern_of(text: str, shown: str, error: type[WhetError] = BadCondition) -> re.Pattern[bytes]:
@@ -195,41 +185,17 @@ def pattern_of(text: str, shown: str, error: type[WhetError] = BadCondition) -> 
         ) from reason
 
 
-def _quantity(value: str, whole: str) -> float:
-    found = _NUMBER.fullmatch(value)
-    if found is None or found["unit"].lower() not in _UNITS:
+def _quantity(name: str, value: str, whole: str) -> float:
+    kind = kind_of(name)
+    number = quantity_of(value, kind)
+    if number is None:
+        what = {NumberKind.TIME: "time", NumberKind.MEMORY: "size"}.get(kind, "number")
         raise BadCondition(
-            f"`{value}` in `{whole}` is not a number",
-            hint="write 2, 0.5, 1e-3, 200ms, 2s, 3min, 500MB or 2GiB",
+            f"`{value}` in `{whole}` is not a {what}", hint=f"write {EXAMPLES[kind]}"
         )
-    return float(found["number"]) * _UNITS[found["unit"].lower()]
-
-
-def _exit_of(outcome: Outcome) -> float:
-    return outcome.shell_exit_code
-
-
-_OBSERVED: dict[str, Callable[[Outcome], float]] = {
-    "seconds": lambda outcome: outcome.wall_seconds,
-    "wall_seconds": lambda outcome: outcome.wall_seconds,
-    "cpu_seconds": lambda outcome: outcome.cpu_seconds,
-    "peak_memory": lambda outcome: outcome.peak_rss_bytes,
-    "peak_rss_bytes": lambda outcome: outcome.peak_rss_bytes,
-    "exit": _exit_of,
-    "stdout_bytes": lambda outcome: outcome.stdout.size_bytes,
-    "stderr_bytes": lambda outcome: outcome.stderr.size_bytes,
-}
-
-
-def _number_of(name: str, outcome: Outcome) -> float | None:
-    if name in _OBSERVED:
-        return _OBSERVED[name](outcome)
-    return outcome.measurements.get(name)
+    return number
 
 
 def duration_seconds(text: str) -> float | None:
     """Return the seconds that ``text`` says, such as ``90``, ``200ms`` or ``5min``; None if none."""
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None or found["unit"].lower() not in _TIME_UNITS:
-        return None
-    return float(found["number"]) * _UNITS[found["unit"].lower()]
+    return quantity_of(text, NumberKind.TIME)

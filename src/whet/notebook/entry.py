@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from whet.core.outcome import Outcome
 from whet.core.output import Output
@@ -20,6 +21,9 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.notebook.place import damaged
 
+if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
+    from whet.core.expectation import Score
+
 
 @value_class(kw_only=True)
 class Entry:
@@ -33,8 +37,8 @@ class Entry:
         verdict: what that proves; None if it was not judged.
         name: a name to find it by, or nothing.
         note: what its author thought, or nothing.
-        expectation: what its author expected, or nothing.
-        expectation_met: whether that came; None if there was none or it can't be told.
+        expectation: what its author expected, a line for each statement, or nothing.
+        expectation_met: whether all of that came; None if there was none or it can't be told.
         verb: who ran it, such as ``run``.
         changes: what changed since the trial before, or nothing.
         investigation: number of the search that it belongs to; None if it was run on its own.
@@ -56,6 +60,15 @@ class Entry:
     investigation: int | None
     host: str
     pid: int
+
+    @property
+    def scores(self) -> "tuple[Score, ...]":
+        """What its author expected, beside what came; empty while it has no outcome."""
+        if not self.expectation or self.outcome is None:
+            return ()
+        from whet.core.expectation import scores_of
+
+        return scores_of(self.expectation, self.outcome, self.verdict)
 
 
 @value_class(kw_only=True)

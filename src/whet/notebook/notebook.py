@@ -95,7 +95,7 @@ class Notebook(RecordedTrials):
             verb: who runs it.
             name: a name to find it by.
             note: what its author thinks.
-            expectation: what its author expects.
+            expectation: what its author expects, a line for each statement.
             changes: what changed since the trial before.
             investigation: the search that it belongs to.
 

@@ -59,7 +59,7 @@ CREATE TABLE trial (
     verb TEXT NOT NULL,           -- who ran it, such as run
     name TEXT NOT NULL,           -- '': none
     note TEXT NOT NULL,           -- what its author thought; '': nothing
-    expectation TEXT NOT NULL,    -- what its author expected; '': nothing
+    expectation TEXT NOT NULL,    -- what its author expected, a line each; '': nothing
     changes TEXT NOT NULL,        -- what changed since the trial before; '': nothing or unknown
     investigation INTEGER REFERENCES investigation (number), -- NULL: run by itself
     whet_version TEXT NOT NULL,
@@ -94,7 +94,7 @@ CREATE TABLE judgement (
     judged_at TEXT NOT NULL,
     oracle TEXT NOT NULL,         -- completes "bad means ..."
     verdict TEXT NOT NULL CHECK (verdict IN ('good', 'bad', 'skip')),
-    expectation_met INTEGER CHECK (expectation_met IN (0, 1)) -- NULL: none, or cannot be told
+    expectation_met INTEGER CHECK (expectation_met IN (0, 1)) -- all of it; NULL: none, or cannot be told
 ) STRICT;
 CREATE INDEX judgement_by_trial ON judgement (trial);
 

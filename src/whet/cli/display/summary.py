@@ -96,9 +96,16 @@ def _moment(entry: Entry | SearchEntry) -> str:
 
 
 def expectation_words(entry: Entry) -> str:
-    """Return what was expected and whether it came."""
-    scores = {True: "as expected", False: "not as expected", None: "whet can't tell"}
-    return f"expected {entry.expectation}: {scores[entry.expectation_met]}"
+    """Return what was expected and whether it came; of several, how many."""
+    from whet.cli.display.expected import score_words
+
+    scores = entry.scores
+    if len(scores) == 1:
+        return f"expected {scores[0].expectation.text}: {score_words(scores[0])}"
+    if not scores:
+        return f"expected {', '.join(entry.expectation.splitlines())}"
+    met = sum(each.met is True for each in scores)
+    return f"{met} of {len(scores)} expectations came true"
 
 
 def run_line(
@@ -154,6 +161,14 @@ def search_json(search: SearchEntry) -> dict[str, object]:
     }
 
 
+def _scores_json(entry: Entry) -> list[dict[str, object]]:
+    if not entry.expectation:
+        return []
+    from whet.cli.display.expected import score_json
+
+    return [score_json(each) for each in entry.scores]
+
+
 def entry_json(entry: Entry) -> dict[str, object]:
     """Return a recorded trial as JSON data."""
     return {
@@ -165,6 +180,7 @@ def entry_json(entry: Entry) -> dict[str, object]:
         "note": entry.note,
         "expectation": entry.expectation,
         "expectation_met": entry.expectation_met,
+        "expectations": _scores_json(entry),
         "changes": entry.changes,
         "investigation": entry.investigation,
         "spec": masked_trial(entry.trial).to_json(),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from whet.core.condition import Condition
-    from whet.core.expectation import Expectation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -214,9 +214,16 @@ _TRIAL_OPTIONS = [
     _note_option("--note", default="", help="Keep a note with the trial."),
     _note_option(
         "--expect",
-        default="",
+        multiple=True,
         metavar="WHAT",
-        help="State what you expect, such as 'exit 0' or KeyError; whet scores it after the run.",
+        help="State what you expect, such as KeyError, 'seconds ~ 3s' or 'peak < 2G'; whet scores "
+        "it after the run.",
+    ),
+    _note_option(
+        "--expect-file",
+        multiple=True,
+        metavar="FILE",
+        help="State what you expect in a file, a line each.",
     ),
 ]
 
@@ -280,14 +287,13 @@ def trial_request(ctx: click.Context) -> TrialRequest:
         judging=judging,
         name=values["name"],
         note=values["note"],
-        expectation=_expectation(values["expect"]),
     )
     if values["like"] is not None:
         from whet.workbench.trials.like import like_trial
 
         request = like_trial(request, values["like"])
     _refuse_unmeasured(request)
-    return request
+    return _with_expectations(request, values["expect"], values["expect_file"])
 
 
 def _condition(text: str) -> "Condition | None":
@@ -298,12 +304,16 @@ def _condition(text: str) -> "Condition | None":
     return Condition.parse(text)
 
 
-def _expectation(text: str) -> "Expectation | None":
-    if not text:
-        return None
-    from whet.core.expectation import Expectation
+def _with_expectations(
+    request: TrialRequest, words: Sequence[str], files: Sequence[str]
+) -> TrialRequest:
+    if not words and not files:
+        return request
+    from whet.workbench.expect.stated import measures_of, stated
 
-    return Expectation.parse(text)
+    expectations = stated(words, files)
+    measures = {**request.measures, **measures_of(expectations, request.measures)}
+    return replace(request, expectations=expectations, measures=measures)
 
 
 def _refuse_unmeasured(request: TrialRequest) -> None:

@@ -42,7 +42,7 @@ class BadCondition(WhetError):
 
     A condition is `NAME OPERATOR VALUE`, joined by `and` or `or`:
 
-    - `seconds > 2`, `cpu_seconds >= 1.5`, `peak_memory > 500MB`, `exit == 3`
+    - `seconds > 2`, `cpu_seconds >= 1.5`, `peak > 500M`, `exit == 3`
     - `stdout ~ NaN`, `stderr !~ 'deprecated'`, `output ~ 'loss: (nan|inf)'`
     - `loss > 10`, where `--measure 'loss=loss: ([0-9.]+)'` extracts `loss`
     """
@@ -51,7 +51,7 @@ class BadCondition(WhetError):
 
 
 class BadExpectation(WhetError):
-    """whet can't parse the text after `--expect`, so it can't score it after the run.
+    """whet can't parse an expectation, or two of them contradict each other.
 
     An expectation is one of:
 
@@ -59,7 +59,12 @@ class BadExpectation(WhetError):
     - `good`, `bad`, `skip`: the verdict
     - `KeyError`, `json.JSONDecodeError`: the exception, with or without its module
     - `timeout`, `out of memory`, `test failure`, `SIGSEGV`: the kind of failure or the signal
+    - `seconds ~ 3s`: about 3 seconds, which is from 2 to 4.5, a factor of 1.5 each way
+    - `seconds ~ 3s ± 20%`, `seconds ~ 2s..4s`: about that, in the range that you give
     - `seconds < 2`, `stdout ~ done`: a condition like those of `--bad-if`
+
+    The numbers are `seconds`, `cpu`, `peak`, those of a section (`train.seconds`), those of
+    `--measure`, and what the program prints as `loss: 3.9` or `loss=3.9`.
     """
 
     exit_code = USAGE

@@ -210,7 +210,7 @@ def loop(
         early,
         Saves(root, state.meanwhile.counts) as saves,
         Verifier(
-            session=replace(session, verb="verify", request=replace(request, expectation=None)),
+            session=replace(session, verb="verify", request=replace(request, expectations=())),
             oracle=oracle, mode=options.verify, console=console,
             wake=saves.wake, distrust=runs.distrust, why_outdated=runs.why_outdated,
         ) as verifier,

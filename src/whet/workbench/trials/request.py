@@ -58,7 +58,7 @@ class TrialRequest:
         judging: what BAD means.
         name: a name to find the trial by.
         note: what its author thinks.
-        expectation: what its author expects.
+        expectations: what its author expects.
     """
 
     command: tuple[str, ...]
@@ -75,11 +75,11 @@ class TrialRequest:
     judging: Judging = field(default_factory=Judging)
     name: str = ""
     note: str = ""
-    expectation: "Expectation | None" = None
+    expectations: "tuple[Expectation, ...]" = ()
 
     @property
     def tells_streams_apart(self) -> bool:
         """Whether its author asks for what came on one of the two streams."""
-        expected = None if self.expectation is None else self.expectation.condition
-        conditions = (self.judging.condition, expected)
+        expected = [each.condition for each in self.expectations]
+        conditions = (self.judging.condition, *expected)
         return any(each is not None and each.tells_streams_apart for each in conditions)

@@ -136,7 +136,7 @@ def run_again(
         measures=entry.trial.measures,
         name=entry.name,
         note=entry.note,
-        expectation=_expected(entry),
+        expectations=_expected(entry),
     )
     oracle = oracle_of(request.judging)
     today = bench.build_trial(request, live=True)
@@ -151,9 +151,9 @@ def run_again(
     return run_trial(session, trial, oracle, console, place=place)
 
 
-def _expected(entry: Entry) -> "Expectation | None":
+def _expected(entry: Entry) -> "tuple[Expectation, ...]":
     if not entry.expectation:
-        return None
+        return ()
     from whet.core.expectation import Expectation
 
-    return Expectation.parse(entry.expectation)
+    return tuple(map(Expectation.parse, entry.expectation.splitlines()))

@@ -139,15 +139,19 @@ class Session:
         self.show(ran)
 
     def judge(self, ran: Tested[object], oracle: Oracle) -> None:
-        """Write down what a trial proves, and what became of its author's expectation.
+        """Write down what a trial proves, and what became of its author's expectations.
 
         One that was not run has no row; of the trials of an investigation nobody expects a thing.
         """
         if ran.number is None:
             return
-        expected = self.request.expectation if self.number is None else None
-        score = None if expected is None else expected.met(ran.outcome, ran.verdict)
-        self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, score)
+        expected = self.request.expectations if self.number is None else ()
+        met = None
+        if expected:
+            from whet.core.expectation import all_met
+
+            met = all_met(each.met(ran.outcome, ran.verdict) for each in expected)
+        self.bench.notebook.judge(ran.number, oracle.description, ran.verdict, met)
 
     def show(self, ran: Tested[object]) -> None:
         """Tell the observers of a trial, or why it could not be run."""
@@ -241,7 +245,7 @@ class Session:
             changes = changes_since(notebook.previous_of(starting), starting)
         number = notebook.begin(
             starting, verb=self.verb, name=request.name, note=request.note,
-            expectation="" if request.expectation is None else request.expectation.text,
+            expectation="\n".join(each.text for each in request.expectations),
             changes=changes, investigation=self.number,
         )  # fmt: skip
         self.log.begun.append(number)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import click
 
 from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, styled, verdict_word
-from whet.cli.display.summary import entry_json, expectation_words, failure_words, outcome_words
+from whet.cli.display.expected import score_lines
+from whet.cli.display.summary import entry_json, failure_words, outcome_words
 from whet.cli.options.trial import json_option
 from whet.cli.options.trial_name import TrialCommand, TrialName
 from whet.core.errors import OutputNotKept
@@ -193,7 +194,7 @@ def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
         rows.append(("failure", failure_words(outcome.failure)))
         rows.append(("kind", outcome.failure.kind.value))
     if entry.expectation:
-        rows.append(("expected", expectation_words(entry)))
+        rows += [("expected", each) for each in score_lines(entry.scores)]
     rows += [("measured", f"{name} = {value:g}") for name, value in outcome.measurements.items()]
     rows += [("note", note) for note in (*outcome.notes, *unnamed_limits(outcome))]
     return rows

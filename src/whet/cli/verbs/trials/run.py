@@ -73,11 +73,22 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
         )
     )
     number = result.entry.number
+    for line in _expected_lines(result):
+        say(line)
     for line in _stack_lines(result):
         say(line)
     if any(each.kind == FAILURES for each in result.evidence):
         say(f"whet: its variables: `whet show {number}`; in pdb: `whet post-mortem {number}`")
     return outcome.shell_exit_code
+
+
+def _expected_lines(result: RunResult) -> list[str]:
+    """Return what was expected beside what came, a line each; one alone is in the line of the run."""
+    if "\n" not in result.entry.expectation:
+        return []
+    from whet.cli.display.expected import score_lines
+
+    return [f"whet:   {each}" for each in score_lines(result.entry.scores)]
 
 
 def _stack_lines(result: RunResult) -> list[str]:

@@ -1,0 +1,1 @@
+"""What a person expects of a program, stated before it runs, beside what came."""

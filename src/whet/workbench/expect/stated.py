@@ -1,0 +1,58 @@
+"""The expectations of a request: from options and from files, checked together."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from whet.core.errors import BadExpectation
+from whet.core.expectation import Expectation, check_together
+from whet.core.measurements import SECTION_ENDINGS
+from whet.workbench.trials.payload import read_payload
+
+_NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b"
+
+
+def stated(words: Sequence[str], files: Sequence[str] = ()) -> tuple[Expectation, ...]:
+    """Return what was expected in options and in files, each statement once.
+
+    Raises:
+        BadExpectation: if one can't be read, or two contradict each other.
+        PayloadMissing, PayloadUnreadable: if a file can't be read.
+    """
+    expectations = {each.text: each for each in map(Expectation.parse, words)}
+    for name in files:
+        expectations |= {each.text: each for each in _in_file(name)}
+    check_together(list(expectations.values()))
+    return tuple(expectations.values())
+
+
+def _in_file(name: str) -> list[Expectation]:
+    lines = read_payload(Path(name), name).decode("utf-8", "replace").splitlines()
+    expectations: list[Expectation] = []
+    for number, line in enumerate(lines, 1):
+        text = re.sub(r"(^|\s)#.*", "", line).strip()
+        if not text:
+            continue
+        try:
+            expectations.append(Expectation.parse(text))
+        except BadExpectation as error:
+            raise BadExpectation(f"{name}:{number}: {error}", hint=error.hint) from error
+    if not expectations:
+        raise BadExpectation(
+            f"`{name}` states no expectation",
+            hint="write one in each line, such as `seconds ~ 3s` or `peak < 2G`",
+        )
+    return expectations
+
+
+def measures_of(expectations: Sequence[Expectation], measures: Mapping[str, str]) -> dict[str, str]:
+    """Return where to read the expected numbers in the output that no `--measure` names.
+
+    A program that prints ``loss: 3.9``, ``loss=3.9`` or ``"loss": 3.9`` reports its `loss` so.
+    """
+    names = {name for each in expectations for name in each.names}
+    return {
+        name: rf"\b{re.escape(name)}\b[\"']?[ \t]*[:=]?[ \t]*({_NUMBER})"
+        for name in sorted(names - set(measures))
+        if not name.endswith(SECTION_ENDINGS)
+    }
