@@ -95,6 +95,9 @@ VERBS = {
     "investigate": Verb(
         "whet.cli.verbs.searches.investigate", "Find out why a command fails, and write a report."
     ),
+    "expect": Verb(
+        "whet.cli.verbs.measuring.expect", "Show how good your guesses of time and memory are."
+    ),
     "one-liner": Verb(
         "whet.cli.verbs.trials.one_liner", "Print a trial as one line to paste into a shell."
     ),
@@ -121,6 +124,7 @@ MEANINGS = {
     "toggle": "switch switches isolate",
     "starve": "limit limits oom",
     "grow": "scale scaling complexity size threshold grows",
+    "expect": "guess calibration forecast predict assume",
     "stacks": "hang hangs stuck deadlock threads dump",
     "syscalls": "strace ptrace",
     "post-mortem": "pdb postmortem inspect locals",

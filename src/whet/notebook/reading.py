@@ -167,6 +167,12 @@ class RecordedTrials:
             values.append(investigation)
         return self._entries(limit, conditions, values)
 
+    def with_expectations(self) -> Iterator[Entry]:
+        """Yield the trials that have ended of which somebody expected something, the oldest first."""
+        conditions = ["trial.expectation <> ''", "trial.investigation IS NULL"]
+        conditions.append("outcome.trial IS NOT NULL")
+        yield from sorted(self._entries(None, conditions, []), key=lambda entry: entry.number)
+
     def searches(self, limit: int | None = None) -> list[SearchEntry]:
         """Return the last searches that have run a trial, the newest first, at most ``limit``."""
         rows = self._query(SELECT_SEARCH, [-1 if limit is None else limit])  # -1: all of them

@@ -51,7 +51,8 @@ def bounded(digits: str) -> int:
 
 
 def shown_count(count: int, noun: str) -> str:
-    """Return a number with its noun: ``1 trial``, ``2 trials``."""
+    """Return a number with its noun: ``1 trial``, ``2 trials``, ``2 guesses``."""
     is_after_vowel = noun[-2:-1] in "aeiou"
     plural = f"{noun}s" if noun[-1] != "y" or is_after_vowel else f"{noun[:-1]}ies"
+    plural = f"{noun}es" if noun[-1] == "s" else plural
     return f"{count:,} {noun if count == 1 else plural}"

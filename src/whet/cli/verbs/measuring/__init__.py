@@ -1,0 +1,1 @@
+"""Verbs that measure time and memory, and compare."""

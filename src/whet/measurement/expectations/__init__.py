@@ -1,0 +1,1 @@
+"""How good the guesses of a person are."""
