@@ -9,17 +9,18 @@ from sys import audit as _audit
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost 5 ms
 if TYPE_CHECKING:
     from whet import make as make
+    from whet.agent.site.whet_sections.sections import section
     from whet.core.budget import Budget, StopReason
     from whet.core.condition import Condition
     from whet.core.errors import WhetError
     from whet.core.event import Event, Observer
     from whet.core.executor import Executor
-    from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
+    from whet.core.failure import Failure, FailureKind, FailureSignature
     from whet.core.limits import Limits
     from whet.core.oracle import BadIf, Oracle, SameFailure
-    from whet.core.outcome import Outcome, ProcessExit
+    from whet.core.outcome import Outcome
     from whet.core.output import Output
-    from whet.core.trial import PayloadBinding, ResetStep, Trial
+    from whet.core.trial import ResetStep, Trial
     from whet.core.verdict import Verdict
     from whet.reduction.objects.shrinking import shrink
 
@@ -34,14 +35,11 @@ __all__ = [
     "Failure",
     "FailureKind",
     "FailureSignature",
-    "Frame",
     "Limits",
     "Observer",
     "Oracle",
     "Outcome",
     "Output",
-    "PayloadBinding",
-    "ProcessExit",
     "ResetStep",
     "SameFailure",
     "StopReason",
@@ -50,6 +48,7 @@ __all__ = [
     "WhetError",
     "__version__",
     "checkpoint",
+    "section",
     "shrink",
 ]
 
@@ -62,20 +61,18 @@ _HOMES = {
     "Failure": "failure",
     "FailureKind": "failure",
     "FailureSignature": "failure",
-    "Frame": "failure",
     "Limits": "limits",
     "Observer": "event",
     "Oracle": "oracle",
     "Outcome": "outcome",
     "Output": "output",
-    "PayloadBinding": "trial",
-    "ProcessExit": "outcome",
     "ResetStep": "trial",
     "SameFailure": "oracle",
     "StopReason": "budget",
     "Trial": "trial",
     "Verdict": "verdict",
     "WhetError": "errors",
+    "section": "agent.site.whet_sections.sections",
     "shrink": "reduction.objects.shrinking",
 }
 

@@ -21,7 +21,7 @@ from whet.core.observations.system_call import (
     PathFacts,
     SystemCalls,
 )
-from whet.core.observations.timeline import Level, Mark, Span, Timeline
+from whet.core.observations.timeline import Level, Mark, SectionTotal, Span, Timeline
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import BytesOutput
 from whet.core.room import Disk, Fault, Room
@@ -250,6 +250,17 @@ TIMELINE = Timeline(
     ),
     marks=(Mark(name="m", at=1.0, pid=7), Mark(name="n", at=2.0, thread="t", source="s")),
     levels=(Level(name="memory", unit="bytes", seconds=(0.5, 1.0), values=(1.0, 2.0)),),
+    totals=(
+        SectionTotal(
+            name="load",
+            count=1,
+            seconds=1.5,
+            cpu_seconds=1.25,
+            peak_memory_bytes=4096,
+            kept_memory_bytes=-8,
+            open_count=1,
+        ),
+    ),
     notes=("n",),
 )
 CLUE = Clue(

@@ -15,6 +15,7 @@ from whet.core.measurements import (
     NumberKind,
     full_name,
     is_observed,
+    is_of_section,
     kind_of,
     number_of,
     quantity_of,
@@ -70,7 +71,11 @@ class Comparison:
             text = self.pattern.pattern.decode("utf-8", "replace")
             return f"`{text}` {'is' if is_found else 'is not'} in {self.name}"
         value = number_of(self.name, outcome)
-        return f"the output has no {self.name}" if value is None else f"{self.name} = {value:.6g}"
+        if value is not None:
+            return f"{self.name} = {value:.6g}"
+        if is_of_section(self.name):
+            return f"no section `{self.name.rpartition('.')[0]}` ended"
+        return f"the output has no {self.name}"
 
     def _streams(self, outcome: Outcome) -> tuple[Output, ...]:
         if self.name == "stdout":
@@ -132,10 +137,12 @@ class Condition:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of numbers that a program has to report for this to be decided."""
+        """The names of numbers that a program has to print for this to be decided."""
         terms = [term for alternative in self.alternatives for term in alternative]
         return frozenset(
-            term.name for term in terms if term.name not in STREAMS and not is_observed(term.name)
+            term.name
+            for term in terms
+            if not (term.name in STREAMS or is_observed(term.name) or is_of_section(term.name))
         )
 
     @property
@@ -146,9 +153,8 @@ class Condition:
     @property
     def weighs_resources(self) -> bool:
         """Whether it is about the time or the memory that whet itself measures."""
-        return any(
-            full_name(term.name) in _RESOURCES for terms in self.alternatives for term in terms
-        )
+        names = {full_name(term.name) for terms in self.alternatives for term in terms}
+        return bool(names & _RESOURCES) or any(map(is_of_section, names))
 
 
 def _comparison(found: re.Match[str], whole: str) -> Comparison:

@@ -74,6 +74,11 @@ def is_observed(name: str) -> bool:
     return full_name(name) in _OBSERVED
 
 
+def is_of_section(name: str) -> bool:
+    """Whether a name is that of a section's number, such as ``load.seconds``."""
+    return name.endswith(SECTION_ENDINGS)
+
+
 def number_of(name: str, outcome: Outcome) -> float | None:
     """Return a number of an outcome; None: it was never reported.
 

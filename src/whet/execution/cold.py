@@ -37,6 +37,7 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
 from whet.host.trial.hang_detector import waits_for_ever
 from whet.host.trial.process_snapshots import Staged
+from whet.host.trial.sections import with_sections
 from whet.host.trial.slot import Slot
 from whet.host.trial.workplace import Workplace, environment_of_trial
 
@@ -243,6 +244,7 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                outcome = with_sections(outcome, agent_folder, slot.started_at)
                 left = self._tasks.evidence(agent_folder)
                 left += tuple(found for each in following for found in each.evidence())
                 outcome = replace(outcome, evidence=(*outcome.evidence, *left))

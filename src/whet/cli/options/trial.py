@@ -324,7 +324,8 @@ def _refuse_unmeasured(request: TrialRequest) -> None:
     for name in sorted(condition.names - set(request.measures)):
         raise BadUsage(
             f"no `--measure` defines `{name}`, which `--bad-if '{condition.text}'` uses",
-            hint=f"show whet where to read it in the output: `--measure '{name}=REGEX'`",
+            hint=f"show whet where to read it in the output: `--measure '{name}=REGEX'`;"
+            " or measure a part of the program, which gives `NAME.seconds`: `with whet.section('NAME'):`",
         )
 
 

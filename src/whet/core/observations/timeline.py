@@ -1,10 +1,15 @@
 """What happened when in a trial: sections, marks and levels, from whichever source, in one form."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from whet.core.text.json_record import Record, sparse
+from whet.core.text.record import as_record, decoded
 from whet.core.value_class import value_class
+
+_NO_WORD = re.compile(r"[^\w.]")
 
 
 @value_class(kw_only=True)
@@ -78,6 +83,52 @@ class Level(Record):
 
 
 @value_class(kw_only=True)
+class SectionTotal(Record):
+    """All runs of the sections of one name, in all processes of a trial.
+
+    Attributes:
+        name: as the program calls it.
+        count: runs that ended.
+        seconds: wall time of all of them; one inside another of its own name counts once.
+        cpu_seconds: CPU time that their processes, and children these waited for, used meanwhile;
+            time in which several of them were open counts once.
+        peak_memory_bytes: the most memory that a process held while one was open; None: unknown.
+        kept_memory_bytes: how much more memory their processes held after them than before; None: unknown.
+        open_count: runs that were still open when their process ended; they count nowhere else.
+    """
+
+    name: str
+    count: int
+    seconds: float
+    cpu_seconds: float
+    peak_memory_bytes: int | None = None
+    kept_memory_bytes: int | None = None
+    open_count: int = sparse(0)
+
+    @property
+    def measure(self) -> str:
+        """What its numbers begin with: the name, with ``_`` for what a condition can't say."""
+        plain = _NO_WORD.sub("_", self.name)
+        return f"_{plain}" if plain[:1].isdigit() or plain[:1] == "." else plain
+
+    @property
+    def numbers(self) -> Mapping[str, float]:
+        """Its numbers as a trial keeps them, such as ``load.seconds``; runs that didn't end give none."""
+        if not self.count:
+            return {}
+        numbers = {
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_memory": self.peak_memory_bytes,
+            "kept_memory": self.kept_memory_bytes,
+            "count": self.count,
+        }
+        return {
+            f"{self.measure}.{key}": value for key, value in numbers.items() if value is not None
+        }
+
+
+@value_class(kw_only=True)
 class Timeline(Record):
     """What was recorded of one trial; each list in the order of time.
 
@@ -85,13 +136,28 @@ class Timeline(Record):
         spans: stretches of time.
         marks: moments.
         levels: quantities.
+        totals: what the runs of each section come to, also of runs that have no span.
         notes: what could not be recorded, in sentences.
     """
 
     spans: tuple[Span, ...] = ()
     marks: tuple[Mark, ...] = ()
     levels: tuple[Level, ...] = ()
+    totals: tuple[SectionTotal, ...] = sparse(())
     notes: tuple[str, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """Return this as the data of an `Evidence`."""
+        return json.dumps(self.to_json()).encode("ascii")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Timeline":
+        """Return what ``to_bytes`` wrote.
+
+        Raises:
+            MalformedRecordError: if it is something else.
+        """
+        return cls.from_json(as_record(decoded(data), "timeline"))
 
     def named(self, name: str) -> Sequence[Span]:
         """Return the spans of a name, in the order in which they started."""

@@ -168,6 +168,7 @@ class Ended(NamedTuple):
     failed_step: int = -1  # which reset step has ended it; -1: none
     was_killed: bool = False  # whet killed the command
     stubborn: Sequence[int] = ()  # processes that could not be killed
+    started_at: float = 0.0  # `time.monotonic` just before the command's first instruction
     noted: Sequence[Noted] = ()  # limits that were met
     samples: Sequence[Sample] = ()  # what was used meanwhile
     # of the processes that held most: number, name, and how much that was

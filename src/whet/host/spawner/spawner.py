@@ -405,7 +405,7 @@ def _run(
         if number >= 0:
             copies.begin_to_prepare(run.freezing)
         failed_step, status, exits = _reset(tree, run, streams, noting)
-        wall_seconds = 0.0
+        wall_seconds = started_at = 0.0
         # Whet looks whether it still fits while the copy makes itself ready.
         if failed_step < 0 and number >= 0 and not (tree.may_go_on() and copies.is_ready(number)):
             _end_in_vain(channel, copies, tree, number)
@@ -422,7 +422,7 @@ def _run(
             if number >= 0 and (run.freezing.varied or run.freezing.first_word):
                 copies.prepare_ahead(number)
             status = tree.wait_for(command, is_command=True)
-            wall_seconds = time.monotonic() - command.at
+            started_at, wall_seconds = command.at, time.monotonic() - command.at
             tree.hear_last_words()
             _tell_what_it_did(channel, copies, run.freezing.address)
             exits = [(command.pid, status, False)]
@@ -446,6 +446,7 @@ def _run(
             failed_step=failed_step,
             was_killed=tree.was_killed and _was_sigkilled(status),
             stubborn=tree.stubborn,
+            started_at=started_at,
             noted=tree.noted,
             samples=tree.gauge.samples,
             peaks=tree.gauge.peaks(),

@@ -56,6 +56,7 @@ class Slot:
 
     Attributes:
         looked: what the last program looked at; None unless it was to be noted.
+        started_at: `time.monotonic` when the last program started, or ran on; 0: unknown.
     """
 
     def __init__(self, cleanup_journal: CleanupJournal, scratch: Path) -> None:
@@ -64,6 +65,7 @@ class Slot:
         self._buffer = bytearray(_BUFFER_BYTES)
         self._spawner = SpawnerProcess(cleanup_journal)
         self.looked: Looked | None = None
+        self.started_at = 0.0
         self._proven: Limits | None = None
         self._held = ExitStack()
 
@@ -93,7 +95,7 @@ class Slot:
         """
         check_words(program.command, program.environment, program.cwd)
         self._spawner = self._ready_for(program.limits)
-        self.looked = None
+        self.looked, self.started_at = None, 0.0
         spent_seconds = 0.0
         if staged is not None:
             program = staged.on(program)
@@ -141,7 +143,7 @@ class Slot:
                 ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
                 if ended.stubborn:
                     self._spawner.close()  # what it can't kill must not be a later trial's
-                self._proven = program.limits
+                self._proven, self.started_at = program.limits, ended.started_at
                 outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
                 return replace(
                     outcome,

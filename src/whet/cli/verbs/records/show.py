@@ -1,18 +1,32 @@
 """``whet show``: one recorded trial."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import click
 
 from whet.cli.console import answer, answer_bytes, answer_json, answer_lines, styled, verdict_word
 from whet.cli.display.expected import score_lines
+from whet.cli.display.sections import (
+    MANY,
+    section_lines,
+    section_measures,
+    sections_json,
+    timelines_in,
+)
 from whet.cli.display.summary import entry_json, failure_words, outcome_words
 from whet.cli.options.trial import json_option
 from whet.cli.options.trial_name import TrialCommand, TrialName
 from whet.core.errors import OutputNotKept
-from whet.core.observations.evidence import FAILURES, PROBES, SYSTEM_CALLS, Evidence
+from whet.core.observations.evidence import (
+    FAILURES,
+    PROBES,
+    SYSTEM_CALLS,
+    TIMELINE,
+    Evidence,
+)
 from whet.core.observations.resources import ResourceUse, sparkline
+from whet.core.observations.timeline import Timeline
 from whet.core.outcome import Outcome
 from whet.core.output import Output
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
@@ -51,6 +65,7 @@ def command(
         failures = bench.notebook.evidence_of(entry.number, FAILURES)
         calls = bench.notebook.evidence_of(entry.number, SYSTEM_CALLS)
         probed = bench.notebook.evidence_of(entry.number, PROBES)
+        timelines = timelines_in(bench.notebook.evidence_of(entry.number, TIMELINE))
         if as_json:
             use = bench.notebook.resources_of(entry.number)
             answer_json(
@@ -58,6 +73,8 @@ def command(
                     **entry_json(entry),
                     "failures": _as_json(failures),
                     "probed": [_probes_json(each) for each in probed],
+                    "sections": sections_json(timelines),
+                    "timelines": [each.to_json() for each in timelines],
                     "resources": None if use is None else use.to_json(),
                     "system_calls": _calls_json(entry, calls),
                 }
@@ -66,7 +83,7 @@ def command(
             _write_whole(entry)
         else:
             use = bench.notebook.resources_of(entry.number)
-            _show(entry, use, (*failures, *calls), is_whole=is_whole)
+            _show(entry, use, (*failures, *calls), timelines, is_whole=is_whole)
             for each in probed:
                 _probes(each, entry.number, is_whole=shows_probes)
             if entry.outcome is not None:
@@ -74,7 +91,12 @@ def command(
 
 
 def _show(
-    entry: Entry, use: ResourceUse | None, evidence: Sequence[Evidence], *, is_whole: bool
+    entry: Entry,
+    use: ResourceUse | None,
+    evidence: Sequence[Evidence],
+    timelines: Sequence[Timeline],
+    *,
+    is_whole: bool,
 ) -> None:
     rows = [("trial", f"{entry.number}  ({entry.verb}, {entry.started_at[:19].replace('T', ' ')})")]
     if entry.name:
@@ -87,10 +109,11 @@ def _show(
     if entry.outcome is None:
         rows.append(("outcome", "none: it couldn't start, it still runs, or whet was killed"))
     else:
-        rows += _came(entry, entry.outcome)
+        rows += _came(entry, entry.outcome, section_measures(timelines))
         rows += [] if use is None else _resource_rows(use)
     for name, value in rows:
         answer(f"{styled(f'{name:>10}', 'dim', sys.stdout)}  {value}")
+    _sections(timelines)
     if entry.outcome is not None and entry.outcome.hung_seconds is not None:
         answer(styled(f"--- all stacks: whet stacks --trial {entry.number}", "dim", sys.stdout))
     for each in evidence:
@@ -98,6 +121,14 @@ def _show(
             _failures(each, is_whole=is_whole)
         else:
             _calls(entry, each, is_whole=is_whole)
+
+
+def _sections(timelines: Sequence[Timeline]) -> None:
+    lines = section_lines(timelines, MANY)
+    if lines:
+        answer(styled("--- sections", "dim", sys.stdout))
+    for line in lines:
+        answer(line)
 
 
 def _failures(evidence: Evidence, *, is_whole: bool) -> None:
@@ -182,7 +213,7 @@ def _code_of(code: CodeState) -> str:
     return f"{code.commit[:12]}{' and uncommitted changes' if code.snapshot else ''}"
 
 
-def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
+def _came(entry: Entry, outcome: Outcome, shown_below: Collection[str]) -> list[tuple[str, str]]:
     verdict = "" if entry.verdict is None else verdict_word(entry.verdict, sys.stdout)
     usage = (
         f"{shown_seconds(outcome.wall_seconds)} wall, {shown_seconds(outcome.cpu_seconds)} CPU,"
@@ -195,7 +226,11 @@ def _came(entry: Entry, outcome: Outcome) -> list[tuple[str, str]]:
         rows.append(("kind", outcome.failure.kind.value))
     if entry.expectation:
         rows += [("expected", each) for each in score_lines(entry.scores)]
-    rows += [("measured", f"{name} = {value:g}") for name, value in outcome.measurements.items()]
+    rows += [
+        ("measured", f"{name} = {value:g}")
+        for name, value in outcome.measurements.items()
+        if name not in shown_below
+    ]
     rows += [("note", note) for note in (*outcome.notes, *unnamed_limits(outcome))]
     return rows
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from whet.cli.console import answer_json, report_error, say
+from whet.cli.display.sections import FEW, section_lines, sections_json, timelines_in
 from whet.cli.display.summary import entry_json, run_line
 from whet.cli.options.trial import (
     TrialCommand,
@@ -58,7 +59,13 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
     assert outcome is not None
     if as_json:
         try:
-            answer_json({**entry_json(result.entry), "notes": list(result.notes)})
+            answer_json(
+                {
+                    **entry_json(result.entry),
+                    "notes": list(result.notes),
+                    "sections": sections_json(timelines_in(result.evidence)),
+                }
+            )
         except BrokenPipeError:
             pass  # `whet run --json … | head`: the program has run all the same
         except CannotWrite as error:
@@ -75,6 +82,8 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
     number = result.entry.number
     for line in _expected_lines(result):
         say(line)
+    for line in section_lines(timelines_in(result.evidence), FEW):
+        say(f"whet: {line}")
     for line in _stack_lines(result):
         say(line)
     if any(each.kind == FAILURES for each in result.evidence):

@@ -1,0 +1,224 @@
+"""The reports that a trial's processes leave about their sections; `whet_sections` writes them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.observations.evidence import TIMELINE, Evidence
+from whet.core.observations.timeline import SectionTotal, Span, Timeline
+from whet.core.outcome import Outcome
+from whet.core.text.quantity import listed, shown_count
+
+_SUFFIX = ".sections"
+_END = b"\t."
+_MOST_BYTES = 16 << 20
+_MOST_SPANS = 20_000
+_MOST_TOTALS = 200
+_MOST_LISTED = 3
+_NANOSECONDS = 1e9
+_BEHIND = "the program was killed: its sums of sections may be behind by a tenth of its time"
+
+
+def with_sections(outcome: Outcome, agent_folder: Path, started_at: float) -> Outcome:
+    """Return an outcome with the sections of its processes: as evidence, and as measurements.
+
+    Args:
+        outcome: without them.
+        agent_folder: where processes leave their reports.
+        started_at: when the command started, in seconds of `time.monotonic`; 0: unknown.
+    """
+    paths = sorted(agent_folder.glob(f"*{_SUFFIX}"))
+    if not paths:
+        return outcome
+    processes = [_Process(path) for path in paths]
+    is_killed = outcome.timed_out or outcome.signal is not None
+    timeline = _timeline(processes, started_at)
+    if is_killed and any(each.is_summed for each in processes):
+        timeline = replace(timeline, notes=(*timeline.notes, _BEHIND))
+    numbers: dict[str, float] = {}
+    for total in timeline.totals[:_MOST_TOTALS]:
+        numbers.update(
+            (name, value) for name, value in total.numbers.items() if name not in numbers
+        )
+    highest = max((each.highest for each in processes), default=0)
+    data = timeline.to_bytes()
+    return replace(
+        outcome,
+        measurements={**numbers, **outcome.measurements},
+        # The kernel's own mark for a process may have been put back on the way.
+        peak_rss_bytes=max(outcome.peak_rss_bytes, highest),
+        evidence=(*outcome.evidence, Evidence(kind=TIMELINE, data=data)),
+    )
+
+
+class _Sums:
+    """What one process says of the runs of one name."""
+
+    def __init__(self, fields: Sequence[bytes]) -> None:
+        count, still_open, nanoseconds, cpu, peak, kept, highest, name = fields
+        self.count, self.open_count = int(count), int(still_open)
+        self.seconds, self.cpu_seconds = int(nanoseconds) / _NANOSECONDS, int(cpu) / _NANOSECONDS
+        self.peak, self.kept, self.highest = int(peak), int(kept), int(highest)
+        self.name = _name(name)
+
+
+class _Process:
+    """What one process has written.
+
+    Attributes:
+        pid: its number.
+        spans: by their numbers; without the ones that were only summed.
+        sums: by the name.
+        highest: the most memory that it is known to have held.
+        is_summed: some of the runs are only in the sums.
+        notes: what is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.pid = 0
+        self.spans: dict[int, Span] = {}
+        self.sums: dict[str, _Sums] = {}
+        self.highest = 0
+        self.notes: list[str] = []
+        self.is_summed = False
+        for fields in _records(path):
+            with suppress(ValueError, IndexError, UnicodeError):  # not ours, or damaged
+                self._read(fields)
+        self._note_gaps()
+
+    def _read(self, fields: Sequence[bytes]) -> None:
+        kind, *rest = fields
+        if kind == b"process":
+            self.pid = int(rest[1])
+        elif kind == b"begin":
+            number, parent, at = (int(each) for each in rest[:3])
+            name, thread, task = map(_name, rest[3:])
+            self.spans[number] = Span(
+                name=name,
+                start=at / _NANOSECONDS,
+                pid=self.pid,
+                thread=thread,
+                task=task,
+                parent=parent if parent in self.spans else None,
+            )
+        elif kind == b"end":
+            number, nanoseconds, peak, kept = (int(each) for each in rest[:4])
+            self._add(_Sums(rest[4:]))
+            numbers = {"peak_memory_bytes": float(peak), "kept_memory_bytes": float(kept)}
+            known = {name: value for name, value in numbers.items() if peak >= 0}
+            if number in self.spans:
+                seconds = nanoseconds / _NANOSECONDS
+                self.spans[number] = replace(self.spans[number], seconds=seconds, numbers=known)
+        elif kind == b"sums":
+            sums = _Sums(rest)
+            self._add(sums)
+            self.is_summed |= bool(sums.name)
+
+    def _add(self, sums: _Sums) -> None:
+        self.sums[sums.name] = sums  # each line says all that was until then
+        self.highest = max(self.highest, sums.highest)
+
+    def _note_gaps(self) -> None:
+        missing = max(self.spans, default=-1) + 1 - len(self.spans)
+        if missing:
+            runs = shown_count(missing, "run")
+            self.notes.append(
+                f"process {self.pid} couldn't write down {runs} of its sections: no space was left in `TMPDIR`"
+            )
+        if self.is_summed:
+            self.notes.append(
+                f"process {self.pid} ran more than {len(self.spans):,} sections: whet keeps these one"
+                " by one, and of the others the sums"
+            )
+        if "" in self.sums:
+            runs = shown_count(self.sums.pop("").count, "run")
+            self.notes.append(
+                f"process {self.pid} used more than {len(self.sums):,} names of sections:"
+                f" {runs} of other names count nowhere"
+            )
+
+
+def _timeline(processes: Sequence[_Process], started_at: float) -> Timeline:
+    """Return what all processes of a trial say, in the order of time."""
+    placed = sorted(
+        ((each.start, index, number) for index, process in enumerate(processes)
+         for number, each in process.spans.items()),
+    )  # fmt: skip
+    if not started_at and placed:
+        started_at = placed[0][0]
+    places = {(index, number): place for place, (_, index, number) in enumerate(placed)}
+    spans: list[Span] = []
+    for _, index, number in placed[:_MOST_SPANS]:
+        span = processes[index].spans[number]
+        parent = None if span.parent is None else places[index, span.parent]
+        spans.append(replace(span, start=round(span.start - started_at, 9), parent=parent))
+    totals = _totals(processes, spans)
+    notes = [note for each in processes for note in (*_shared(each), *each.notes)]
+    if len(placed) > _MOST_SPANS:
+        notes.append(f"of {len(placed):,} runs of sections, whet keeps the first {_MOST_SPANS:,}")
+    return Timeline(
+        spans=tuple(spans), totals=tuple(totals), notes=(*_open_notes(processes), *notes)
+    )
+
+
+def _totals(processes: Sequence[_Process], spans: Sequence[Span]) -> list[SectionTotal]:
+    """Return the totals of each name, in the order in which they first began."""
+    names = dict.fromkeys(each.name for each in spans)
+    names.update(dict.fromkeys(name for each in processes for name in each.sums))
+    open_spans = [each.name for each in spans if each.seconds is None]
+    totals: list[SectionTotal] = []
+    for name in names:
+        sums = [each.sums[name] for each in processes if name in each.sums]
+        peaks = [each.peak for each in sums]
+        is_known = bool(peaks) and min(peaks) >= 0
+        totals.append(
+            SectionTotal(
+                name=name,
+                count=sum(each.count for each in sums),
+                seconds=sum(each.seconds for each in sums),
+                cpu_seconds=sum(each.cpu_seconds for each in sums),
+                peak_memory_bytes=max(peaks) if is_known else None,
+                kept_memory_bytes=sum(each.kept for each in sums) if is_known else None,
+                open_count=open_spans.count(name),
+            )
+        )
+    return totals
+
+
+def _open_notes(processes: Iterable[_Process]) -> Iterator[str]:
+    """Say which sections had not ended when their process did."""
+    for process in processes:
+        names = [each.name for each in process.spans.values() if each.seconds is None]
+        if names:
+            shown = [f"`{name}`" for name in dict.fromkeys(names)]
+            more = len(shown) - _MOST_LISTED
+            shown = [*shown[:_MOST_LISTED], *([f"{more} more"] if more > 0 else [])]
+            were = "was" if len(shown) == 1 else "were"
+            yield f"{listed(shown)} {were} still open when process {process.pid} ended"
+
+
+def _shared(process: _Process) -> Iterator[str]:
+    """Say it where sections of several threads were open at once: they share the process."""
+    ends: dict[str, float] = {}
+    for span in process.spans.values():
+        if any(end > span.start for thread, end in ends.items() if thread != span.thread):
+            yield (
+                f"threads of process {process.pid} had sections open at the same time: CPU, peak and"
+                " kept memory of a section are those of the whole process meanwhile"
+            )
+            return
+        end = float("inf") if span.seconds is None else span.start + span.seconds
+        ends[span.thread] = max(end, ends.get(span.thread, 0.0))
+
+
+def _records(path: Path) -> Iterator[Sequence[bytes]]:
+    data = b""
+    with suppress(OSError), open(path, "rb", buffering=0) as file:
+        data = file.read(_MOST_BYTES)
+    # A line that a full disk or a kill has cut off has no end.
+    return (line[: -len(_END)].split(b"\t") for line in data.split(b"\n") if line.endswith(_END))
+
+
+def _name(data: bytes) -> str:
+    return data.decode("unicode_escape")
