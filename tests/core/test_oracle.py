@@ -98,3 +98,22 @@ def test_what_bad_means_is_said_in_words() -> None:
 @pytest.mark.parametrize("verdict", list(Verdict))
 def test_a_verdict_told_by_exit_code_is_understood(verdict: Verdict) -> None:
     assert ScriptVerdict().judge(Outcome(exit_code=verdict.exit_code)) is verdict
+
+
+@pytest.mark.parametrize(
+    ("message", "verdict"),
+    [
+        ("no user 'web' in group 12", Verdict.BAD),
+        ("group 12 lacks web", Verdict.BAD),
+        ("no user 'webb' in group 12", Verdict.SKIP),
+        ("no user 'web' in group 123", Verdict.SKIP),
+        ("no user", Verdict.SKIP),
+    ],
+)
+def test_a_failure_with_other_data_in_its_message_proves_nothing_where_they_belong_to_the_cause(
+    message: str, verdict: Verdict
+) -> None:
+    outcome = Outcome(exit_code=1, failure=Failure(signature=KEY_ERROR, summary=message))
+
+    assert SameFailure(KEY_ERROR, values=("web", "12")).judge(outcome) is verdict
+    assert SameFailure(KEY_ERROR).judge(outcome) is Verdict.BAD

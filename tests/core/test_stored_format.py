@@ -272,6 +272,7 @@ CLUE = Clue(
     trials=(1, 2),
     next_step="n",
     trail=(TrailStep(says="x", place="a.py:1", source="x = 1", value="1"), TrailStep(says="y")),
+    record="r",
 )
 TREE = WorkingTree(
     top="/r",

@@ -36,6 +36,35 @@ def marked(text, width):
 found = marked("de-4711", 7)
 assert found == "4711!", found
 """
+RATES = """\
+import json
+
+
+def rate(job):
+    span = job["end"] - job["start"]
+    return job["items"] / span
+
+
+def report(jobs):
+    for job in jobs:
+        print(job, rate(job))
+
+
+report(json.load(open("jobs.json")))
+"""
+JOBS = """[
+ {
+  "start": 1290,
+  "end": 1371,
+  "items": 284
+ },
+ {
+  "start": 1387,
+  "end": 1387,
+  "items": 320
+ }
+]
+"""
 SETTINGS = '{\n  "name": "codes",\n  "code_width": 5\n}\n'
 
 
@@ -46,6 +75,20 @@ def test_the_bound_of_a_slice_is_a_part_of_what_was_cut(
     found = clues(tmp_path, program, settings_json=SETTINGS)
 
     assert name in [step.says for each in found for step in each.trail]
+
+
+def test_of_two_keys_with_one_value_the_record_of_the_one_that_was_read_is_told(
+    tmp_path: Path,
+) -> None:
+    found = clues(tmp_path, RATES, jobs_json=JOBS)
+
+    ends = {step.says: step.place for each in found for step in each.trail}
+    assert ends['record of `job["end"]`'] == "jobs.json:9"
+    assert ends['record of `job["start"]`'] == "jobs.json:8"
+    (first, *_) = [each for each in found if each.record]
+    assert first.record == (
+        'the records at jobs.json:9 (`"end": 1387,`) and jobs.json:8 (`"start": 1387,`)'
+    )
 
 
 def test_a_written_bound_is_not_told(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_a_cause_without_a_line_is_shown_with_the_place_of_the_failure_named_as_
     found = replace(BARE, failure=failure, clues=(clue,), excerpts=excerpts)
 
     assert answer_of(found).source_title == title
-    assert all(title in box for box in boxes(found))
+    assert all(title.removeprefix("Cause not found. ") in box for box in boxes(found))
 
 
 @given(CLUES)
@@ -212,3 +212,40 @@ def test_what_to_look_at_next_is_named_as_the_clue_names_it() -> None:
     clue = Clue(says="it", why="so", path=f"{FULL.trial.cwd}/vendor/client.py", line=12)
 
     assert answer_of(replace(FULL, clues=(clue,))).next_step == "Check vendor/client.py:12."
+
+
+RECORDED = Clue(
+    says="`ms` is '12,5' at prog.py:5", why="w", path="prog.py", line=2,
+    record="the record at app.log:7 (`ms=12,5`)", next_step="Check the record at app.log:7.",
+)  # fmt: skip
+WITHOUT = Clue(says="without app.log:7 the command passes", why="w", path="app.log", line=7)
+CHANGE = Clue(says="with another test the command passes", why="w", path="prog.py", line=9)
+
+
+@pytest.mark.parametrize(
+    ("clues", "title"),
+    [
+        (
+            [RECORDED],
+            "Cause not found. The value that fails comes from the record at app.log:7 (`ms=12,5`)",
+        ),
+        (
+            [WITHOUT, RECORDED],
+            "Cause not found. The value that fails comes from the record at app.log:7 (`ms=12,5`)",
+        ),
+        ([WITHOUT, CHANGE], "Cause not found. Without app.log:7 the command passes"),
+        ([CHANGE, RECORDED], "Cause not found"),
+        ([replace(CHANGE, sureness=Sureness.SHOWN), RECORDED], CHANGE.says),
+    ],
+)
+def test_without_a_cause_the_title_names_the_record_unless_a_line_of_code_is_likelier(
+    clues: list[Clue], title: str
+) -> None:
+    found = replace(FULL, clues=tuple(clues))
+    answer = answer_of(found)
+
+    assert answer.title == title
+    said = title.removeprefix("Cause not found. ").partition(" (`")[0]
+    assert all(said in box for box in boxes(found))
+    if RECORDED.record in title:
+        assert answer.next_step == RECORDED.next_step

@@ -33,6 +33,7 @@ class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
     MINIMAL = "no smaller candidate fails the same way"
+    OTHER_CAUSE = "in smaller files the bad value comes from another line"
     RARER = "no smaller candidate fails often enough"
     TRIVIAL = "trivial: it fails with any content"
     FRUITLESS = "unknown format: 200 trials in a row gained less than 1 %"
@@ -58,6 +59,7 @@ class StopReason(Enum):
         """Whether the search ran to its own end, so that more time would not help."""
         return self in {
             StopReason.MINIMAL,
+            StopReason.OTHER_CAUSE,
             StopReason.RARER,
             StopReason.TRIVIAL,
             StopReason.FRUITLESS,

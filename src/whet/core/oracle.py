@@ -1,5 +1,6 @@
 """Judging outcomes. Pure: the same outcome always gets the same verdict."""
 
+import re
 from typing import TYPE_CHECKING, Protocol
 
 from whet.core.failure import FailureSignature
@@ -56,10 +57,12 @@ class SameFailure:
         reference: the signature.
         site: the place that must be that of the failure too, where the code doesn't change;
             None: any.
+        values: words that its message must have too, as they are data that may not change.
     """
 
     reference: FailureSignature
     site: Site | None = None
+    values: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -76,7 +79,12 @@ class SameFailure:
         is_same = outcome.signature == self.reference
         if self.site is not None and not self.site.is_that_of(outcome.failure.site):
             is_same = False
+        if self.values and not self._states_values(outcome.failure.summary):
+            is_same = False
         return Verdict.BAD if is_same else Verdict.SKIP
+
+    def _states_values(self, message: str) -> bool:
+        return all(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", message) for one in self.values)
 
 
 @value_class

@@ -40,6 +40,7 @@ class Answer:
         source: the source around the line of the cause, else around the place of the failure.
         next_step: what to do next.
         folder: where the program was started.
+        lead: without a cause, the record of an input file that the failure leads to; empty: none.
     """
 
     cause: Clue | None
@@ -49,11 +50,14 @@ class Answer:
     source: Excerpt | None
     next_step: str
     folder: str
+    lead: str = ""
 
     @property
     def title(self) -> str:
-        """The cause, or that none was found."""
-        return NOT_FOUND if self.cause is None else self.cause.says
+        """The cause, or that none was found, and the record that the value came from."""
+        if self.cause is not None:
+            return self.cause.says
+        return f"{NOT_FOUND}. {self.lead}" if self.lead else NOT_FOUND
 
     @property
     def sure(self) -> str:
@@ -123,7 +127,20 @@ def answer_of(investigation: Investigation) -> Answer:
         source=_source(investigation, cause),
         next_step=_next_step(investigation, cause, possible),
         folder=investigation.trial.cwd,
+        lead="" if cause is not None else _lead(possible)[0],
     )
+
+
+def _lead(possible: Iterable[Clue]) -> tuple[str, Clue | None]:
+    """Return what is said of the record that the failure leads to, and the clue; empty: code is likelier."""
+    found: tuple[str, Clue | None] = ("", None)
+    for clue in possible:
+        if clue.record:
+            return f"The value that fails comes from {clue.record}", clue
+        if not clue.path or clue.path.endswith(".py"):
+            break
+        found = found if found[0] else (f"{clue.says[0].upper()}{clue.says[1:]}", clue)
+    return found
 
 
 def _evidence(clue: Clue) -> Evidence:
@@ -179,7 +196,7 @@ def _source(investigation: Investigation, cause: Clue | None) -> Excerpt | None:
 def _next_step(investigation: Investigation, cause: Clue | None, possible: list[Clue]) -> str:
     if cause is not None and cause.next_step:
         return cause.next_step
-    pointed = cause or next((clue for clue in possible if clue.path), None)
+    pointed = cause or _lead(possible)[1] or next((each for each in possible if each.path), None)
     if pointed is not None and pointed.next_step:
         return pointed.next_step
     if pointed is not None and pointed.path:

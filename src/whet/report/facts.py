@@ -158,6 +158,7 @@ def _payload(payload: ShrunkPayload) -> dict[str, object]:
         "guarded_by": payload.guarded_by,
         "good_file": payload.good_file,
         "not_excluded": payload.not_excluded,
+        "keeps": payload.keeps,
         "nearest_passing": None
         if payload.nearest_passing is None
         else content_facts(payload.nearest_passing),

@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from whet.core.text.json_record import Record
+from whet.core.text.json_record import Record, sparse
 from whet.core.text.shown_text import visible_line
 from whet.core.value_class import value_class
 
@@ -65,6 +65,8 @@ class Clue(Record):
         next_step: what to do about it, in a sentence; empty: the clue says enough.
         trail: how it came about, a place in each step, the nearest to the failure first; empty:
             the clue says enough.
+        record: the record of an input file that the bad value came from, such as
+            ``the record at data.csv:143 (`7,n/a`)``; empty: it is no such value, or isn't known.
     """
 
     says: str
@@ -75,6 +77,7 @@ class Clue(Record):
     trials: tuple[int, ...] = ()
     next_step: str = ""
     trail: tuple[TrailStep, ...] = ()
+    record: str = sparse("")
 
     @property
     def whole(self) -> str:

@@ -13,6 +13,7 @@ from whet.evidence.provenance.ended import closed_before, dropped_before, kept_w
 from whet.evidence.provenance.flaws import shape_of
 from whet.evidence.provenance.happened import Happened
 from whet.evidence.provenance.iterated import resized_in_loop
+from whet.evidence.provenance.key_clues import KeyClues
 from whet.evidence.provenance.missing_clues import MissingClues
 from whet.evidence.provenance.recording import (
     OBJECT,
@@ -44,18 +45,20 @@ from whet.evidence.provenance.suspects import (
 )
 from whet.evidence.provenance.swallowed import fallbacks_on, half_done_before, swallowed_before
 from whet.evidence.provenance.trail import End, Hop, Trail
-from whet.evidence.provenance.twin_keys import twin_keys
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.way import Way, way_of
 from whet.evidence.provenance.wording import (
+    RECORD_OF,
     Wording,
     cut,
     is_container,
     is_path,
     like_another,
+    record_words,
     shown,
     together,
     upper,
+    with_record,
 )
 
 _MOST_TRAILS = 2
@@ -83,6 +86,7 @@ class Origin(Wording):
     around: Circumstances = field(init=False)
     control: Control = field(init=False)
     happened: Happened = field(init=False)
+    keys: KeyClues = field(init=False)
     is_telling: bool = field(init=False, default=False)
     fallbacks: set[tuple[str, int]] = field(init=False, default_factory=set[tuple[str, int]])
 
@@ -96,6 +100,7 @@ class Origin(Wording):
             self.recording, self.sources, self.at, self.walk, self.records, self.control, self._test
         )
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
+        self.keys = KeyClues(self.recording, self.sources, self.at, self.walk)
 
     def clues(self) -> list[Clue]:
         """Return the clues about it, the firmest first."""
@@ -107,14 +112,14 @@ class Origin(Wording):
             *self._of_circumstances(failing),
             *self.missing.clues(failing),
             *self._of_swallowed(failing),
-            *self._of_twin_keys(failing),
+            *self.keys.twins(failing),
             *self.missing.defaults(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
         firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
-        return firm or found
+        return [with_record(each) for each in firm or found]
 
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
@@ -171,22 +176,6 @@ class Origin(Wording):
                 f" {self.place_of(path, line)} was done",
                 path, each.caught[1], Sureness.POSSIBLE,
             )  # fmt: skip
-
-    def _of_twin_keys(self, failing: Failing) -> Iterator[Clue]:
-        """Report a number and its text as two keys of a dict: they were meant to be one."""
-        twins = twin_keys(failing, self.recording)
-        step = None if twins is None else twins.after.step
-        if twins is None or step is None:
-            return
-        path, former = step.frame.code.path, twins.before.step
-        there = (
-            "" if former is None else f" of {self.place_of(former.frame.code.path, former.line)}"
-        )
-        yield self.clue(
-            f"{self.place_of(path, step.line)} added the key `{twins.second}` to a dict that has the"
-            f" key `{twins.first}`{there}: a number and its text are two keys",
-            path, step.line, Sureness.SEEN,
-        )  # fmt: skip
 
     def _of_dropped(self, failing: Failing) -> Iterator[Clue]:
         """Report database writes that were never committed."""
@@ -326,7 +315,7 @@ class Origin(Wording):
         advice = (
             f"Check the record at {self.at(record.path, record.line)}, then {self.place(last)}."
         )
-        return replace(clue, next_step=advice)
+        return replace(clue, next_step=advice, record=record_words([self.record(record)]))
 
     def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
         """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
@@ -525,7 +514,9 @@ class Origin(Wording):
             found += self._global(behind)
         if record is not None:
             place = self.at(record.path, record.line)
-            found.append(TrailStep(says=f"record of {said}", place=place, source=cut(record.text)))
+            found.append(
+                TrailStep(says=f"{RECORD_OF} {said}", place=place, source=cut(record.text))
+            )
         return found
 
     def _global(self, trail: Trail) -> list[TrailStep]:

@@ -1,5 +1,6 @@
 """Which line of an input file a value comes from."""
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -53,10 +54,13 @@ class Records:
 
     def read_by(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value of a trail was a part of, or that has all that it holds."""
+        # Two keys may have the same value: the lines say which one they read.
+        keys = {_key_read(hop.expr) for hop in trail.hops}
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
-            for key, part in self._all.parts(hop.inside):
+            parts = list(self._all.parts(hop.inside))
+            for key, part in sorted(parts, key=lambda each: each[0] not in keys):
                 if part.is_same(hop.value):
                     record = self.find(hop.inside) or self.pair(key, part) or self._item(hop.inside)
                     if record is not None:
@@ -152,6 +156,17 @@ class Records:
             if event.name == "open":
                 path = str(Path(self._all.folder, event.words[0]))
                 yield path, event.words[1] if len(event.words) > 1 else "r"
+
+
+def _key_read(expr: ast.expr | None) -> str:
+    """Return the key that an expression reads, as a recording has it; empty: it is no constant."""
+    match expr:
+        case ast.Subscript(slice=ast.Constant(value=key)):
+            return repr(key)
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=key), *_]):
+            return repr(key)
+        case _:
+            return ""
 
 
 def _is_it(word: str, value: Value) -> bool:

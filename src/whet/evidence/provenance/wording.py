@@ -21,7 +21,8 @@ from whet.evidence.provenance.trail import End, Hop, Trail
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60
 _MOST_FUNCTIONS = 2
-_FEW_LINES = 3
+RECORD_OF = "record of"
+_FEW_LINES, _MOST_RECORDS = 3, 2
 
 
 @dataclass(slots=True)
@@ -215,3 +216,20 @@ def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
     last, *before = passed
     places = listed([each.place for each in before])
     return [replace(last, says=f"{last.says}, and before that through {places}")]
+
+
+def with_record(clue: Clue) -> Clue:
+    """Return a clue with the records that its trail ends in, if those are few."""
+    ends = (each for each in clue.trail if each.says.startswith(RECORD_OF))
+    records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
+    if clue.record or not 0 < len(records) <= _MOST_RECORDS:
+        return clue
+    checked = f"Check {record_words(list(records))}."
+    return replace(
+        clue, record=record_words(list(records.values())), next_step=clue.next_step or checked
+    )
+
+
+def record_words(places: Sequence[str]) -> str:
+    """Name records by their places."""
+    return f"the record{'s' if len(places) > 1 else ''} at {listed(places)}"

@@ -94,10 +94,12 @@ class Finding:
     Attributes:
         clues: the likeliest first.
         summary: what was done, in a sentence.
+        origin: where the bad value came from, among them or not; None: that isn't known.
     """
 
     clues: tuple[Clue, ...]
     summary: str
+    origin: Clue | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -184,7 +186,18 @@ class Closer:
                 f"the recorded run had not failed when its time was up, after {shown_seconds(self._cut_after)}:"
                 " whet didn't see where its values came from"
             )
-        return Finding(clues=tuple(gathered), summary="; ".join(filter(None, sentences)))
+        return Finding(
+            clues=tuple(gathered),
+            summary="; ".join(filter(None, sentences)),
+            origin=next(iter(origins.clues), None),
+        )
+
+    def origin(self) -> Clue | None:
+        """Return where the bad value comes from; None: a run with its steps recorded doesn't tell."""
+        (recorded,) = self._recorded() or [None]
+        if recorded is None or recorded.recording.standing is not None:
+            return None
+        return next(iter(origins_of(recorded, Placing(self.trial.cwd)).clues), None)
 
     def _in_time(self, look: Callable[[], list[FoundT]]) -> list[FoundT]:
         """Return what a look finds; nothing if there is no time left for it: the others keep theirs."""

@@ -66,7 +66,7 @@ from whet.workbench.investigate.investigating import (
 from whet.workbench.investigate.left_out import brought_by
 from whet.workbench.investigate.mentioned import excerpts_of, named_trials, tried_trials
 from whet.workbench.investigate.seldom import seldom_failure
-from whet.workbench.investigate.smaller import sampled, tiny_model
+from whet.workbench.investigate.smaller import cause_to_keep, sampled, tiny_model
 from whet.workbench.investigate.steps import Steps
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrink.shrinking import Guard, Payload
@@ -98,6 +98,9 @@ _AT_MOST = (
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY = 0.5
+_BEFORE_CHECK = 0.8
+"""How much of the time for a shrink it has before whet checks that its result has the same cause."""
+
 _SILENT_SECONDS = 3.0
 """A program that neither writes nor computes for this long may be stuck."""
 
@@ -449,8 +452,12 @@ def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Bas
     payload = work.attempt(lambda: sampled(work, which, baseline), whole)
 
     def shrink() -> None:
+        cause = cause_to_keep(work, payload, [*work.shown, *facts.clues], baseline)
+        budget = work.budget
+        if cause.is_shown is not None and budget.wall_seconds is not None:
+            budget = replace(budget, wall_seconds=budget.wall_seconds * _BEFORE_CHECK)
         options = ShrinkOptions(
-            files=(), budget=work.budget, jobs=work.options.jobs, cold=work.options.cold
+            files=(), budget=budget, jobs=work.options.jobs, cold=work.options.cold, cause=cause
         )
         with work.steps.step(f"Shrink {payload.shown}", "remove what the failure doesn't need"):
             shrunk = shrink_one(
@@ -474,7 +481,8 @@ def _shrunk_words(shrunk: ShrunkPayload) -> str:
     if shrunk.cold_because and not shrunk.warm:
         warm = f" (trials ran from the start: {shrunk.cold_because})"
     part = "" if shrunk.content else ", so the failure doesn't depend on it"
-    return f"{sizes}{guarded}: {shrunk.stopped.value}{warm}{part}"
+    keeps = f", which keeps {shrunk.keeps}" if shrunk.keeps else ""
+    return f"{sizes}{guarded}{keeps}: {shrunk.stopped.value}{warm}{part}"
 
 
 def _guard(work: Work) -> Guard | None:

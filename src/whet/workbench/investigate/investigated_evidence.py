@@ -111,6 +111,7 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
                 work.ended = work.ended or StopReason.OUT_OF_TIME
                 stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
+    work.origin = finding.origin
     return finding.clues
 
 

@@ -126,6 +126,7 @@ class Work:
         shown: what a step has shown.
         ended: why it ended before its end; None: it did not.
         whole: the command with all its tests, where `trial` runs fewer of them.
+        origin: where the bad value came from; None: it isn't known.
         tests: the tests that bring the failure, and what judges them; None: it isn't known.
     """
 
@@ -145,6 +146,7 @@ class Work:
     shown: list[Clue] = field(default_factory=list[Clue])
     ended: StopReason | None = None
     whole: Trial | None = None
+    origin: Clue | None = None
     tests: "FewestTests | None" = None
 
     @property

@@ -1,18 +1,26 @@
-"""Large data and models give way to small ones that fail the same way."""
+"""Large data and models give way to small ones that fail the same way, for the cause that is known."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.text.quantity import shown_bytes
+from whet.core.observations.clue import Clue
+from whet.core.text.quantity import listed, shown_bytes
 from whet.core.text.record import MalformedRecordError, decoded
-from whet.workbench.investigate.investigating import Work
+from whet.core.trial import Trial
+from whet.evidence.clues.data_of_cause import records_of, values_of
+from whet.workbench.investigate.clues import Closer
+from whet.workbench.investigate.investigating import Work, place_of
+from whet.workbench.shrink.same_cause import NO_CAUSE, IsShown, SameCause
 from whet.workbench.shrink.shrinking import Payload
 from whet.workbench.trials.payload import PLACEHOLDER
 from whet.workbench.trials.reproduce import Baseline
 
 _LARGE_BYTES = 50 << 20
+_MOST_TEXT_BYTES = 4 << 20
 _SMALL_MODEL_BYTES = _MOST_SETTINGS_BYTES = 1 << 20
 
 
@@ -81,3 +89,54 @@ def _model_of(work: Work) -> str:
             if isinstance(settings, dict) and "model_type" in settings and not is_small:
                 found.append(word)
     return found[0] if len(found) == 1 else ""
+
+
+def cause_to_keep(
+    work: Work, payload: Payload, clues: Sequence[Clue], baseline: Baseline
+) -> SameCause:
+    """Return what a smaller payload must keep of what is known about the cause.
+
+    Args:
+        work: the investigation.
+        payload: what is made smaller.
+        clues: the likeliest first.
+        baseline: what fails, and how.
+    """
+    is_text = not payload.is_folder and len(payload.data) <= _MOST_TEXT_BYTES
+    if not baseline.reproduction.is_deterministic or not is_text:
+        return NO_CAUSE
+    text = payload.data.decode("utf-8", "replace")
+    values = () if _varies(work, baseline) else values_of(baseline.outcome.failure, text)
+    records = dict(records_of(clues[:1], payload.path, text, work.trial.cwd))
+    kept = [f"{listed([f'`{value}`' for value in values])} in the message"] if values else []
+    kept += [f"the record at {payload.shown}:{line}" for line in records]
+    return SameCause(
+        values=values,
+        records=tuple(records.values()),
+        says=listed(kept) if kept else "",
+        is_shown=None if work.origin is None else _is_shown(work, work.origin, baseline),
+    )
+
+
+def _varies(work: Work, baseline: Baseline) -> bool:
+    """Whether the message says other things in each run, so that none of it can be held to."""
+    said = set[str]()
+    for number in baseline.reproduction.trials:
+        outcome = work.bench.notebook.trial(number).outcome
+        failure = None if outcome is None else outcome.failure
+        said.add("" if failure is None else failure.summary)
+    return len(said) > 1
+
+
+def _is_shown(work: Work, known: Clue, baseline: Baseline) -> IsShown:
+    """Return what runs the command with its steps recorded, to see where the bad value comes from."""
+
+    def is_shown(trial: Trial) -> bool | None:
+        closer = Closer(session=work.session, trial=trial, baseline=baseline, place=place_of(work))
+        try:
+            origin = closer.origin()
+        except (OutOfTimeError, WhetError):
+            return None
+        return None if origin is None else (origin.path, origin.line) == (known.path, known.line)
+
+    return is_shown

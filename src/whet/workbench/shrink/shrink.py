@@ -24,6 +24,7 @@ from whet.workbench.shrink.goals import DEFAULT_FLOOR, Goals
 from whet.workbench.shrink.good_data import good_data
 from whet.workbench.shrink.held_order import hold_order
 from whet.workbench.shrink.resuming import Wanted, best_so_far
+from whet.workbench.shrink.same_cause import NO_CAUSE, SameCause
 from whet.workbench.shrink.shrink_search import ShrinkSearch
 from whet.workbench.shrink.shrinking import Guard, Payload, Shrinking
 from whet.workbench.trials.bench import Workbench
@@ -46,6 +47,7 @@ class ShrinkOptions:
         cold: run each trial from its start.
         defaults: what the one file is brought nearer to; None: nothing.
         wishes: what is asked of the result.
+        cause: why the command fails, if that is known: the result keeps it.
     """
 
     files: tuple[str, ...]
@@ -55,6 +57,7 @@ class ShrinkOptions:
     cold: bool = False
     defaults: bytes | None = None
     wishes: Goals = field(default_factory=Goals)
+    cause: SameCause = NO_CAUSE
 
 
 def shrink(
@@ -206,6 +209,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
     if not payload.is_folder:
         read_first_elsewhere(payload.data, payload.path.name)
     preference = wishes.preference(payload.data)
+    preference = replace(preference, keep=(*preference.keep, *options.cause.records))
     is_valid = None if payload.is_folder else validity_of(payload.data, payload.path.name)
     adapts = trial.limits.wall_seconds is None
     trial = with_patience(trial, baseline.reproduction.wall_seconds)
@@ -215,7 +219,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         if not payload.is_folder and options.defaults is None:
             good = good_data(session, trial, position, payload.path, baseline, place)
             preference = replace(preference, shows_nothing=None if good is None else good.holds)
-    oracle = wishes.judged_by(held_to_site(baseline, trial), baseline)
+    oracle = wishes.judged_by(held_to_site(baseline, trial, options.cause.values), baseline)
     work = Shrinking(bench, trial, position, payload, oracle, guard=guard)
     work.others = OtherFailures(
         original=baseline.outcome.failure, content=payload.data, is_valid=is_valid
@@ -235,7 +239,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         session=session, work=work, oracle=oracle, repeats=baseline.repeats, floor=floor,
         place=place, jobs=options.jobs or bench.jobs, budget=options.budget,
         warm=warm, why_cold=why_cold, preference=preference, pretty=wishes.pretty,
-        defaults=options.defaults, is_order_held=is_order_held,
+        defaults=options.defaults, is_order_held=is_order_held, is_shown=options.cause.is_shown,
     )  # fmt: skip
     result = search.run()
     return replace(
@@ -244,6 +248,7 @@ def shrink_one(  # noqa: PLR0913 - the parts of one search, each with its own li
         lost_header=lost_header(payload.data, result.content, payload.path.name),
         good_file="" if good is None else good.label,
         not_excluded="" if guard is not None else _not_excluded(baseline, oracle),
+        keeps=options.cause.says,
     )
 
 

@@ -24,6 +24,7 @@ from whet.reduction.settings.towards import changes_towards, reduce_towards
 from whet.reduction.statistics import Reduction
 from whet.workbench.shrink.goals import DEFAULT_FLOOR
 from whet.workbench.shrink.held_order import in_any_order
+from whet.workbench.shrink.same_cause import IsShown
 from whet.workbench.shrink.shrinking import Shrinking
 from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Ended, Question, stop_reason_of
 from whet.workbench.trials.investigation import ShrunkPayload
@@ -58,6 +59,7 @@ class ShrinkSearch:
         preference: what decides between candidates before they are run.
         pretty: lay the result out in the end.
         is_order_held: all trials run with one hash seed, which the failure need not have.
+        is_shown: whether a trial fails for the cause that is known; None: none is.
     """
 
     session: Session
@@ -74,6 +76,7 @@ class ShrinkSearch:
     preference: Preference = field(default_factory=Preference)
     pretty: bool = False
     is_order_held: bool = False
+    is_shown: IsShown | None = None
     _trials: int = 0
     _cached: int = 0
     _warm: int = 0
@@ -99,6 +102,8 @@ class ShrinkSearch:
             if reason is not StopReason.INTERRUPTED and not self._is_confirmed():
                 reason = self._search(None, cached=False)
             is_confirmed = reason is not StopReason.INTERRUPTED
+            if is_confirmed and self._went_back_to_cause():
+                reason = StopReason.OTHER_CAUSE
             if reason in {StopReason.MINIMAL, StopReason.RARER}:
                 self._confirm_nearest()
                 self._lay_out()
@@ -280,6 +285,23 @@ class ShrinkSearch:
             "without copies"
         )
         self.why_cold = "the result differed when it ran from the start"
+
+    def _went_back_to_cause(self) -> bool:
+        """Go back to the last that fails for the cause that is known, if the result doesn't."""
+        work, is_shown = self.work, self.is_shown
+        if is_shown is None or not work.accepted:
+            return False
+        accepted = tuple(work.accepted)
+
+        def fails_so(steps: int) -> bool | None:
+            digest = accepted[steps - 1]
+            return is_shown(work.question(digest, len(work.content_of(digest))).trial)
+
+        if fails_so(len(accepted)) is not False:
+            return False
+        work.go_back_to(last_that(lambda steps: fails_so(steps) is True, len(accepted)))
+        self._nearest = None
+        return True
 
     def _last_that_fails(self, driver: Driver, remark: str) -> int:
         """Return how many of the accepted payloads there are up to the last that fails now."""

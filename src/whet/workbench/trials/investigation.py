@@ -349,6 +349,7 @@ class ShrunkPayload:
         good_file: a file that passes, of which the result is no part; empty if there was none.
         not_excluded: what the result may show instead of the bug that was searched; empty: the
             user says what counts, or each step passes on a good side.
+        keeps: what each smaller file keeps of the cause that was known; empty: none was.
         minimal_over: such as ``rows``: each single one was left out in a trial, and none can go.
         is_laid_out: it was laid out to be read after that.
         needs_order: it was seen to fail with the hash seed of the search, and not without one.
@@ -376,6 +377,7 @@ class ShrunkPayload:
     lost_header: bool = False
     good_file: str = ""
     not_excluded: str = ""
+    keeps: str = ""
     minimal_over: tuple[str, ...] = ()
     is_laid_out: bool = False
     needs_order: bool = False

@@ -108,14 +108,20 @@ def reproduce(
     return _baseline(session, oracle_of(judging, first), first, repeated.runs)
 
 
-def held_to_site(baseline: Baseline, trial: Trial) -> Oracle:
+def held_to_site(baseline: Baseline, trial: Trial, values: tuple[str, ...] = ()) -> Oracle:
     """Return the oracle that also holds on to the exact place of the failure.
 
     In a shrink the code stays as it is, unless it is the payload itself, whose frames no site has.
+
+    Args:
+        baseline: what fails.
+        trial: the command.
+        values: data in the failure's message that belong to its cause.
     """
     oracle, failure = baseline.oracle, baseline.outcome.failure
     if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
         return oracle
+    oracle = replace(oracle, values=values)
     if Path(failure.place.path).name in {payload.name for payload in trial.payloads}:
         return oracle
     return replace(oracle, site=failure.site)

@@ -23,7 +23,7 @@ from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shown_text import visible
 from whet.core.trial import Trial
-from whet.report.answer import NOT_FOUND, Answer, Evidence, answer_of, shown_trials
+from whet.report.answer import Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
 from whet.report.wording import one_line, unbroken
@@ -182,7 +182,7 @@ def _show_answer(conclusion: Answer) -> None:
         _paragraph(f"how sure: {conclusion.sure}", "  ")
         print_evidence(conclusion.evidence)
     else:
-        _paragraph(f"{NOT_FOUND}.", "  ", style="bold")
+        _paragraph(f"{unbroken(conclusion.title)}.", "  ", style="bold")
     if conclusion.possible:
         _paragraph("possible causes (whet has no proof):", "  ")
         print_evidence(conclusion.possible)

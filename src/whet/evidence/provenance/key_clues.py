@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, ObjectState, Recording, Value
 from whet.evidence.provenance.suspects import Failing
+from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.wording import Wording
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
 _MOST_DEPTH = 4
@@ -26,6 +30,33 @@ class Twins:
     second: str
     before: ObjectState
     after: ObjectState
+
+
+@dataclass(slots=True)
+class KeyClues(Wording):
+    """Tells them.
+
+    Attributes:
+        walk: goes back through the run.
+    """
+
+    walk: Walk
+
+    def twins(self, failing: Failing) -> Iterator[Clue]:
+        """Report a number and its text as two keys of a dict: they were meant to be one."""
+        twins = twin_keys(failing, self.recording)
+        step = None if twins is None else twins.after.step
+        if twins is None or step is None:
+            return
+        path, former = step.frame.code.path, twins.before.step
+        there = (
+            "" if former is None else f" of {self.place_of(former.frame.code.path, former.line)}"
+        )
+        yield self.clue(
+            f"{self.place_of(path, step.line)} added the key `{twins.second}` to a dict that has the"
+            f" key `{twins.first}`{there}: a number and its text are two keys",
+            path, step.line, Sureness.SEEN,
+        )  # fmt: skip
 
 
 def twin_keys(failing: Failing, recording: Recording) -> Twins | None:

@@ -1,0 +1,92 @@
+"""The smaller payload of a report fails for the cause that the report names, not for another one."""
+
+import json
+import sys
+
+import pytest
+from whet_command import Whet
+
+LOG = """
+import sys
+from collections import defaultdict
+
+
+def parse(line):
+    stamp, level, rest = line.rstrip("\\n").split(" ", 2)
+    return dict(part.split("=", 1) for part in rest.split(";"))
+
+
+per_user = defaultdict(float)
+for line in open(sys.argv[1]):
+    fields = parse(line)
+    per_user[fields["user"]] += float(fields["ms"])
+print(per_user)
+"""
+LINES = [f"2024-05-02T05:{n:02} INFO user=u{n % 7};op=get;ms={n * 7}.25" for n in range(30)]
+ODD = "2024-05-02T05:17 INFO user=u0;op=get;ms=12,5"
+
+PLAN = """
+import json, sys
+
+
+def leaves(tree, prefix=""):
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield from leaves(value, prefix + key + ".")
+        else:
+            yield prefix + key, value
+
+
+def total(tree):
+    return sum(value for key, value in leaves(tree) if key.endswith("cost"))
+
+
+for part in json.load(open(sys.argv[1])):
+    spent = total(part["items"])
+    assert spent <= part["budget"], f"{part['name']} spends {spent} of {part['budget']}"
+"""
+PARTS = [
+    {"name": f"part-{n}", "budget": 180 + n, "items": {f"i{m}": {"cost": 9 + m} for m in range(6)}}
+    for n in range(8)
+]
+
+
+def smaller(whet: Whet, program: str, name: str, content: str) -> tuple[str, str]:
+    """Return the smaller file of an investigation, and its report."""
+    whet.write("main.py", program)
+    whet.write(name, content)
+    whet("investigate", "--budget", "40s", "--", sys.executable, "main.py", name)
+    report = whet.folder / "whet-report"
+    return (report / name).read_text(), (report / "report.md").read_text().replace("\\", "")
+
+
+@pytest.mark.slow
+def test_the_record_that_the_cause_names_stays_whole(whet: Whet) -> None:
+    content, report = smaller(whet, LOG, "app.log", "\n".join([*LINES[:17], ODD, *LINES[17:], ""]))
+
+    assert content.strip() == ODD
+    assert "The value that fails comes from the record at app.log:18" in report
+    assert "Each smaller file keeps `12,5` in the message and the record at app.log:18." in report
+    assert "Check the record at app.log:18" in report
+
+
+@pytest.mark.slow
+def test_data_in_the_message_stay_and_the_bad_value_comes_from_the_same_line(whet: Whet) -> None:
+    parts = json.loads(json.dumps(PARTS))
+    parts[5]["items"]["i3"]["cost"] = 2300
+    content, report = smaller(whet, PLAN, "plan.json", json.dumps(parts, indent=1))
+
+    (part,) = json.loads(content)
+    assert (part["name"], part["budget"]) == ("part-5", 185)
+    assert "Each smaller file keeps `part-5` and `185` in the message." in report
+
+
+@pytest.mark.slow
+def test_a_failure_that_no_data_are_known_to_bring_keeps_nothing(whet: Whet) -> None:
+    program = (
+        "import sys\nrows = open(sys.argv[1]).read().split()\nraise SystemExit(3 if rows else 0)\n"
+    )
+    content, report = smaller(whet, program, "rows.txt", "alpha beta\ngamma delta\n")
+
+    assert len(content) == 1
+    assert "smaller file keeps" not in report
