@@ -35,22 +35,85 @@ print(space["C"]().f(), sorted(source.used))
 """
 
 
+STORED = """
+import gc, marshal, os, sys, types
+sys.path.insert(0, {site!r})
+from whet_stage.rewriting.sources import Source, codes_in
+from whet_stage.rewriting import module_facts
+
+class Store(dict):
+    load = lambda self, source: self.get(source, b"")
+    save = dict.__setitem__
+
+def told(source):
+    code = source.code()
+    names = lambda code: (code.co_code, code.co_names, code.co_filename, code.co_firstlineno)
+    codes = {{key: each and names(each) for key, each in codes_in(code).items()}}
+    clean = {{key: (each := source.clean(key)) and names(each) for key in source.functions}}
+    return names(code), codes, clean, source.flags, source.functions, source.has_last_words()
+
+store, folder, count = Store(), os.path.dirname(os.__file__), 0
+for name in ("dataclasses", "typing", "contextlib", "ast", "enum", "socket", "_pydecimal"):
+    path = os.path.join(folder, name + ".py")
+    text = open(path, "rb").read()
+    plain = told(Source(name, path, text))
+    first = told(Source(name, path, text, None, store))
+    kept = Source(name, path, text, None, store)
+    assert kept._tree is None, name
+    assert told(kept) == first == plain, name
+    assert kept._tree is None, name
+    moved = told(Source(name, "/elsewhere.py", text, None, store))
+    assert {{each[2] for each in moved[1].values() if each}} == {{"/elsewhere.py"}}
+    count += len(plain[1])
+    for spoilt in (store[text][:-20], b"x", marshal.dumps((module_facts.FORM + 1,))):
+        assert told(Source(name, path, text, None, Store({{text: spoilt}}))) == plain, name
+warns = b"x = 1 is 1\\n"
+assert Source("w", "w.py", warns, None, store).code() and warns not in store
+assert Source("w", "w.py", warns, lambda tree, text: None, store).code() and warns not in store
+print(count > 1000)
+"""
+
+TREES = """
+import gc, sys
+sys.path.insert(0, {site!r})
+from whet_stage.rewriting.sources import Source
+def objects(statements):
+    text = b"def f(a):\\n" + b"    b = [a + 1, a, (a)]\\n" * statements + b"    return a\\n"
+    source, space = Source("m", "m.py", text), {{}}
+    exec(source.code(), space)
+    space["f"](1)
+    source.show(space["f"])
+    source.calls, source.note_run_unseen(5), source.has_last_words()
+    gc.collect()
+    return len(gc.get_objects())
+objects(1)
+print(objects(2000) - objects(10))
+"""
+
+
+def run(program: str) -> str:
+    site = Path(whet.agent.__file__).parent / "site"
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(site=str(site))],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+def test_what_an_earlier_run_has_kept_of_a_module_is_what_its_text_says() -> None:
+    assert run(STORED) == "True\n"
+
+
+def test_the_tree_of_a_module_goes_when_its_code_is_made() -> None:
+    """In a large package it would make each collection of garbage ten times longer."""
+    assert abs(int(run(TREES))) < 100
+
+
 def test_a_hook_copies_nothing_that_holds_no_function() -> None:
     """Each import of a large package would wait for that."""
-    site = Path(whet.agent.__file__).parent / "site"
-    said = subprocess.run(
-        [sys.executable, "-c", HOOKS.format(site=str(site))],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-    assert said.stdout == "3 4 1 2\nTrue True True\n[1, 2] [('f', 2), ('g', 4)]\n"
+    assert run(HOOKS) == "3 4 1 2\nTrue True True\n[1, 2] [('f', 2), ('g', 4)]\n"
 
 
 def test_a_source_is_compiled_once_however_many_functions_are_looked_at() -> None:
-    site = Path(whet.agent.__file__).parent / "site"
-    said = subprocess.run(
-        [sys.executable, "-c", LOOKS.format(site=str(site))],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-    assert said.stdout == "1 7\n"
+    assert run(LOOKS) == "1 7\n"

@@ -52,12 +52,14 @@ def install() -> None:
         guards: Guards = {}
         # At its first line a program has no past to keep: Python runs it.
         if stage and debugging != "at once" and sys.version_info >= (3, 9):
-            loading, guards = _begin_stage(stage, answer.prepare)
+            loading, guards = _begin_stage(stage, answer.prepare, _ByteCode(cache, ".hooks"))
         woven: list[Make] = [each.code for each in probing]
         _key_byte_code_by_content(cache, loading, _both(keeping, guards), woven)
 
 
-def _begin_stage(wish: str, anew: Callable[[], object]) -> tuple[list[Any], Guards]:
+def _begin_stage(
+    wish: str, anew: Callable[[], object], store: _ByteCode
+) -> tuple[list[Any], Guards]:
     """Take over the main script; the program's garbage goes when it would have gone without."""
     before = set(sys.modules)
     collector = __import__("gc")
@@ -67,7 +69,7 @@ def _begin_stage(wish: str, anew: Callable[[], object]) -> tuple[list[Any], Guar
     collector.disable()
     try:
         stages = _import_unfiltered("whet_stage.stage").stage
-        begun: tuple[list[Any], Guards] = stages.install(wish, anew, (is_collected, counts))
+        begun: tuple[list[Any], Guards] = stages.install(wish, anew, (is_collected, counts), store)
     finally:
         if is_collected:
             collector.enable()
@@ -334,7 +336,7 @@ def _key_byte_code_by_content(
 class _ByteCode:
     """Compiled modules by what their source says; the same module has the same file anywhere."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, kind: str = "") -> None:
         import _imp
         import marshal
         from _frozen_importlib_external import MAGIC_NUMBER
@@ -345,18 +347,14 @@ class _ByteCode:
         self._magic: bytes = MAGIC_NUMBER
         # `PYTHONDONTWRITEBYTECODE` keeps byte code out of the user's tree; this is elsewhere.
         self._can_write = True
-        self._suffix = ".{}.opt-{}{}.pyc".format(
-            sys.implementation.cache_tag, sys.flags.optimize, _ranges_mark()
+        self._suffix = "{}.{}.opt-{}{}.pyc".format(
+            kind, sys.implementation.cache_tag, sys.flags.optimize, _ranges_mark()
         )
 
     def find(self, source: bytes, path: str) -> CodeType | None:
         """Return the code of a source, as if compiled from the file ``path``; None if unknown."""
         try:
-            with open(self._path_of(source), "rb", 0) as file:
-                data = file.read()
-            if not data.startswith(self._magic):
-                return None
-            code: CodeType = self._marshal.loads(memoryview(data)[len(self._magic) :])
+            code: CodeType = self._marshal.loads(self.load(source))
             vars(self._imp)["_fix_co_filename"](code, path)
         except Exception:  # noqa: BLE001 - not there, or spoilt by a crash of the machine
             return None
@@ -364,9 +362,21 @@ class _ByteCode:
 
     def keep(self, source: bytes, code: CodeType) -> None:
         """Keep the code of a source, if this folder can be written to."""
+        self.save(source, self._marshal.dumps(code))
+
+    def load(self, source: bytes) -> bytes:
+        """Return what is kept for a source; empty: nothing is."""
+        try:
+            with open(self._path_of(source), "rb", 0) as file:
+                data = file.read()
+        except OSError:
+            return b""
+        return data[len(self._magic) :] if data.startswith(self._magic) else b""
+
+    def save(self, source: bytes, data: bytes) -> None:
+        """Keep something for a source, if this folder can be written to."""
         if self._can_write:
-            data = self._magic + self._marshal.dumps(code)
-            self._can_write = _write_atomically(self._path_of(source), data)
+            self._can_write = _write_atomically(self._path_of(source), self._magic + data)
 
     def _path_of(self, source: bytes) -> str:
         # Two keyed 64-bit digests (SipHash) and the length: built in, so nothing to import.

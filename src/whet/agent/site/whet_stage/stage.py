@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .forking.sleepers import Sleepers
     from .forking.taken import Taken
     from .hiding.private import Collecting
+    from .rewriting.module_facts import Store
     from .watching.suites import Guard, Rewrite
 
     Load = Callable[[str, str], "CodeType | None"]
@@ -65,7 +66,7 @@ else:
 
 
 def install(
-    wish: str, anew: Callable[[], object], collecting: Collecting
+    wish: str, anew: Callable[[], object], collecting: Collecting, store: Store
 ) -> tuple[list[Load], dict[str, Guard]]:
     """Take over the main script of this process.
 
@@ -77,6 +78,7 @@ def install(
             (`whet_stage.watching.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
         collecting: how garbage was collected before this was imported.
+        store: keeps the code of modules, with hooks, from one run to the next.
 
     Returns:
         what loads the user's modules, now and later (none: this isn't the process that whet has
@@ -92,7 +94,7 @@ def install(
         begin_collecting(collecting)
         return [], {}
     begin()
-    stage = _Stage(address, float(seconds), (varied, int(words)), anew)
+    stage = _Stage(address, float(seconds), (varied, int(words)), anew, store)
     stage.tell("present")
     stage.point = Point(stack_of(at), stage.before_point)
     stage.audit_listener.observe()
@@ -133,7 +135,9 @@ class _Stage:
         worth_seconds: float,
         varied: tuple[list[str], int],
         anew: Callable[[], object],
+        store: Store,
     ) -> None:
+        self._store = store
         self.awaited = Awaited(*varied, self._before_awaited, self._before_effect)
         self.audit_listener = AuditListener(self, first=self.awaited.hear)
         self.suite = Suite(self._load_test, lambda name: self._before("test", name))
@@ -194,7 +198,7 @@ class _Stage:
         modules = show_own()
         try:
             text = whole(path)
-            self._sources[path] = Source(name, path, text, rewrite)
+            self._sources[path] = Source(name, path, text, rewrite, self._store)
         except (OSError, SyntaxError, ValueError, RecursionError):
             return False
         else:

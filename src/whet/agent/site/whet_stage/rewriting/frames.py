@@ -96,7 +96,7 @@ class Frame:
     def moved(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> Frame:
         """Return the same frame in another text."""
         source = sources.get(self.source.path, self.source)
-        node = source.tree if self.function is None else nodes.get(id(self.node), self.node)
+        node = source.pin() if self.function is None else nodes.get(id(self.node), self.node)
         new = object.__new__(Frame)
         vars(new).update(vars(self))
         new.source, new.node = source, cast("ast.Module", node)
@@ -171,7 +171,7 @@ def may_be_entered(
         return None
     if function.__globals__ is not source.module:
         return None
-    node = source.functions.get(key_of_code(code))
+    node = source.node_of(key_of_code(code))
     if not isinstance(node, ast.FunctionDef) or _has_private_names(node):
         return None
     return function, source, node

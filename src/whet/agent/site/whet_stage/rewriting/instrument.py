@@ -432,4 +432,6 @@ def _identity(constant: object) -> object:
         return "tuple", tuple(map(_identity, cast("tuple[object, ...]", constant)))
     if isinstance(constant, frozenset):
         return "frozenset", tuple(sorted(map(repr, cast("frozenset[object]", constant))))
+    if isinstance(constant, (str, bytes)):
+        return type(constant), constant  # their `repr` takes long, and is as long
     return type(constant), repr(constant)

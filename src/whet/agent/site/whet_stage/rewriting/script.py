@@ -166,7 +166,7 @@ class Script:
             modules = show_own()
             try:
                 source = Source("__main__", path, text)
-                frame = Frame(source, source.tree)
+                frame = Frame(source, source.pin())
                 self._code = self._module_code(frame)
                 if source.warned:
                     compile(text, path, "exec", dont_inherit=True)  # once, it warns
@@ -187,7 +187,7 @@ class Script:
         source.spaces.append(id(sys.modules["__main__"].__dict__))
         sources[source.path] = source
         self._sources = sources
-        self.frames = [frame or Frame(source, source.tree)]
+        self.frames = [frame or Frame(source, source.pin())]
 
     @hidden_frame
     def run(self, begins: Callable[[], None]) -> None:

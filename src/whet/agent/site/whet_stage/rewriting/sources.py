@@ -8,6 +8,7 @@ Standard library only, Python 3.9 or later.
 
 from __future__ import annotations
 
+import _imp
 import itertools
 import sys
 import types
@@ -18,6 +19,14 @@ from ..hiding.private import hide_own, is_alone, show_own
 from ..hiding.typed import cast
 from ..hiding.warned import WarningsOfCompiler
 from .instrument import CHECKPOINT, MARK, bind, called_names, is_future, is_text, must_lead
+from .module_facts import (
+    code_of,
+    data_of,
+    has_last_words,
+    load_facts,
+    names_of_functions,
+    save_facts,
+)
 from .prefix_check import FUNCTIONS, key_of
 
 TYPE_CHECKING = False
@@ -27,11 +36,14 @@ if TYPE_CHECKING:
     from types import CodeType, FunctionType
     from typing import Union
 
+    from ..hiding.warned import Warned
+    from .module_facts import Names, Store
     from .prefix_check import Function, Key
 else:
     from ..hiding import nodes as ast
 
 
+_name_file: Callable[[CodeType, str], None] = vars(_imp)["_fix_co_filename"]
 _WORD = b"checkpoint"
 _FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
 
@@ -42,11 +54,11 @@ class Source:
     Attributes:
         path: the file.
         text: what it said when it was read.
-        tree: that, parsed.
         name: the name of its module.
         spaces: the `id` of each namespace that it has filled. Not they themselves, which are to
             go when the program lets them go.
-        functions: its functions by name and first line; None: two share both.
+        functions: where the definitions of its functions have put them, by name and first line, as
+            `names_of_functions` returns it.
         warned: what the compiler has warned of.
         used: which of them have been used.
         entered: which of them have been run as stage frames: in those that have not been used
@@ -64,40 +76,88 @@ class Source:
         path: str,
         text: bytes,
         rewrite: Callable[[ast.Module, bytes], None] | None = None,
+        store: Store | None = None,
     ) -> None:
-        """Parse it.
+        """Parse it, unless all that is asked of it at first is known.
+
+        Args:
+            name: the name of its module.
+            path: the file.
+            text: what it says.
+            rewrite: as above.
+            store: what keeps its code from one run to the next; None: nothing does.
 
         Raises:
             SyntaxError, ValueError, RecursionError: if that can't be.
         """
         self.path = path
         self.text = text
-        with WarningsOfCompiler() as self.warned:
-            self.tree = tree = parse(text, path)
         self.used: set[Key] = set()
         self.entered: set[Key] = set()
-        self.functions: dict[Key, Function | None] = {}
         self.same: dict[object, object] = {}
         self.name = name
         self.rewrite = rewrite
         self.has_begun = True
         self.placed: set[Key] = set()
         self.spaces: list[int] = []
-        self.flags = 0
+        self.warned: set[Warned] = set()
         self._clean: dict[Key, CodeType | None] = {}
         self._plain: dict[Key, CodeType | None] = {}
         self._calls: dict[str, set[str]] | None = None
         self.hooks: list[_Hook] = []
         self._firsts: list[object] = []
         self.left: list[CodeType] = []
-        for node in walk_statements(tree):
-            if isinstance(node, FUNCTIONS):
-                key = key_of(node)
-                self.functions[key] = None if key in self.functions else node
+        self._tree: ast.Module | None = None
+        self._is_pinned = False
+        self._code: CodeType | None = None
+        self._clean_data = b""
+        self._store = store if rewrite is None else None
+        facts = None if self._store is None else load_facts(self._store, text)
+        if facts is None:
+            self.flags, self._has_last_words, self.functions = self._parsed_facts()
+        else:
+            self.flags, self._has_last_words, self.functions, self._code, self._clean_data = facts
+            _name_file(self._code, path)
+
+    def _parsed_facts(self) -> tuple[int, bool, dict[Key, Names | None]]:
+        with WarningsOfCompiler() as self.warned:
+            tree = self.tree
+        flags = 0
         futures = [each for each in tree.body if is_future(each)]
         if futures:
-            code: CodeType = compile(ast.Module(list(futures), []), path, "exec", dont_inherit=True)
-            self.flags = code.co_flags & _FUTURE_FLAGS
+            code: CodeType = compile(
+                ast.Module(list(futures), []), self.path, "exec", dont_inherit=True
+            )
+            flags = code.co_flags & _FUTURE_FLAGS
+        return flags, has_last_words(self.text, tree), names_of_functions(tree)
+
+    @property
+    def tree(self) -> ast.Module:
+        """Its text, parsed: for a while, unless it is pinned."""
+        if self._tree is None:
+            modules = show_own()
+            try:
+                self._tree = parse(self.text, self.path)
+            finally:
+                hide_own(modules)
+        return self._tree
+
+    def pin(self) -> ast.Module:
+        """Return its tree, which it keeps from now on: a frame stands in one of its nodes."""
+        self._is_pinned = True
+        return self.tree
+
+    def release(self) -> None:
+        """Let its tree go, unless it is pinned, or to parse it again would warn again."""
+        if not (self._is_pinned or self.warned):
+            self._tree = None
+
+    def node_of(self, key: Key) -> Function | None:
+        """Return a function's node, pinned; None: there is none, or two share the key."""
+        if self.functions.get(key) is None:
+            return None
+        functions = (each for each in walk_statements(self.pin()) if isinstance(each, FUNCTIONS))
+        return next((each for each in functions if key_of(each) == key), None)
 
     @property
     def module(self) -> dict[str, object] | None:
@@ -113,9 +173,10 @@ class Source:
         """The last names of all that each of its functions calls; `CHECKPOINT` if it sets one."""
         if self._calls is None:
             self._calls = {}
-            for node in self.functions.values():
-                if node is not None:
+            for node in walk_statements(self.tree):
+                if isinstance(node, FUNCTIONS) and self.functions[key_of(node)] is not None:
                     self._calls.setdefault(node.name, set()).update(called_names(node))
+            self.release()
         return self._calls
 
     def is_unused(self, node: Function) -> bool:
@@ -128,9 +189,13 @@ class Source:
         Args:
             line: at which the module itself is; 0: it has been run.
         """
+        if not line:
+            self.used.update(self.functions)
+            return
         ends = [each.end_lineno or 0 for each in self.tree.body if each.lineno <= line]
+        self.release()
         last = max(ends, default=0)
-        self.used.update(key for key in self.functions if not line or key[1] <= last)
+        self.used.update(key for key in self.functions if key[1] <= last)
 
     def may_stand(self, code: CodeType) -> bool:
         """Whether a frame of some code may be there: it is that of no function that was not used."""
@@ -153,12 +218,7 @@ class Source:
 
     def has_last_words(self) -> bool:
         """Whether objects of its own may do something when the interpreter is taken apart."""
-        if b"__del__" in self.text:
-            return True
-        return b"yield" in self.text and any(
-            isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, walk(node)))
-            for node in walk_statements(self.tree)
-        )
+        return self._has_last_words
 
     def hooked(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return statements whose functions tell when they are used for the first time."""
@@ -204,7 +264,7 @@ class Source:
         """Spare a function its hook from now on, if it can be found."""
         if not is_alone():
             return  # it takes long, and shows
-        function = self._found(self.functions.get(key))
+        function = self._found(key)
         clean = None if function is None else self.clean(key)
         if function is not None:
             self._give(function, clean)
@@ -216,9 +276,9 @@ class Source:
             self.left.append(own)
             function.__code__ = code
 
-    def _found(self, node: Function | None) -> FunctionType | None:
+    def _found(self, key: Key) -> FunctionType | None:
         """Return the function object at the name where its definition has put it."""
-        names = _names_to(self.tree, node) if node is not None else []
+        names = self.functions.get(key) or ()
         space = self.module or {}
         for name in names[:-1]:
             inner = space.get(name)
@@ -227,8 +287,8 @@ class Source:
             space = dict(vars(inner))
         found = space.get(names[-1]) if names else None
         found = getattr(found, "__func__", found)
-        if isinstance(found, types.FunctionType) and node is not None:
-            return found if key_of_code(found.__code__) == key_of(node) else None
+        if isinstance(found, types.FunctionType):
+            return found if key_of_code(found.__code__) == key else None
         return None
 
     def clean(self, key: Key) -> CodeType | None:
@@ -236,29 +296,36 @@ class Source:
         if not self._clean:
             modules = show_own()
             try:
-                code = bind(self.compiled(_without_own_hooks(self.tree)), self.hook, self.same)
+                code = self._clean_code()
             finally:
                 hide_own(modules)
-            self._clean = codes_in(code)
+            self._clean = codes_in(bind(code, self.hook, self.same))
         return self._clean.get(key)
+
+    def _clean_code(self) -> CodeType:
+        """Return the code of its module with hooks in inner functions alone."""
+        code = code_of(self._clean_data)
+        self._clean_data = b""
+        if code is None:
+            code = self.compiled(_without_own_hooks(self.tree))
+            self.release()
+        else:
+            _name_file(code, self.path)
+        return code
 
     def show(self, function: FunctionType) -> None:
         """Let a function have the code that the program expects: it is about to look at it."""
         key = key_of_code(function.__code__)
-        node = self.functions.get(key)
         # Its code says where it stands, and holds that of inner functions.
         self.used.add(key)
         self.placed.add(key)
-        if node is None:
+        if self.functions.get(key) is None:
             return
-        modules = show_own()
-        try:
-            inner = {key_of(each) for each in walk_statements(node) if isinstance(each, FUNCTIONS)}
-            self.used |= inner
-            self.placed |= inner
-        finally:
-            hide_own(modules)
-        self._give(function, self._plain_codes().get(key))
+        plain = self._plain_codes().get(key)
+        inner = codes_in(function.__code__).keys() & self.functions.keys()
+        self.used |= inner
+        self.placed |= inner
+        self._give(function, plain)
 
     def show_all(self, functions: Iterable[FunctionType]) -> None:
         """Let functions of this file have the code that the program expects, and hooks do nothing.
@@ -278,13 +345,26 @@ class Source:
             modules = show_own()
             try:
                 code = bind(self.compiled(self.tree.body), self.hook, self.same)
+                self.release()
             finally:
                 hide_own(modules)
             self._plain = codes_in(code)
         return self._plain
 
     def code(self) -> CodeType:
-        """Return the code of its module, with hooks."""
+        """Return the code of its module, with hooks; its tree goes."""
+        code, self._code = self._code, None
+        if code is None:
+            code = self._hooked_code()
+            if self._store is not None and not self.warned:
+                clean = data_of(self._clean_code())
+                facts = (self.flags, self._has_last_words, self.functions, code, clean)
+                save_facts(self._store, self.text, facts)
+                self._clean_data = clean
+            self.release()
+        return bind(code, self.hook, self.same)
+
+    def _hooked_code(self) -> CodeType:
         body = self.hooked(self.tree.body)
         # It tells which namespace it fills: a module need not stand in `sys.modules`.
         at = next((each for each in range(len(body)) if not must_lead(body, each)), 0)
@@ -292,7 +372,7 @@ class Source:
             at = 1
         if body:
             body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
-        return bind(self.compiled(body), self.hook, self.same)
+        return self.compiled(body)
 
 
 def marking_names(sources: Collection[Source]) -> set[str]:
@@ -369,10 +449,6 @@ def _hook_call(name: str, line: str, after: ast.stmt) -> ast.stmt:
     return call
 
 
-def _is_yield(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Yield, ast.YieldFrom))
-
-
 def key_of_code(code: CodeType) -> Key:
     """Return the same of its code."""
     return code.co_name, code.co_firstlineno
@@ -394,16 +470,3 @@ def codes_in(code: CodeType) -> dict[Key, CodeType | None]:
 def _without_own_hooks(tree: ast.Module) -> list[ast.stmt]:
     """Return the module with hooks in inner functions alone: those are made again and again."""
     return [cast("ast.stmt", _with_hooks(each, of_inner_ones=True)) for each in tree.body]
-
-
-def _names_to(tree: ast.AST, wanted: Function) -> list[str]:
-    """Return the names of the classes around a function, and its own; none if it is no method."""
-    for node in itertools.chain.from_iterable(blocks(tree).values()):
-        if node is wanted:
-            return [wanted.name]
-        if isinstance(node, FUNCTIONS):
-            continue
-        below = _names_to(node, wanted)
-        if below:
-            return [node.name, *below] if isinstance(node, ast.ClassDef) else below
-    return []
