@@ -10,6 +10,7 @@ from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet, Limits
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.observations.file_accesses import FileAccesses
+from whet.core.observations.profile import Profile, ProfiledProcess, Stack
 from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.observations.system_call import (
@@ -274,6 +275,28 @@ CLUE = Clue(
     trail=(TrailStep(says="x", place="a.py:1", source="x = 1", value="1"), TrailStep(says="y")),
     record="r",
 )
+PROFILE = Profile(
+    question="cpu",
+    engine="py-spy 0.4.3",
+    unit="cpu_seconds",
+    frames=(FRAME,),
+    stacks=(
+        Stack(frames=(0,), pid=7, thread="worker", numbers={"cpu_seconds": 0.5, "seconds": 1.0}),
+        Stack(frames=(0, 0)),
+    ),
+    samples=50,
+    rate=100.0,
+    seconds=1.0,
+    processes=(
+        ProfiledProcess(
+            pid=7, parent=1, name="python", rank=0, begun=0.1, ended=1.1, cpu_seconds=0.5
+        ),
+        ProfiledProcess(pid=8),
+    ),
+    facts={"runs": 2.0},
+    timeline=TIMELINE,
+    notes=("n",),
+)
 TREE = WorkingTree(
     top="/r",
     git_dir="/r/.git",
@@ -309,6 +332,8 @@ VALUES: dict[str, Record] = {
     "resources": USE,
     "timeline": TIMELINE,
     "no timeline": Timeline(),
+    "profile": PROFILE,
+    "no profile": Profile(question="io", engine="", unit="seconds"),
     "working tree": TREE,
     "belonging": Resource(
         kind="worktree", what="/w", repository="/r", start_ticks=5, token="t"

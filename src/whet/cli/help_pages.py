@@ -77,6 +77,11 @@ EXAMPLES = {
         "whet syscalls last",
         "whet syscalls --pid 4711 --for 5",
     ),
+    "profile": (
+        "whet profile -- python train.py",
+        "whet profile --native -- python train.py",
+        "whet profile --show last",
+    ),
     "where": (
         "whet where numpy",
         "whet where json.loads -- python main.py",

@@ -61,6 +61,9 @@ VERBS = {
         "Print, stop or exit at a line of a program, without editing it.",
     ),
     "trace": Verb("whet.cli.verbs.inspection.trace", "Show the calls of functions as a tree."),
+    "profile": Verb(
+        "whet.cli.verbs.measuring.profile", "Show which lines the time or the memory goes to."
+    ),
     "toggle": Verb(
         "whet.cli.verbs.searches.toggle",
         "Turn switches (one thread, synchronous CUDA) and compare.",
@@ -127,6 +130,7 @@ MEANINGS = {
     "expect": "guess calibration forecast predict assume",
     "stacks": "hang hangs stuck deadlock threads dump",
     "syscalls": "strace ptrace",
+    "profile": "profiler slow hot cprofile py-spy flamegraph memray nsys",
     "post-mortem": "pdb postmortem inspect locals",
     "probe": "print breakpoint break",
     "trace": "calls tree",

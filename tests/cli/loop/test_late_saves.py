@@ -47,6 +47,7 @@ WORDS = {
     "delta": ("--arguments", "x", "data.txt", "--", PYTHON, "prog.py", "{}"),
     "bisect": ("--attempts", *COMMAND),
     "syscalls": COMMAND,
+    "profile": ("--once", *COMMAND),
     "probe": ("prog.py:2", "count", *COMMAND),
     "trace": ("json:*", *COMMAND),
     "sample": ("data.txt", *COMMAND),

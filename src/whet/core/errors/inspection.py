@@ -1,6 +1,6 @@
 """Errors about inspecting a process or a failure."""
 
-from whet.core.errors.base import NO_INPUT, NO_PERMISSION, WhetError
+from whet.core.errors.base import NO_INPUT, NO_PERMISSION, UNAVAILABLE, WhetError
 
 
 class NoFailureKept(WhetError):
@@ -54,3 +54,46 @@ class StackForbidden(WhetError):
     """
 
     exit_code = NO_PERMISSION
+
+
+class ProfilerMissing(WhetError):
+    """The profiler that answers the question isn't installed. The trial ran and is recorded.
+
+    - `whet profile` needs py-spy for Python programs, which comes with whet: `pip install py-spy`.
+    - For programs in other languages it needs perf: `apt-get install linux-perf` (Debian),
+      `apt-get install linux-tools-generic` (Ubuntu), `dnf install perf` (Fedora).
+    """
+
+    exit_code = UNAVAILABLE
+
+
+class ProfilerForbidden(WhetError):
+    """The system doesn't let the profiler look into the program. The trial ran and is recorded.
+
+    py-spy reads the program's memory, which needs the permission to trace it (ptrace):
+
+    1. Use root: `sudo $(which whet) profile -- COMMAND`.
+    2. Allow it: `sudo sysctl kernel.yama.ptrace_scope=0` on the machine; in Docker
+       `--cap-add SYS_PTRACE`, in Kubernetes `securityContext.capabilities.add: [SYS_PTRACE]`.
+
+    perf, for programs that aren't Python, needs `sudo sysctl kernel.perf_event_paranoid=2` or less;
+    in Docker also `--cap-add PERFMON`, and a seccomp profile that allows `perf_event_open`.
+    """
+
+    exit_code = NO_PERMISSION
+
+
+class ProfilerFailed(WhetError):
+    """The profiler ran but saw nothing. The trial ran and is recorded.
+
+    A program that ends within a few milliseconds gives a sampling profiler nothing to see.
+    `--rate 1000` looks more often; a longer input makes the program take longer.
+    """
+
+    exit_code = NO_INPUT
+
+
+class NotProfiled(WhetError):
+    """No profile is kept with this trial: only `whet profile` makes one."""
+
+    exit_code = NO_INPUT

@@ -38,6 +38,9 @@ MADE = "made"
 TIMELINE = "timeline"
 """Sections, marks and levels; `whet.core.observations.timeline.Timeline` reads its data, JSON."""
 
+PROFILE = "profile"
+"""Where time or memory went; `whet.core.observations.profile.Profile` reads its data, JSON."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 

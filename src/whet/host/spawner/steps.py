@@ -6,6 +6,8 @@ and the program doesn't start.
 
 import os
 
+_ANSWER_SECONDS = 10.0
+
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +52,22 @@ def _bind(*processors: int) -> None:
     os.sched_setaffinity(0, processors)
 
 
+def _say(name: bytes) -> None:
+    """Tell a thread of whet's the number of this process, and wait for its answer.
+
+    What can't be reached, from another network, needn't know.
+    """
+    from whet.host.process.room_reports import connected
+
+    try:
+        own = connected(name)
+        own.settimeout(_ANSWER_SECONDS)
+        own.recv(1)
+        own.close()
+    except OSError:
+        return
+
+
 def _only_program(*_: object) -> None:
     """Do nothing: a probe needs no room, and its calls are neither held nor followed.
 
@@ -61,6 +79,7 @@ _STEPS: "dict[str, Callable[..., None]]" = {
     "join": _join,
     "limit": _limit,
     "bind": _bind,
+    "say": _say,
     "room": _only_program,
     "hold": _only_program,
     "follow": _only_program,

@@ -13,6 +13,9 @@ from whet.core.value_class import value_class
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.call_groups import Sieve
     from whet.host.inspect.following import Following
+    from whet.host.process.cleanup_journal import CleanupJournal
+    from whet.host.profiling.request import Profiling
+    from whet.host.profiling.sampling import Sampling
 
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
 _CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
@@ -38,6 +41,7 @@ class AgentTasks:
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
+        profiles: what a profiler is to see of it; None: none looks.
         follows: says which failing system calls are kept; None: calls aren't followed.
     """
 
@@ -46,6 +50,7 @@ class AgentTasks:
     probes: str = ""
     reads_signs: bool = False
     follows: "Sieve | None" = None
+    profiles: "Profiling | None" = None
     closer: str | None = None
     edit: tuple[str, str] | None = None
 
@@ -73,6 +78,22 @@ class AgentTasks:
         from whet.host.inspect.following import Following
 
         return Following(self.follows, agent_folder, is_filtered=not holds_calls)
+
+    def sampling(
+        self, command: str, agent_folder: Path, cleanup_journal: "CleanupJournal"
+    ) -> "Sampling | None":
+        """Return what samples the stacks of one trial; None: nothing does.
+
+        Args:
+            command: its first word.
+            agent_folder: where its agents write.
+            cleanup_journal: where the processes of profilers are written down.
+        """
+        if self.profiles is None:
+            return None
+        from whet.host.profiling.sampling import Sampling
+
+        return Sampling(self.profiles, command, agent_folder, cleanup_journal)
 
     def ask_before_end(self, pid: int, agent_folder: Path) -> None:
         """Have a command that is about to be killed tell what it otherwise tells at its end."""

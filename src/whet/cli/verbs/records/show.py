@@ -21,6 +21,7 @@ from whet.core.errors import OutputNotKept
 from whet.core.observations.evidence import (
     FAILURES,
     PROBES,
+    PROFILE,
     SYSTEM_CALLS,
     TIMELINE,
     Evidence,
@@ -86,6 +87,9 @@ def command(
             _show(entry, use, (*failures, *calls), timelines, is_whole=is_whole)
             for each in probed:
                 _probes(each, entry.number, is_whole=shows_probes)
+            if bench.notebook.evidence_of(entry.number, PROFILE):
+                words = f"--- its profile: whet profile --show {entry.number}"
+                answer(styled(words, "dim", sys.stdout))
             if entry.outcome is not None:
                 _streams(entry.outcome)
 

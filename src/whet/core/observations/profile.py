@@ -1,0 +1,134 @@
+"""Where a trial's time or memory went: stacks with what each cost, from whichever profiler, in one form."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from whet.core.failure import Frame
+from whet.core.observations.timeline import Timeline
+from whet.core.text.json_record import Record, sparse
+from whet.core.value_class import value_class
+
+CPU_SECONDS = "cpu_seconds"
+"""Time in which a thread ran."""
+
+SECONDS = "seconds"
+"""Time in which a thread was there, whether it ran or waited."""
+
+BYTES = "bytes"
+"""Memory that was held at the peak."""
+
+COUNT = "count"
+"""How many allocations, calls or events it was."""
+
+GPU_SECONDS = "gpu_seconds"
+"""Time in which a GPU worked."""
+
+
+@value_class(kw_only=True)
+class Stack(Record):
+    """One stack that a profiler saw, and what it cost.
+
+    Attributes:
+        frames: places in `Profile.frames`, outermost first.
+        pid: the process.
+        thread: the thread's name; empty: the main thread.
+        numbers: what it cost, by name, such as `CPU_SECONDS`.
+    """
+
+    frames: tuple[int, ...]
+    pid: int = sparse(0)
+    thread: str = sparse("")
+    numbers: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def number(self, name: str) -> float:
+        """Return one of its numbers; 0: the profiler saw none."""
+        return self.numbers.get(name, 0.0)
+
+
+@value_class(kw_only=True)
+class ProfiledProcess(Record):
+    """A process in a profile.
+
+    Attributes:
+        pid: its number.
+        parent: that of the process that started it.
+        name: its program, without its arguments.
+        rank: its number in a distributed job (`RANK`); None: it has none.
+        begun: when whet first saw it, in seconds since the command started.
+        ended: when whet last saw it.
+        cpu_seconds: its time on processors, as the kernel counts it; without its children's.
+    """
+
+    pid: int
+    parent: int = 0
+    name: str = ""
+    rank: int | None = sparse(None)
+    begun: float = sparse(0.0)
+    ended: float = sparse(0.0)
+    cpu_seconds: float = sparse(0.0)
+
+
+@value_class(kw_only=True)
+class Profile(Record):
+    """What one profiler saw of one trial.
+
+    Attributes:
+        question: what was asked: ``cpu``, ``memory``, ``gpu`` or ``io``.
+        engine: the profiler, such as ``py-spy 0.4.3``.
+        unit: the number that ranks the lines, such as `CPU_SECONDS`.
+        frames: each line that was seen, once.
+        stacks: each stack that was seen, once for each thread.
+        samples: how often the profiler looked; 0: it doesn't sample.
+        rate: how often each second.
+        seconds: how long the profiler watched.
+        processes: those it saw, the first one first.
+        facts: what else is known, such as ``cpu_seconds`` as the kernel counts it.
+        timeline: what each thread did when.
+        notes: what it could not see, in sentences.
+    """
+
+    question: str
+    engine: str
+    unit: str
+    frames: tuple[Frame, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    samples: int = 0
+    rate: float = 0.0
+    seconds: float = 0.0
+    processes: tuple[ProfiledProcess, ...] = ()
+    facts: Mapping[str, float] = field(default_factory=dict[str, float])
+    timeline: Timeline = field(default_factory=Timeline)
+    notes: tuple[str, ...] = ()
+
+    def total(self, name: str) -> float:
+        """Return the sum of a number over all stacks."""
+        return sum(each.number(name) for each in self.stacks)
+
+    def lines_of(self, stack: Stack) -> Sequence[Frame]:
+        """Return the frames of a stack, outermost first."""
+        return [self.frames[number] for number in stack.frames]
+
+
+@value_class(kw_only=True)
+class Recording:
+    """What profilers recorded of a trial, as they wrote it.
+
+    Attributes:
+        engine: the profiler and its version.
+        rate: how often it was to look each second.
+        running: the threads that ran, sample by sample; speedscope's JSON; or perf's script.
+        present: all threads, also those that waited; Chrome's trace format.
+        offset: when it began, in seconds since the command started.
+        seconds: how long it watched.
+        processes: those below the command.
+        complaint: what it said; empty: nothing of interest.
+    """
+
+    engine: str
+    rate: float
+    running: bytes = b""
+    present: bytes = b""
+    offset: float = 0.0
+    seconds: float = 0.0
+    processes: tuple[ProfiledProcess, ...] = ()
+    complaint: str = ""

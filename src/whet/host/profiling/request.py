@@ -1,0 +1,28 @@
+"""What is asked of the profilers beside a trial."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from whet.core.observations.profile import Profile, Recording
+from whet.core.value_class import value_class
+
+Read = Callable[[Recording], Profile]
+
+
+@value_class(kw_only=True)
+class Profiling:
+    """What is to be profiled of a trial.
+
+    Attributes:
+        read: makes a profile of what a profiler of Python programs wrote.
+        read_native: the same of perf's.
+        rate: samples a second.
+        native: frames of C, C++ and Rust too.
+        variables: what the agent in the program is told beside.
+    """
+
+    read: Read
+    read_native: Read
+    rate: int = 100
+    native: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,0 +1,1 @@
+"""Profiles: readers of what profilers write, tables, differences, sentences and exports."""

@@ -1,0 +1,139 @@
+"""Which of the user's own lines cost how much, with all that they call outside the user's code."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
+
+from whet.core.failure import Frame
+from whet.core.observations.profile import CPU_SECONDS, SECONDS, Profile, Stack
+from whet.core.value_class import value_class
+
+MOST_LINES = 15
+
+
+@value_class(kw_only=True)
+class LineCost:
+    """What one line cost.
+
+    Attributes:
+        frame: the line.
+        own: in this line and what it calls outside the user's code, in the profile's unit.
+        total: also in what it calls of the user's own code.
+        waits: seconds for which the main thread stood there without running.
+        calls: the function outside the user's code in which most of it is; empty: none.
+    """
+
+    frame: Frame
+    own: float = 0.0
+    total: float = 0.0
+    waits: float = 0.0
+    calls: str = ""
+
+
+@value_class(kw_only=True)
+class LineTable:
+    """The lines of a profile, the most expensive first.
+
+    Attributes:
+        lines: the user's own first, then those of libraries that no own line called.
+        unit: of their costs.
+        total: what all stacks cost together.
+        waits: seconds that the main threads waited, anywhere.
+        left_out: how many own lines are not among them.
+    """
+
+    lines: tuple[LineCost, ...]
+    unit: str
+    total: float
+    waits: float = 0.0
+    left_out: int = 0
+
+
+@value_class(kw_only=True)
+class _Sums:
+    own: dict[Frame, float] = field(default_factory=dict[Frame, float])
+    total: dict[Frame, float] = field(default_factory=dict[Frame, float])
+    waits: dict[Frame, float] = field(default_factory=dict[Frame, float])
+    calls: dict[Frame, dict[str, float]] = field(default_factory=dict[Frame, dict[str, float]])
+
+
+def lines_of(profile: Profile, most: int = MOST_LINES) -> LineTable:
+    """Return the most expensive lines of a profile."""
+    sums = _Sums()
+    leading = leading_processes(profile)
+    for stack in profile.stacks:
+        _add(sums, profile, stack, waits=waited(stack) if stack.pid in leading else 0.0)
+    places = sorted(
+        {*sums.own, *sums.waits},
+        key=lambda each: (
+            not each.in_user_code,
+            -sums.own.get(each, 0.0) - sums.waits.get(each, 0.0),
+            each.path,
+            each.line,
+        ),
+    )
+    costs = [
+        LineCost(
+            frame=each,
+            own=sums.own.get(each, 0.0),
+            total=sums.total.get(each, 0.0),
+            waits=sums.waits.get(each, 0.0),
+            calls=_most_of(sums.calls.get(each, {}), sums.own.get(each, 0.0)),
+        )
+        for each in places
+    ]
+    return LineTable(
+        lines=tuple(costs[:most]),
+        unit=profile.unit,
+        total=profile.total(profile.unit),
+        waits=sum(sums.waits.values()),
+        left_out=sum(each.frame.in_user_code for each in costs[most:]),
+    )
+
+
+def waited(stack: Stack) -> float:
+    """Return how long a main thread stood in a stack without running."""
+    if stack.thread:
+        return 0.0
+    return max(0.0, stack.number(SECONDS) - stack.number(CPU_SECONDS))
+
+
+def leading_processes(profile: Profile) -> Collection[int]:
+    """Return the processes whose waiting is the program's: the ranks of a job, or the first Python."""
+    seen = {each.pid for each in profile.stacks}
+    ranks = {each.pid for each in profile.processes if each.rank is not None and each.pid in seen}
+    children = {each.pid for each in profile.processes if each.parent in ranks}
+    if ranks - children:
+        return ranks - children
+    ordered = [each.pid for each in profile.processes if each.pid in seen]
+    ordered += [each.pid for each in profile.stacks]
+    return set(ordered[:1])
+
+
+def _add(sums: _Sums, profile: Profile, stack: Stack, *, waits: float) -> None:
+    frames = profile.lines_of(stack)
+    cost = stack.number(profile.unit)
+    place = innermost_own(frames)
+    if place is None:
+        return
+    if cost:
+        sums.own[place] = sums.own.get(place, 0.0) + cost
+        for each in {each for each in frames if each.in_user_code} or {place}:
+            sums.total[each] = sums.total.get(each, 0.0) + cost
+        called = frames[-1]
+        if called != place:
+            calls = sums.calls.setdefault(place, {})
+            calls[called.function] = calls.get(called.function, 0.0) + cost
+    if waits:
+        sums.waits[place] = sums.waits.get(place, 0.0) + waits
+
+
+def innermost_own(frames: Sequence[Frame]) -> Frame | None:
+    """Return the innermost line of the user's own code; of what has none, the innermost line."""
+    own = [each for each in frames if each.in_user_code]
+    return own[-1] if own else frames[-1] if frames else None
+
+
+def _most_of(calls: Mapping[str, float], cost: float) -> str:
+    """Return the called function in which more than half of a cost is."""
+    name = max(calls, key=lambda each: calls[each], default="")
+    return name if name and calls[name] * 2 > cost else ""

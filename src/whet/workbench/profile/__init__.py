@@ -1,0 +1,1 @@
+"""`whet profile`: where the time and the memory of one trial went."""

@@ -1,0 +1,220 @@
+"""`whet profile`: run a trial with a profiler beside it, and keep what the profiler saw with it."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from whet.core.errors import NotProfiled, ProfilerFailed, ProfilerForbidden, ProfilerMissing
+from whet.core.event import Notice
+from whet.core.observations.evidence import PROFILE, Evidence
+from whet.core.observations.profile import Profile, Recording
+from whet.core.oracle import Oracle
+from whet.core.text.record import as_record, decoded
+from whet.core.trial import Trial
+from whet.core.value_class import value_class
+from whet.host.inspect.stacks import is_user_code
+from whet.host.process.console import Console
+from whet.host.profiling.request import Profiling
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.measurement.profiles.merge import merged
+from whet.measurement.profiles.perf_script import read_perf
+from whet.measurement.profiles.sentences import FEW_SAMPLES, Measured
+from whet.measurement.profiles.spied import read_spied
+from whet.notebook.entry import Entry
+from whet.workbench.trials.bench import Workbench, oracle_of
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.run import RunResult, run_trial
+from whet.workbench.trials.session import Session
+
+_WANTED_SAMPLES = 200
+_MOST_RUNS = 20
+_HIGH_RATE = 1000
+_MOST_SECONDS = 10.0
+
+
+@value_class(kw_only=True)
+class Wish:
+    """What is to be profiled, and how.
+
+    Attributes:
+        question: ``cpu``, ``memory``, ``gpu`` or ``io``.
+        rate: samples a second.
+        native: frames of C, C++ and Rust too.
+        once: a short program isn't run again for more samples.
+    """
+
+    question: str = "cpu"
+    rate: int = 100
+    native: bool = False
+    once: bool = False
+
+
+@value_class(kw_only=True)
+class ProfileReport:
+    """A profile and the trial that it belongs to.
+
+    Attributes:
+        profile: where the time or memory went.
+        entry: the trial.
+        result: the trial as it was just run; None: it was recorded before.
+        trials: the numbers of all trials that the profile is of.
+    """
+
+    profile: Profile
+    entry: Entry
+    result: RunResult | None = None
+    trials: tuple[int, ...] = ()
+
+    @property
+    def measured(self) -> Measured | None:
+        """What the kernel counted of the trial; None: it has no outcome."""
+        outcome = self.entry.outcome
+        if outcome is None:
+            return None
+        return Measured(cpu_seconds=outcome.cpu_seconds, wall_seconds=outcome.wall_seconds)
+
+
+def profile_command(
+    bench: Workbench, request: TrialRequest, console: Console | None, wish: Wish
+) -> ProfileReport:
+    """Run a command once with a profiler beside it; a short one again until there are samples.
+
+    Raises:
+        ProfilerMissing: if the profiler isn't installed.
+        ProfilerForbidden: if the system doesn't let it look.
+        ProfilerFailed: if it saw nothing for another reason.
+    """
+    trial = bench.build_trial(request, live=console is not None)
+    oracle = oracle_of(request.judging)
+    session = Session(bench=bench, verb="profile", request=request, tasks=tasks_for(wish))
+    result = run_trial(session, trial, oracle, console)
+    profile = _profile_in(result)
+    numbers = [result.entry.number]
+    if _is_too_short(profile, result) and not wish.once:
+        bench.emit(Notice(text=_too_short(profile)))
+        fast = replace(session, tasks=tasks_for(replace(wish, rate=_HIGH_RATE)))
+        profiles = [profile, *_more_runs(fast, trial, oracle, numbers)]
+        profiles = [each for each in profiles if each.samples]
+        if len(profiles) > 1:
+            profile = merged(profiles)
+            _keep(bench, result.entry.number, profile)
+    if not profile.stacks:
+        raise _nothing_seen(profile, result.entry)
+    return ProfileReport(profile=profile, entry=result.entry, result=result, trials=tuple(numbers))
+
+
+def _more_runs(
+    session: Session, trial: Trial, oracle: Oracle, numbers: list[int]
+) -> Iterator[Profile]:
+    """Yield profiles of further runs until there are enough samples; add the runs' numbers."""
+    gives_up_at = time.monotonic() + _MOST_SECONDS
+    samples = 0
+    while samples < _WANTED_SAMPLES and len(numbers) < _MOST_RUNS:
+        result = run_trial(session, trial, oracle)
+        numbers.append(result.entry.number)
+        outcome = result.entry.outcome
+        if outcome is None or outcome.interrupted or time.monotonic() > gives_up_at:
+            return
+        profile = _profile_in(result)
+        samples += profile.samples
+        yield profile
+
+
+def recorded_profiles(bench: Workbench, number: int | str | None) -> Sequence[ProfileReport]:
+    """Return the profiles that are kept with a trial, the last one of each question.
+
+    Raises:
+        UnknownTrial: if there is no such trial.
+        NotProfiled: if it has none.
+    """
+    entry = bench.notebook.find(number)
+    profiles = profiles_in(bench.notebook.evidence_of(entry.number, PROFILE))
+    if not profiles:
+        raise NotProfiled(
+            f"trial {entry.number} wasn't profiled",
+            hint="`whet profile -- COMMAND` runs a command with a profiler beside it",
+        )
+    return [ProfileReport(profile=each, entry=entry, trials=(entry.number,)) for each in profiles]
+
+
+def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
+    """Return the profiles among what was observed of a trial, the last one of each question."""
+    by_question: Mapping[str, Profile] = {
+        profile.question: profile
+        for each in evidence
+        if each.kind == PROFILE
+        for profile in [Profile.from_json(as_record(decoded(each.data), PROFILE))]
+    }
+    return list(by_question.values())
+
+
+def tasks_for(wish: Wish) -> AgentTasks:
+    """Return what is asked of a trial that is to be profiled."""
+    return AgentTasks(
+        profiles=Profiling(read=_read, read_native=_read_native, rate=wish.rate, native=wish.native)
+    )
+
+
+def _read(recording: Recording) -> Profile:
+    return read_spied(recording, is_user_code)
+
+
+def _read_native(recording: Recording) -> Profile:
+    profile = read_perf(recording)
+    complaint = recording.complaint.strip()
+    return replace(profile, notes=(complaint,)) if complaint and not profile.samples else profile
+
+
+def _profile_in(result: RunResult) -> Profile:
+    (profile,) = profiles_in(result.evidence)
+    return profile
+
+
+def _is_too_short(profile: Profile, result: RunResult) -> bool:
+    """Whether there are too few samples because the program ended soon, not because it waited."""
+    outcome = result.entry.outcome
+    if outcome is None or outcome.interrupted or outcome.timed_out:
+        return False
+    if _lacking(profile):
+        return False
+    return profile.samples < FEW_SAMPLES and outcome.wall_seconds < 2 * FEW_SAMPLES / profile.rate
+
+
+def _too_short(profile: Profile) -> str:
+    return (
+        f"the program ended after {profile.samples} samples, too few to tell its lines apart:"
+        f" whet runs it again, with {_HIGH_RATE} samples a second (`--once` doesn't)"
+    )
+
+
+def _keep(bench: Workbench, number: int, profile: Profile) -> None:
+    detail = {"question": profile.question, "engine": profile.engine, "samples": profile.samples}
+    data = json.dumps(profile.to_json()).encode()
+    bench.notebook.observe(number, Evidence(kind=PROFILE, detail=detail, data=data))
+
+
+def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
+    words = " ".join(profile.notes)
+    first = next((line for line in words.splitlines() if len(line) > len("Error:")), "")
+    trial = f"trial {entry.number} ran, but it has no profile"
+    if "not installed" in words:
+        return ProfilerMissing(f"{trial}: {first}", hint="install it, and run the command again")
+    if any(each in words for each in _FORBIDDEN):
+        return ProfilerForbidden(
+            f"{trial}: the system forbids the profiler to look ({first})",
+            hint="use root, or allow it: `whet explain profiler-forbidden`",
+        )
+    return ProfilerFailed(
+        f"{trial}: the profiler saw nothing{f' ({first})' if first else ''}",
+        hint="a program that ends at once has nothing to sample; `--rate 1000` looks more often",
+    )
+
+
+def _lacking(profile: Profile) -> bool:
+    """Whether the profiler is missing, or may not look."""
+    words = " ".join(profile.notes)
+    return "not installed" in words or any(each in words for each in _FORBIDDEN)
+
+
+_FORBIDDEN = ("Permission", "permission", "perf_event_paranoid", "not permitted")

@@ -1,0 +1,75 @@
+"""What a profile shows is said in sentences, each only if the numbers show it."""
+
+from profile_makers import Costs, library, own, profile_of
+
+from whet.core.failure import Frame
+from whet.core.observations.profile import Profile
+from whet.measurement.profiles.sentences import Measured, cpu_sentences
+
+LOADER = Frame(
+    path="/v/site-packages/torch/utils/data/dataloader.py",
+    line=700,
+    function="_BaseDataLoaderIter.__next__",
+    in_user_code=False,
+)
+IMPORT = library("_find_and_load", "<frozen importlib._bootstrap>")
+
+
+def said(profile: Profile, cpu: float, wall: float) -> str:
+    return "\n".join(cpu_sentences(profile, Measured(cpu_seconds=cpu, wall_seconds=wall)))
+
+
+def test_a_program_that_waits_more_than_it_computes_is_told_with_the_line() -> None:
+    waits: Costs = {(own(1), own(5, "load")): (0.1, 3.1), (own(1), own(6, "g")): (1.0, 1.0)}
+    assert said(profile_of(waits), 1.1, 4.2) == (
+        "The program waits more than it computes: 3.0 s of 4.1 s, most of it (3.0 s) at"
+        " a.py:5 in load."
+    )
+    computes: Costs = {(own(1), own(5, "load")): (3.0, 3.1), (own(1), own(6, "g")): (1.0, 1.0)}
+    assert said(profile_of(computes), 4.0, 4.2) == ""
+
+
+def test_a_main_thread_that_waits_for_others_that_compute_does_not_idle() -> None:
+    main = profile_of({(own(1),): (0.0, 4.0)})
+    worker = profile_of({(own(1),): (3.8, 3.8)}, thread="worker")
+    both = Profile(
+        question="cpu", engine="", unit=main.unit, frames=main.frames, rate=100, samples=380,
+        stacks=(*main.stacks, *worker.stacks),
+    )  # fmt: skip
+    assert "while other threads and processes compute" in said(both, 3.8, 4.0)
+    assert "waits more than it computes" not in said(both, 3.8, 4.0)
+
+
+def test_a_training_loop_that_waits_for_data_is_told_with_its_line() -> None:
+    loop: Costs = {
+        (own(31, "train"), LOADER, library("get")): (0.2, 3.0),
+        (own(33, "train"),): (2.0, 2.0),
+    }
+    assert (
+        "Waiting for data takes 60% of the time (3.0 s): the data loader at a.py:31 in train"
+        in (said(profile_of(loop), 2.2, 5.0))
+    )
+    fed: Costs = {
+        (own(31, "train"), LOADER, library("get")): (0.1, 0.4),
+        (own(33, "train"),): (4.0, 4.0),
+    }
+    assert "Waiting for data" not in said(profile_of(fed), 4.1, 4.4)
+
+
+def test_imports_are_told_if_they_take_long() -> None:
+    slow: Costs = {(own(2, "<module>"), IMPORT, library("exec")): (2.0, 2.0), (own(9),): (1.0, 1.0)}
+    assert "Imports take 67% of the time (2.0 s), most at a.py:2." in said(profile_of(slow), 3, 3)
+    quick: Costs = {(own(2, "<module>"), IMPORT): (0.1, 0.1), (own(9),): (1.0, 1.0)}
+    assert "Imports" not in said(profile_of(quick), 1.1, 1.1)
+
+
+def test_a_busy_machine_is_told() -> None:
+    ready = profile_of({(own(9),): (4.0, 4.0)})
+    assert "was ready to run for 4.0 s, but had a processor for 1.0 s" in said(ready, 1.0, 4.0)
+    assert "ready to run" not in said(ready, 3.9, 4.0)
+
+
+def test_few_samples_are_said_to_be_few() -> None:
+    assert said(profile_of({(own(9),): (0.1, 0.1)}), 0.1, 0.1) == (
+        "With 10 samples, the percentages are rough."
+    )
