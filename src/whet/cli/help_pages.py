@@ -72,6 +72,11 @@ EXAMPLES = {
         "whet grow -d env:OMP_NUM_THREADS=1..16 -- python load.py",
         "whet grow -d conf.json:rows=1..1000 -- python load.py conf.json",
     ),
+    "compare": (
+        "whet compare 'python old.py' 'python new.py'",
+        "whet compare --baseline main -- python train.py",
+        "whet compare numpy==1.26.4 numpy==2.1.0 -- python use.py",
+    ),
     "syscalls": (
         "whet syscalls -- ./program",
         "whet syscalls last",

@@ -85,6 +85,10 @@ VERBS = {
     "repeat": Verb(
         "whet.cli.verbs.trials.repeat", "Run a command many times, and measure how often it fails."
     ),
+    "compare": Verb(
+        "whet.cli.verbs.measuring.compare",
+        "Find out whether B is really faster or smaller than A.",
+    ),
     "delta": Verb(
         "whet.cli.verbs.searches.delta", "Find the differences that matter between good and bad."
     ),
@@ -122,7 +126,8 @@ MEANINGS = {
     "again": "rerun replay undo restore redo",
     "log": "history list ls trials",
     "show": "cat info view",
-    "diff": "compare cmp",
+    "compare": "ab versus vs faster slower hyperfine pyperf",
+    "diff": "cmp",
     "delta": "config difference",
     "toggle": "switch switches isolate",
     "starve": "limit limits oom",

@@ -52,6 +52,7 @@ WORDS = {
     "trace": ("json:*", *COMMAND),
     "sample": ("data.txt", *COMMAND),
     "grow": ("--dimension", "env:N=1..2", *COMMAND),
+    "compare": ("--env", "N=1", "--any-output", *COMMAND),
     "tiny": ("model", *COMMAND, "{}"),
     "loop": (),
 }

@@ -19,6 +19,7 @@ from whet.core.errors.command import (
     FolderNotFound,
     UnknownPage,
 )
+from whet.core.errors.comparison import ArmFails, OutputsDiffer
 from whet.core.errors.faults import HostFailure, InternalFault
 from whet.core.errors.inspection import (
     NoFailureKept,
@@ -107,6 +108,7 @@ __all__ = [
     "INCOMPLETE",
     "SOFTWARE",
     "USAGE",
+    "ArmFails",
     "BadCondition",
     "BadDimension",
     "BadExpectation",
@@ -156,6 +158,7 @@ __all__ = [
     "NothingBetween",
     "NothingDiffers",
     "OutputNotKept",
+    "OutputsDiffer",
     "PayloadEmpty",
     "PayloadIsFolder",
     "PayloadMissing",

@@ -1,6 +1,5 @@
 """`whet bisect`: the first bad commit or release."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from whet.core.event import Notice
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
-from whet.host.code.editable import editable_folders
 from whet.host.code.relocation import named_otherwise
 from whet.host.process.git import Repository
 from whet.workbench.bisect.culprit_part import part_of_first_bad
@@ -26,6 +24,7 @@ from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import open_session
+from whet.workbench.versions.command_in_repository import editable_of, outside_of
 from whet.workbench.versions.noisy_versions import Noise, find_first_bad
 from whet.workbench.versions.own_failure import check_shows_failure
 from whet.workbench.versions.setups import Setup
@@ -205,41 +204,13 @@ def versions_of(
             paths=options.paths,
             is_line=options.is_line,
             setup=options.setup,
-            editable=_editable(bench, trial, repository, options.setup),
+            editable=editable_of(bench, trial, repository, options.setup),
         ),
         terms=terms,
     )
-    outside = _outside(bench, trial, repository, options)
+    outside = outside_of(bench, trial, repository, options.setup)
     remarks = (*found.remarks, *outside, *named_otherwise(repository, trial))
     return replace(found, remarks=remarks)
-
-
-def _outside(
-    bench: Workbench, trial: Trial, repository: Repository, options: BisectOptions
-) -> tuple[str, ...]:
-    """Return a warning if nothing leads the command into the repository."""
-    top = os.path.realpath(repository.top)
-    variables = {**bench.environment, **trial.environment}
-    words = (trial.cwd, *trial.command, *variables.get("PYTHONPATH", "").split(os.pathsep))
-    leads = any(os.path.realpath(Path(trial.cwd, word)).startswith(top) for word in words)
-    if leads or options.setup.command or _editable(bench, trial, repository, options.setup):
-        return ()
-    text = (
-        f"the command starts outside of `{top}` and does not name it: it may run the same code on"
-        " each commit (`--setup 'pip install -e .'` installs each, `--env PYTHONPATH=` names it)"
-    )
-    return (text,)
-
-
-def _editable(
-    bench: Workbench, trial: Trial, repository: Repository, setup: Setup
-) -> tuple[str, ...]:
-    """Return what an editable installation leads to; a setup has an environment without one."""
-    if setup.command:
-        return ()
-    inherited = {**bench.environment, **trial.environment}
-    state, top = bench.project.state, repository.top
-    return editable_folders(trial.command, Path(trial.cwd), inherited, state=state, top=top)
 
 
 def _repository(trial: Trial, options: BisectOptions) -> Repository:
