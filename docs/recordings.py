@@ -11,9 +11,11 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.ansi import AnsiDecoder
 from rich.console import Console
 from rich.text import Text
 
@@ -21,6 +23,21 @@ DOCS = Path(__file__).parent
 START = DOCS.parent / "specimens" / "tutorial" / "start.py"
 PICTURES = DOCS / "recordings"
 _COLUMNS = 100
+_VIEW_SECONDS = 20.0
+_TRAIN = """\
+import os, random, time
+
+os.makedirs("cache")
+batches = []
+for epoch in range(1, 100):
+    batches.append(bytearray(random.randrange(20, 60) << 20))
+    with open(f"cache/{epoch}.bin", "wb") as file:
+        file.write(os.urandom(3_000_000))
+    for number in range(random.randrange(4) * 300_000):
+        number * number
+    print(f"epoch {epoch}: loss {1 / epoch:.3f}", flush=True)
+    time.sleep(0.5)
+"""
 _FONT = re.compile(r"@font-face \{.*?\}\n?", re.DOTALL)  # from a server: a page loads nothing
 _COLOURS = {
     r"^\$ .*": "bold white",
@@ -81,7 +98,10 @@ RECORDINGS = {
 def main(names: list[str]) -> None:
     """Draw the named recordings, or all."""
     PICTURES.mkdir(exist_ok=True)
-    for name in names or RECORDINGS:
+    for name in names or [*RECORDINGS, "watch"]:
+        if name == "watch":
+            draw_view()
+            continue
         with tempfile.TemporaryDirectory(prefix="whet-recording-") as folder:
             lines = record(RECORDINGS[name], Path(folder))
         draw(lines, RECORDINGS[name].title, PICTURES / f"{name}.svg")
@@ -132,13 +152,40 @@ def _shortened(lines: list[str], without: re.Pattern[str]) -> list[str]:
     return kept
 
 
+def draw_view() -> None:
+    """Draw the panels of `whet watch`, as they are in a terminal beside a program that runs."""
+    command = "whet watch memory cpu processes 'du -sh cache' -- python train.py"
+    with tempfile.TemporaryDirectory(prefix="whet-recording-") as folder:
+        (Path(folder) / "train.py").write_text(_TRAIN, "utf-8")
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "XDG_STATE_HOME": f"{folder}/state"}
+        tmux = ["tmux", "-S", f"{folder}/tmux"]
+        start = ["-f", os.devnull, "new-session", "-d", "-x", str(_COLUMNS), "-y", "28", command]
+        subprocess.run([*tmux, *start], cwd=folder, env=environment, check=True)
+        try:
+            time.sleep(_VIEW_SECONDS)
+            shown = subprocess.run(
+                [*tmux, "capture-pane", "-p", "-e"], capture_output=True, check=True
+            )
+        finally:
+            subprocess.run([*tmux, "kill-server"], check=False)
+    lines = list(AnsiDecoder().decode(shown.stdout.decode()))
+    _write(lines, command, PICTURES / "watch.svg")
+    print(f"wrote {PICTURES / 'watch.svg'}")
+
+
 def draw(lines: list[str], title: str, path: Path) -> None:
     """Write lines as a picture of a terminal."""
-    console = Console(record=True, width=_COLUMNS + 8, file=io.StringIO())
-    for line in lines:
-        text = Text(line)
+    texts = [Text(line) for line in lines]
+    for text in texts:
         for pattern, style in _COLOURS.items():
             text.highlight_regex(pattern, style)
+    _write(texts, title, path)
+
+
+def _write(texts: list[Text], title: str, path: Path) -> None:
+    console = Console(record=True, width=_COLUMNS + 8, file=io.StringIO())
+    for text in texts:
         console.print(text, soft_wrap=False)
     svg = _FONT.sub("", console.export_svg(title=title, unique_id="whet"))
     path.write_text("\n".join(each.rstrip() for each in svg.splitlines()) + "\n", "utf-8")

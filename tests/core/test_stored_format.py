@@ -10,6 +10,7 @@ from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.limits import LimitMet, Limits
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.observations.file_accesses import FileAccesses
+from whet.core.observations.panel import Number, Reading
 from whet.core.observations.profile import Profile, ProfiledProcess, Stack
 from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
@@ -297,6 +298,16 @@ PROFILE = Profile(
     timeline=TIMELINE,
     notes=("n",),
 )
+READING = Reading(
+    panel="memory",
+    title="memory",
+    headline="3.2 GB",
+    detail="d",
+    table=(("PID", "command"), ("1", "python")),
+    lines=("l",),
+    reason="r",
+    numbers=(Number(name="rss", value=3.2e9, unit="bytes"), Number(name="n", value=1.0)),
+)
 TREE = WorkingTree(
     top="/r",
     git_dir="/r/.git",
@@ -334,6 +345,8 @@ VALUES: dict[str, Record] = {
     "no timeline": Timeline(),
     "profile": PROFILE,
     "no profile": Profile(question="io", engine="", unit="seconds"),
+    "reading": READING,
+    "bare reading": Reading(panel="p", title="t"),
     "working tree": TREE,
     "belonging": Resource(
         kind="worktree", what="/w", repository="/r", start_ticks=5, token="t"

@@ -97,6 +97,11 @@ EXAMPLES = {
         "whet probe load.py:12 print rows -- python main.py",
         "whet probe load.py:12 stop -- python main.py",
     ),
+    "watch": (
+        "whet watch memory 'df -h /tmp' -- python train.py",
+        "whet watch --when 'rss > 8G' stacks -- python train.py",
+        "whet watch processes:python gpu",
+    ),
     "trace": (
         "whet trace load:parse -- python main.py",
         "whet trace load -- python main.py",

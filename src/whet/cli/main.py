@@ -47,6 +47,10 @@ VERBS = {
     "post-mortem": Verb(
         "whet.cli.verbs.inspection.post_mortem", "Open pdb on the saved frames of a failure."
     ),
+    "watch": Verb(
+        "whet.cli.verbs.measuring.watch",
+        "Watch memory, processors, a disk, a GPU or a command while a program runs.",
+    ),
     "stacks": Verb(
         "whet.cli.verbs.inspection.stacks", "Show the stacks of a process and its children."
     ),

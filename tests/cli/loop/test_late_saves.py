@@ -48,6 +48,7 @@ WORDS = {
     "bisect": ("--attempts", *COMMAND),
     "syscalls": COMMAND,
     "profile": ("--once", *COMMAND),
+    "watch": ("memory", *COMMAND),
     "probe": ("prog.py:2", "count", *COMMAND),
     "trace": ("json:*", *COMMAND),
     "sample": ("data.txt", *COMMAND),

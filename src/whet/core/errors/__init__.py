@@ -103,6 +103,7 @@ from whet.core.errors.versions import (
     UnknownRelease,
     UnknownRevision,
 )
+from whet.core.errors.watching import BadThreshold, NothingRecorded, UnknownPanel
 
 __all__ = [
     "INCOMPLETE",
@@ -114,6 +115,7 @@ __all__ = [
     "BadExpectation",
     "BadRowCondition",
     "BadSetting",
+    "BadThreshold",
     "BadUsage",
     "BaselineDoesNotFail",
     "BudgetTooSmall",
@@ -157,6 +159,7 @@ __all__ = [
     "NotebookTooNew",
     "NothingBetween",
     "NothingDiffers",
+    "NothingRecorded",
     "OutputNotKept",
     "OutputsDiffer",
     "PayloadEmpty",
@@ -184,6 +187,7 @@ __all__ = [
     "UnknownFormat",
     "UnknownPackage",
     "UnknownPage",
+    "UnknownPanel",
     "UnknownRelease",
     "UnknownRevision",
     "UnknownTarget",

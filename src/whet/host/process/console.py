@@ -6,6 +6,7 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from types import FrameType
 
 from whet.host.process.control import Control
@@ -20,6 +21,21 @@ _OWN = (signal.SIGWINCH, signal.SIGTSTP)
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 Previous = Callable[[int, FrameType | None], object] | int | None
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the program has come that a console shows; whoever watches it looks here.
+
+    Attributes:
+        pid: its number; 0: it has not started.
+        began: when it started, in seconds of `time.monotonic`.
+        stream_bytes: how much has come of each of its streams, by name.
+    """
+
+    pid: int = 0
+    began: float = 0.0
+    stream_bytes: dict[str, int] = field(default_factory=dict[str, int])
 
 
 class Console:
@@ -41,6 +57,7 @@ class Console:
         is_one_place: both streams are shown in one terminal, or go into one pipe or file.
         joins_errors: programs get one stream for both there, so that they are shown in the order in
             which they are written; the errors are part of the captured standard output then.
+        progress: how far the program has come.
     """
 
     def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
@@ -67,6 +84,7 @@ class Console:
             self.terminal = own
             self.is_interactive = _is_terminal(stdin) and own.is_ours
         self.is_shown = True
+        self.progress = Progress()
         self._previous: dict[int, Previous] = {}
         self._control: Control | None = None
         self._told = 0
@@ -146,6 +164,11 @@ class Console:
         """Send signals to this trial from now on; None: to none."""
         self._control = control
         self._is_stopping = False
+
+    def send(self, number: int) -> None:
+        """Pass a signal on to the program that is shown now, as if whet had received it."""
+        if self._control is not None:
+            self._control.ask(number)
 
     def end_if_told(self) -> None:
         """End whet if it was told to while it ran a program, which was told instead.

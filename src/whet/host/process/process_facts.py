@@ -66,6 +66,16 @@ def all_pids() -> list[int]:
     return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
+def agent_folder_of(pid: int) -> Path | None:
+    """Return where the agents of a process's trial write; None: it is of none, or gone."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            name, _, value = line.partition(b"=")
+            if name == b"WHET_AGENT" and value:
+                return Path(os.fsdecode(value))
+    return None
+
+
 def is_of_trial(pid: int) -> bool:
     """Whether a process belongs to one of whet's trials."""
     with suppress(OSError):

@@ -94,6 +94,18 @@ def name_of(pid: int) -> str:
     return "".join(each if each.isprintable() else "?" for each in name)
 
 
+def state_of(pid: int) -> str:
+    """Return the state of a process, a letter of proc(5); empty if it is gone."""
+    fields = _stat(pid)
+    return fields[_STATE].decode() if fields else ""
+
+
+def parent_of(pid: int) -> int:
+    """Return the parent of a process; 0 if it is gone."""
+    fields = _stat(pid)
+    return int(fields[_PARENT]) if fields else 0
+
+
 def group_of(pid: int) -> int | None:
     """Return the process group of a process; None if it is gone."""
     fields = _stat(pid)

@@ -26,6 +26,7 @@ class Flow:
         nonblocking_writer: shows it; None: it isn't shown.
         is_unread: the reader on whet's side has gone; whet doesn't keep the rest either.
         overran: it is longer than its limit; the rest is neither kept nor shown.
+        fed_bytes: how much has come.
         keep_past: is given what comes, for copies of the program that run on from here.
     """
 
@@ -41,6 +42,7 @@ class Flow:
         self.nonblocking_writer = nonblocking_writer
         self.is_unread = False
         self.overran = False
+        self.fed_bytes = 0
         self.keep_past: Callable[[memoryview], None] | None = None
         self._left_bytes = limit_bytes
         os.set_blocking(reader, False)
@@ -79,6 +81,7 @@ class Flow:
             self.overran = self.overran or len(data) > self._left_bytes
             data = data[: self._left_bytes]
             self._left_bytes -= len(data)
+        self.fed_bytes += len(data)
         self.capturing.feed(data)
         if self.nonblocking_writer is not None:
             self.nonblocking_writer.push(data)

@@ -143,6 +143,7 @@ class Relay:
             if flow.reader in ready:
                 flow.pull(buffer)
                 self._note_output()
+                self._note_progress()
                 if flow.overran:
                     self._kill(KillReason.TOO_MUCH_OUTPUT)
         for nonblocking_writer in self.program_streams.outlets:
@@ -243,6 +244,12 @@ class Relay:
             if self.idleness is not None:
                 self.idleness.begin()
 
+    def _note_progress(self) -> None:
+        """Tell whoever watches how far the program has come."""
+        if self.console is not None:
+            streams = self.program_streams.flows.items()
+            self.console.progress.stream_bytes = {name: flow.fed_bytes for name, flow in streams}
+
     def _kill(self, reason: KillReason) -> None:
         """Have the whole tree killed.
 
@@ -259,10 +266,7 @@ class Relay:
         message = self.channel.receive()
         kind, body = ("lost", b"") if message is None else message[:2]
         if kind == "started":
-            self._pid = as_number(body)
-            self._note_output()  # from here on: reset steps are none of it
-            if self.program_streams.keyboard is not None:
-                self.program_streams.keyboard.own.make_raw()
+            self._note_start(as_number(body))
         elif kind == "resuming":
             if self.program_streams.keyboard is not None:
                 self.program_streams.keyboard.own.make_raw()  # the past has its carriage returns already
@@ -276,10 +280,19 @@ class Relay:
             self._tell("go" if self.still_fits() else "stop")
         elif kind in {"ended", "failed", "refused", "fault", "lost"}:
             self.program_streams.drain(buffer)
+            self._note_progress()
             self._end((kind, body))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - the set above is the literal's
 
         else:
             self._hear_reasons(kind, body)
+
+    def _note_start(self, pid: int) -> None:
+        self._pid = pid
+        if self.console is not None:
+            self.console.progress.pid, self.console.progress.began = pid, time.monotonic()
+        self._note_output()  # from here on: reset steps are none of it
+        if self.program_streams.keyboard is not None:
+            self.program_streams.keyboard.own.make_raw()
 
     def _end_at_limit(self, noted: Noted, *, is_one: bool) -> None:
         """Have the trial killed, or one process of it."""

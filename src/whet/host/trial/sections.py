@@ -52,6 +52,13 @@ def with_sections(outcome: Outcome, agent_folder: Path, started_at: float) -> Ou
     )
 
 
+def sections_so_far(agent_folder: Path, started_at: float) -> Timeline:
+    """Return the sections of a trial that still runs; arguments as of `with_sections`."""
+    paths = sorted(agent_folder.glob(f"*{_SUFFIX}"))
+    timeline = _timeline([_Process(path) for path in paths], started_at)
+    return replace(timeline, notes=())
+
+
 class _Sums:
     """What one process says of the runs of one name."""
 

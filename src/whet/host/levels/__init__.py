@@ -1,0 +1,1 @@
+"""Reads levels: memory, processors, files, disks, GPUs, networks, commands, a program's own figures."""

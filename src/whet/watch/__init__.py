@@ -1,0 +1,1 @@
+"""Draws the panels of `whet watch` in a terminal; it renders, and computes nothing."""

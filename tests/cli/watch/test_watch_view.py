@@ -1,0 +1,129 @@
+"""The panels of `whet watch` in a terminal, and what its keys and signals do."""
+
+import os
+import re
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from watch_screen import GROWS, watching
+from whet_command import Whet
+
+from whet.host.process.process_facts import matching
+
+pytestmark = [pytest.mark.slow, pytest.mark.needs("tmux")]
+
+FRAMES = re.compile(r"[╭╮╰╯│─]")
+
+
+def fills(rows: int, lines: list[str]) -> bool:
+    """Whether the view has drawn itself for a terminal of some rows."""
+    return len(lines) == rows and lines[-1].endswith("q leave")
+
+
+def program_of(whet: Whet) -> list[int]:
+    """Return the processes of a program in the test's own folder."""
+    return [
+        pid for pid in matching(re.compile(r"^\S*python\S* (grow|last)\.py"))
+        if Path(f"/proc/{pid}/cwd").readlink() == whet.folder
+    ]  # fmt: skip
+
+
+def test_the_view_stays_after_the_program_and_its_exit_code_passes_through(whet: Whet) -> None:
+    whet.write("grow.py", GROWS + "sys.exit(3)\n")
+    with watching(whet, "memory", "processes", "--", sys.executable, "grow.py", "4") as screen:
+        lines = screen.wait_for("exit 3 after")
+        text = "\n".join(lines)
+        assert all(each in text for each in ("memory", "processes", "output", "step 3"))
+        screen.press("q")
+        assert screen.ended().split() == ["3", "same"]
+        text = "\n".join(screen.wait_for("--replay 1"))
+        assert "step 0" in text
+        assert "BAD" in text
+        assert not FRAMES.search(text)
+
+
+def test_after_q_the_program_runs_on_and_gets_ctrl_c(whet: Whet) -> None:
+    whet.write("grow.py", GROWS.replace("while", "print('grown')\nwhile", 1))
+    with watching(whet, "memory", "--", sys.executable, "grow.py", "2", "stay") as screen:
+        screen.wait_for("the program runs on")
+        screen.wait_for("grown")
+        screen.press("q")
+        screen.wait_for("runs on; Ctrl-C")
+        assert program_of(whet)
+        screen.press("C-c")
+        assert screen.ended().split()[1] == "same"
+        assert "KeyboardInterrupt" in "\n".join(screen.wait_for("trial 1"))
+    assert not program_of(whet)
+
+
+def test_ctrl_c_in_the_view_goes_to_the_program(whet: Whet) -> None:
+    whet.write("grow.py", GROWS)
+    with watching(whet, "cpu", "--", sys.executable, "grow.py", "1", "stay") as screen:
+        screen.wait_for("step 0")
+        screen.press("C-c")
+        screen.wait_for("KeyboardInterrupt")
+        screen.wait_for("SIGINT after")
+        screen.press("q")
+        assert screen.ended().split() == ["130", "same"]
+
+
+def test_a_signal_that_ends_whet_gives_the_terminal_back_and_ends_the_program(whet: Whet) -> None:
+    whet.write("grow.py", GROWS)
+    with watching(whet, "memory", "--", sys.executable, "grow.py", "1", "stay") as screen:
+        screen.wait_for("step 0")
+        screen.wait_for(" MB")
+        os.kill(screen.pid(), signal.SIGTERM)
+        assert screen.ended().split() == ["143", "same"]
+        assert not FRAMES.search("\n".join(screen.lines))
+    assert not program_of(whet)
+    assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
+    assert "rss" in whet("watch", "--replay", "1", "--json").stdout  # what was seen is kept
+
+
+def test_a_program_that_is_killed_leaves_a_view_that_says_so(whet: Whet) -> None:
+    whet.write("grow.py", GROWS)
+    with watching(whet, "memory", "--", sys.executable, "grow.py", "1", "stay") as screen:
+        screen.wait_for("step 0")
+        (pid,) = program_of(whet)
+        os.kill(pid, signal.SIGKILL)
+        screen.wait_for("SIGKILL after")
+        screen.press("q")
+        assert screen.ended().split() == ["137", "same"]
+
+
+def test_while_a_probe_holds_the_program_the_panel_shows_the_level(whet: Whet) -> None:
+    whet.write("last.py", "held = bytearray(300_000_000)\nprint('end')\n")
+    words = ("--probe", "last.py:2 sleep 60", "memory", "--", sys.executable, "last.py")
+    with watching(whet, *words, size=(60, 20)) as screen:
+        screen.wait_for("waits 60 s")
+        lines = screen.wait_for("MB")
+        assert len(max(lines, key=len)) <= 60
+        screen.press("C-c")
+        screen.wait_for("SIGINT after")
+        screen.press("q")
+        assert screen.ended().split()[1] == "same"
+    replayed = whet("watch", "--replay", "1").stdout
+    assert re.search(r"memory 3\d\d MB", replayed)
+
+
+def test_panels_fit_into_any_terminal_also_after_it_has_another_size(whet: Whet) -> None:
+    with watching(whet, "memory", "disk", "network", "echo 12 of 20", size=(200, 50)) as screen:
+        screen.wait_for("echo 12 of 20")
+        screen.wait_for("12 of 20")
+        for columns, rows in ((60, 20), (40, 12), (100, 30)):
+            screen.resize(columns, rows)
+            lines = screen.wait_until(partial(fills, rows))
+            assert max(map(len, lines)) == columns
+            assert lines[0].startswith("╭─ memory")
+        screen.press("q")
+        assert screen.ended().split() == ["0", "same"]
+
+
+def test_without_colour_nothing_is_coloured(whet: Whet) -> None:
+    with watching(whet, "disk", variables="NO_COLOR=1") as screen:
+        screen.wait_for("free of")
+        coloured = screen.tmux("capture-pane", "-p", "-e")
+        assert re.findall(r"\x1b\[[0-9;]*(?:3[1-6]|4[1-6]|38|48)[0-9;]*m", coloured) == []
