@@ -9,6 +9,8 @@ from sys import audit as _audit
 TYPE_CHECKING = False  # type checkers know the name; importing `typing` would cost 5 ms
 if TYPE_CHECKING:
     from whet import make as make
+    from whet.agent.site.whet_sections.annotations import annotate
+    from whet.agent.site.whet_sections.captures import capture
     from whet.agent.site.whet_sections.sections import section
     from whet.core.budget import Budget, StopReason
     from whet.core.condition import Condition
@@ -47,6 +49,8 @@ __all__ = [
     "Verdict",
     "WhetError",
     "__version__",
+    "annotate",
+    "capture",
     "checkpoint",
     "section",
     "shrink",
@@ -72,6 +76,8 @@ _HOMES = {
     "Trial": "trial",
     "Verdict": "verdict",
     "WhetError": "errors",
+    "annotate": "agent.site.whet_sections.annotations",
+    "capture": "agent.site.whet_sections.captures",
     "section": "agent.site.whet_sections.sections",
     "shrink": "reduction.objects.shrinking",
 }

@@ -75,30 +75,28 @@ def test_each_of_many_open_sections_has_its_own_peak(steps: Sequence[tuple[str, 
         mark = level
         return True
 
-    peaks = Peaks(lambda: (level, mark), reset)
+    peaks = Peaks(reset)
     for step, number in steps:
         if step == "level":
             level = number * MEGABYTE
             mark = max(mark, level)
             true = [max(each, level) for each in true]
         elif step == "begin":
-            began.append(peaks.begin(is_alone=not began)[0])
+            began.append(peaks.begin(level, mark, is_alone=not began))
             true.append(level)
         elif began:
             place = number % len(began)
-            now, most = peaks.end(began.pop(place))
-            assert now == level
+            most = peaks.end(began.pop(place), mark)
             assert true[place] <= most <= true.pop(place) + max(SLACK, level // 256)
 
 
 def test_a_peak_is_unknown_where_the_mark_stays_and_does_not_rise() -> None:
-    levels = iter([(5, 9 * MEGABYTE), (6, 9 * MEGABYTE), (7, 9 * MEGABYTE), (8, 10 * MEGABYTE)])
-    peaks = Peaks(lambda: next(levels), lambda: False)
+    peaks = Peaks(lambda: False)
 
-    first, _ = peaks.begin(is_alone=True)
-    second, _ = peaks.begin(is_alone=False)
-    assert peaks.end(second) == (7, -1)
-    assert peaks.end(first) == (8, 10 * MEGABYTE)
+    first = peaks.begin(5, 9 * MEGABYTE, is_alone=True)
+    second = peaks.begin(6, 9 * MEGABYTE, is_alone=False)
+    assert peaks.end(second, 9 * MEGABYTE) == -1
+    assert peaks.end(first, 10 * MEGABYTE) == 10 * MEGABYTE
 
 
 def test_peak_and_kept_memory_are_those_of_the_section(sections: Sections) -> None:

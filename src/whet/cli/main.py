@@ -109,6 +109,10 @@ VERBS = {
     "expect": Verb(
         "whet.cli.verbs.measuring.expect", "Show how good your guesses of time and memory are."
     ),
+    "annotate": Verb(
+        "whet.cli.verbs.measuring.annotate",
+        "Write `section` and `annotate` as one file, for a project without whet.",
+    ),
     "one-liner": Verb(
         "whet.cli.verbs.trials.one_liner", "Print a trial as one line to paste into a shell."
     ),
@@ -137,6 +141,7 @@ MEANINGS = {
     "starve": "limit limits oom",
     "grow": "scale scaling complexity size threshold grows",
     "expect": "guess calibration forecast predict assume",
+    "annotate": "section nvtx range vendor",
     "stacks": "hang hangs stuck deadlock threads dump",
     "syscalls": "strace ptrace",
     "profile": "profiler slow hot cprofile py-spy flamegraph memray nsys",

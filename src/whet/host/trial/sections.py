@@ -6,17 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.observations.evidence import TIMELINE, Evidence
-from whet.core.observations.timeline import SectionTotal, Span, Timeline
+from whet.core.observations.timeline import Mark, SectionTotal, Span, Timeline
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed, shown_count
 
 _SUFFIX = ".sections"
+_SECTION = "section"
 _END = b"\t."
 _MOST_BYTES = 16 << 20
 _MOST_SPANS = 20_000
 _MOST_TOTALS = 200
 _MOST_LISTED = 3
 _NANOSECONDS = 1e9
+_WORDS = ("color", "domain", "category", "payload")
 _BEHIND = "the program was killed: its sums of sections may be behind by a tenth of its time"
 
 
@@ -76,7 +78,9 @@ class _Process:
     Attributes:
         pid: its number.
         spans: by their numbers; without the ones that were only summed.
+        marks: in the order of time.
         sums: by the name.
+        left_out: how many ranges and marks it hasn't written down.
         highest: the most memory that it is known to have held.
         is_summed: some of the runs are only in the sums.
         notes: what is missing.
@@ -85,7 +89,9 @@ class _Process:
     def __init__(self, path: Path) -> None:
         self.pid = 0
         self.spans: dict[int, Span] = {}
+        self.marks: list[Mark] = []
         self.sums: dict[str, _Sums] = {}
+        self.left_out = 0
         self.highest = 0
         self.notes: list[str] = []
         self.is_summed = False
@@ -94,13 +100,17 @@ class _Process:
                 self._read(fields)
         self._note_gaps()
 
+    @property
+    def _sections(self) -> int:
+        return sum(each.source == _SECTION for each in self.spans.values())
+
     def _read(self, fields: Sequence[bytes]) -> None:
         kind, *rest = fields
         if kind == b"process":
             self.pid = int(rest[1])
         elif kind == b"begin":
             number, parent, at = (int(each) for each in rest[:3])
-            name, thread, task = map(_name, rest[3:])
+            name, thread, task, source = map(_name, rest[3:7])
             self.spans[number] = Span(
                 name=name,
                 start=at / _NANOSECONDS,
@@ -108,6 +118,8 @@ class _Process:
                 thread=thread,
                 task=task,
                 parent=parent if parent in self.spans else None,
+                source=source,
+                words=_words(rest[7:]),
             )
         elif kind == b"end":
             number, nanoseconds, peak, kept = (int(each) for each in rest[:4])
@@ -117,6 +129,16 @@ class _Process:
             if number in self.spans:
                 seconds = nanoseconds / _NANOSECONDS
                 self.spans[number] = replace(self.spans[number], seconds=seconds, numbers=known)
+        elif kind == b"over":
+            number, nanoseconds = map(int, rest)
+            seconds = nanoseconds / _NANOSECONDS
+            self.spans[number] = replace(self.spans[number], seconds=seconds)
+        elif kind == b"mark":
+            name, thread = map(_name, rest[1:3])
+            moment, words = int(rest[0]) / _NANOSECONDS, _words(rest[4:])
+            self.marks.append(Mark(name=name, at=moment, pid=self.pid, thread=thread, words=words))
+        elif kind == b"left out":
+            self.left_out = int(rest[0])
         elif kind == b"sums":
             sums = _Sums(rest)
             self._add(sums)
@@ -135,8 +157,12 @@ class _Process:
             )
         if self.is_summed:
             self.notes.append(
-                f"process {self.pid} ran more than {len(self.spans):,} sections: whet keeps these one"
+                f"process {self.pid} ran more than {self._sections:,} sections: whet keeps these one"
                 " by one, and of the others the sums"
+            )
+        if self.left_out:
+            self.notes.append(
+                f"process {self.pid} made very many annotations: {self.left_out:,} more are left out"
             )
         if "" in self.sums:
             runs = shown_count(self.sums.pop("").count, "run")
@@ -152,8 +178,11 @@ def _timeline(processes: Sequence[_Process], started_at: float) -> Timeline:
         ((each.start, index, number) for index, process in enumerate(processes)
          for number, each in process.spans.items()),
     )  # fmt: skip
-    if not started_at and placed:
-        started_at = placed[0][0]
+    marks = sorted((each for process in processes for each in process.marks), key=_moment)
+    if not started_at:
+        started_at = min(
+            [*(each[0] for each in placed[:1]), *(each.at for each in marks[:1])], default=0.0
+        )
     places = {(index, number): place for place, (_, index, number) in enumerate(placed)}
     spans: list[Span] = []
     for _, index, number in placed[:_MOST_SPANS]:
@@ -163,17 +192,27 @@ def _timeline(processes: Sequence[_Process], started_at: float) -> Timeline:
     totals = _totals(processes, spans)
     notes = [note for each in processes for note in (*_shared(each), *each.notes)]
     if len(placed) > _MOST_SPANS:
-        notes.append(f"of {len(placed):,} runs of sections, whet keeps the first {_MOST_SPANS:,}")
+        notes.append(
+            f"of {len(placed):,} sections and annotations, whet keeps the first {_MOST_SPANS:,}"
+        )
     return Timeline(
-        spans=tuple(spans), totals=tuple(totals), notes=(*_open_notes(processes), *notes)
+        spans=tuple(spans),
+        marks=tuple(replace(each, at=round(each.at - started_at, 9)) for each in marks),
+        totals=tuple(totals),
+        notes=(*_open_notes(processes), *notes),
     )
+
+
+def _moment(mark: Mark) -> float:
+    return mark.at
 
 
 def _totals(processes: Sequence[_Process], spans: Sequence[Span]) -> list[SectionTotal]:
     """Return the totals of each name, in the order in which they first began."""
-    names = dict.fromkeys(each.name for each in spans)
+    sections = [each for each in spans if each.source == _SECTION]
+    names = dict.fromkeys(each.name for each in sections)
     names.update(dict.fromkeys(name for each in processes for name in each.sums))
-    open_spans = [each.name for each in spans if each.seconds is None]
+    open_spans = [each.name for each in sections if each.seconds is None]
     totals: list[SectionTotal] = []
     for name in names:
         sums = [each.sums[name] for each in processes if name in each.sums]
@@ -209,6 +248,8 @@ def _shared(process: _Process) -> Iterator[str]:
     """Say it where sections of several threads were open at once: they share the process."""
     ends: dict[str, float] = {}
     for span in process.spans.values():
+        if span.source != _SECTION:
+            continue
         if any(end > span.start for thread, end in ends.items() if thread != span.thread):
             yield (
                 f"threads of process {process.pid} had sections open at the same time: CPU, peak and"
@@ -225,6 +266,17 @@ def _records(path: Path) -> Iterator[Sequence[bytes]]:
         data = file.read(_MOST_BYTES)
     # A line that a full disk or a kill has cut off has no end.
     return (line[: -len(_END)].split(b"\t") for line in data.split(b"\n") if line.endswith(_END))
+
+
+def _words(fields: Sequence[bytes]) -> dict[str, object]:
+    """Return what a range carries."""
+    words: dict[str, object] = {}
+    for key, field in zip(_WORDS, map(_name, fields), strict=False):
+        if field.startswith("'"):
+            words[key] = field[1:]
+        elif field:
+            words[key] = int(field) if field.lstrip("-").isdigit() else float(field)
+    return words
 
 
 def _name(data: bytes) -> str:

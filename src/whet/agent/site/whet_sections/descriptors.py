@@ -21,17 +21,24 @@ class Descriptor:
         self._number = _CLOSED
         self._identity = (0, 0)
 
-    def number(self) -> int:
+    def number(self, *, is_sure: bool = False) -> int:
         """Return it, opened once more if need be.
+
+        Args:
+            is_sure: the caller sees by what it reads whether it is the right one.
 
         Raises:
             OSError: if it can't be opened.
         """
-        if not self._is_ours():
+        if self._number < 0 or not (is_sure or self._is_ours()):
             self._number = opened(self._path, self._flags, is_high=True)
             status = os.fstat(self._number)
             self._identity = status.st_dev, status.st_ino
         return self._number
+
+    def forget(self) -> None:
+        """Open it anew the next time."""
+        self._number = _CLOSED
 
     def close(self) -> None:
         """Close it, unless it is something else by now."""

@@ -15,42 +15,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from resource import struct_rusage
 
-    Read = Callable[[], tuple[int, int]]
-
 UNKNOWN = -1
 _SELF, _CHILDREN = 0, -1  # RUSAGE_SELF, RUSAGE_CHILDREN
 _SLACK_BYTES, _SLACK_SHARE = 128 << 10, 512
-
-
-def _find_usage() -> Callable[[int], struct_rusage] | None:
-    try:
-        from resource import getrusage
-    except ImportError:  # a system without it
-        return None
-    return getrusage
-
-
-_usage = _find_usage()
+_STATM_BYTES = 200
 
 
 class Peaks:
-    """The most that memory was while each of several sections was open.
+    """The most that a level was while each of several sections was open.
 
-    The kernel keeps one high-water mark. It is put back to the level of the moment where a section
-    begins below it; what it was until then is remembered for those that are open.
+    There is one high-water mark for all of them, such as the kernel's. It is put back to the level
+    of the moment where a section begins below it; what it was until then is remembered for those
+    that are open.
 
     Attributes:
         highest: the highest mark ever seen.
     """
 
-    def __init__(self, read: Read, reset: Callable[[], bool]) -> None:
+    def __init__(self, reset: Callable[[], bool]) -> None:
         """Make it.
 
         Args:
-            read: returns the level and the high-water mark; below zero: unknown.
             reset: puts the mark back to the level; False: that can't be done.
         """
-        self._read = read
         self._reset = reset
         self._can_reset = True
         self._stretch = 0
@@ -58,9 +45,9 @@ class Peaks:
         self._mark = UNKNOWN
         self.highest = UNKNOWN
 
-    def begin(self, *, is_alone: bool) -> tuple[tuple[int, int], int]:
-        """Begin to look; return what `end` needs, and the level."""
-        level, mark = self._look()
+    def begin(self, level: int, mark: int, *, is_alone: bool) -> tuple[int, int]:
+        """Begin to look, at this level and high-water mark; return what `end` needs."""
+        mark = self._raised(mark)
         if is_alone:
             self._maxima.clear()
         if mark - level > max(_SLACK_BYTES, level // _SLACK_SHARE) and self._can_reset:
@@ -70,47 +57,70 @@ class Peaks:
             self._can_reset = self._reset()
             self._stretch += 1
             self._mark = level
-        return (self._stretch, UNKNOWN if self._can_reset else mark), level
+        return self._stretch, UNKNOWN if self._can_reset else mark
 
-    def end(self, began: tuple[int, int]) -> tuple[int, int]:
-        """Return the level, and the most since `begin`; below zero: it is not known."""
+    def end(self, began: tuple[int, int], mark: int) -> int:
+        """Return the most since `begin`, with the mark of now; below zero: it is not known."""
         stretch, mark_before = began
-        level, mark = self._look()
+        mark = self._raised(mark)
         if mark < 0 or mark_before >= mark:
-            return level, UNKNOWN
-        return level, next(
-            (most for at, most in self._maxima if at >= stretch and most > mark), mark
-        )
+            return UNKNOWN
+        for at, most in self._maxima:
+            if at >= stretch and most > mark:
+                return most
+        return mark
 
-    def _look(self) -> tuple[int, int]:
-        level, mark = self._read()
+    def _raised(self, mark: int) -> int:
         # The kernel's figures are a little behind on each processor: a mark may seem to fall.
-        self._mark = max(self._mark, mark)
-        self.highest = max(self.highest, mark)
-        return level, self._mark
+        if mark > self._mark:
+            self._mark = mark
+            self.highest = max(self.highest, mark)
+        return self._mark
 
 
-class Resident:
-    """How much memory of this process is in RAM, as the kernel says it."""
+class Usage:
+    """What this process uses: memory in RAM, and CPU time."""
 
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
         self._statm = Descriptor("/proc/self/statm", os.O_RDONLY)
-        self._floor_kilobytes = 0
+        # What the process was before it became this program may hide the mark.
+        self._floor = 0 if _rusage is None else _rusage(_SELF).ru_maxrss
+        if self._floor <= _mark_kilobytes():
+            self._floor = 0
 
-    def read(self) -> tuple[int, int]:
-        """Return how much it is, and how much it was at most since `reset`."""
-        try:
-            level = int(os.pread(self._statm.number(), 100, 0).split()[1]) * self._page_bytes
-            kilobytes = _kilobytes_at_most()
-        except (OSError, IndexError, ValueError):  # not Linux, or no `/proc`
-            return UNKNOWN, UNKNOWN
-        if kilobytes == self._floor_kilobytes:
-            # What the process was before it became this program hides the mark.
+    def read(self) -> tuple[int, int, int]:
+        """Return its memory in bytes, the most that it was since `reset`, and nanoseconds of CPU.
+
+        The CPU time is that of all its threads, and of children that it has waited for.
+        """
+        if _rusage is None:
+            return UNKNOWN, UNKNOWN, time.process_time_ns()
+        own, children = _rusage(_SELF), _rusage(_CHILDREN)
+        seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+        kilobytes = own.ru_maxrss
+        if kilobytes == self._floor:
             kilobytes = _mark_kilobytes()
-        return level, max(level, kilobytes << 10)
+        level = self._level()
+        return level, UNKNOWN if level < 0 else max(level, kilobytes << 10), int(seconds * 1e9)
 
-    def reset(self) -> bool:
+    def _level(self) -> int:
+        for _ in range(2):
+            try:
+                data = os.pread(self._statm.number(is_sure=True), _STATM_BYTES, 0)
+                _, pages, _, _, _, _, _ = map(int, data.split())
+            except (OSError, ValueError):  # closed by the program, or no `/proc`
+                self._statm.forget()
+            else:
+                return pages * self._page_bytes
+        return UNKNOWN
+
+    def close(self) -> None:
+        """Close what it reads."""
+        self._statm.close()
+
+    @staticmethod
+    def reset() -> bool:
         """Put the high-water mark back to the level; False: it stays where it is."""
         try:
             descriptor = opened("/proc/self/clear_refs", os.O_WRONLY)
@@ -120,18 +130,18 @@ class Resident:
                 os.close(descriptor)
         except OSError:
             return False
-        kilobytes = _kilobytes_at_most()
-        if kilobytes > _mark_kilobytes() > 0:
-            self._floor_kilobytes = kilobytes
         return True
 
-    def close(self) -> None:
-        """Close what it reads."""
-        self._statm.close()
+
+def _find_rusage() -> Callable[[int], struct_rusage] | None:
+    try:
+        from resource import getrusage
+    except ImportError:  # a system without it
+        return None
+    return getrusage
 
 
-def _kilobytes_at_most() -> int:
-    return UNKNOWN if _usage is None else _usage(_SELF).ru_maxrss
+_rusage = _find_rusage()
 
 
 def _mark_kilobytes() -> int:
@@ -144,11 +154,3 @@ def _mark_kilobytes() -> int:
         return int(text.partition(b"VmHWM:")[2].split(None, 1)[0])
     except (OSError, IndexError, ValueError):
         return UNKNOWN
-
-
-def cpu_nanoseconds() -> int:
-    """Return what this process, and children that it waited for, have used of processors."""
-    if _usage is None:
-        return time.process_time_ns()
-    children = _usage(_CHILDREN)
-    return time.process_time_ns() + int((children.ru_utime + children.ru_stime) * 1e9)

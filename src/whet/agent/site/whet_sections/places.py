@@ -47,3 +47,16 @@ def encoded(name: str) -> bytes:
     if len(name) > _LONGEST:
         name = name[:_LONGEST] + "..."
     return name.encode("unicode_escape")
+
+
+def encoded_words(words: tuple[Any, ...]) -> bytes:
+    """Return what belongs to a range: numbers as Python writes them, texts after a quote."""
+    return b"\t".join(map(_encoded_word, words))
+
+
+def _encoded_word(word: Any) -> bytes:
+    if word is None:
+        return b""
+    if isinstance(word, (int, float)):
+        return encoded(repr(int(word) if isinstance(word, int) else float(word)))
+    return encoded("'{}".format(word))

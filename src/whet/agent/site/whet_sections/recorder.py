@@ -12,20 +12,24 @@ from _thread import RLock
 from contextvars import ContextVar
 
 from .descriptors import Descriptor
-from .memory import UNKNOWN, Peaks, Resident, cpu_nanoseconds
-from .places import encoded, encoded_place, here_now
+from .memory import UNKNOWN, Peaks, Usage
+from .places import encoded, encoded_place, encoded_words, here_now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Optional, Union
+
+    Word = Optional[Union[str, int, float]]
+    Words = tuple[Word, Word, Word, Word]
 
 FOLDER = os.environ.get("WHET_AGENT", "")
 """Where whet reads what the processes of a trial have left; empty: no whet runs this program."""
 
+_NO_WORDS = (None, None, None, None)
 _SUFFIX = ".sections"
 _VERSION = 1
-_MOST_SPANS, _MOST_NAMES = 5000, 1000
+_MOST_SPANS, _MOST_NAMES, _MOST_RANGES = 5000, 1000, 10_000
 _SHARE, _LEAST_NANOSECONDS = 100, 50_000_000  # sums are at least this far behind
 
 
@@ -85,7 +89,7 @@ class Span:
             here: the thread and the task.
         """
         self.process = process
-        self.sums = sums
+        self.sums = sums  # of a range: none are used
         self.here = here
         self.parent: Span | None = None
         self.names: frozenset[str] = frozenset()
@@ -95,9 +99,12 @@ class Span:
         self.began: tuple[int, int] = (0, 0)
         self.resident_bytes = UNKNOWN
 
-    def stand_in(self, around: Span | None, name: str) -> None:
+    def stand_in(self, around: Span | None, name: str = "") -> None:
         """Stand in another one: its time counts once if that has the same name."""
         self.parent = around
+        if not name:
+            self.names = frozenset() if around is None else around.names
+            return
         if around is None:
             self.names = frozenset((name,))
             return
@@ -105,6 +112,7 @@ class Span:
         self.names = around.names | {name} if self.is_outermost else around.names
 
 
+_NO_SUMS = _Sums("")
 _CURRENT: ContextVar[Span | None] = ContextVar("whet_section", default=None)
 
 
@@ -122,9 +130,9 @@ class _Process:
         name = "{}-{:x}{}".format(self.pid, time.monotonic_ns(), _SUFFIX)
         self._log = Descriptor(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._sums: dict[str, _Sums] = {}
-        self._resident = Resident()
-        self._peaks = Peaks(self._resident.read, self._resident.reset)
-        self._spans = self._open = 0
+        self._usage = Usage()
+        self._peaks = Peaks(self._usage.reset)
+        self._spans = self._sections = self._ranges = self._left_out = self._open = 0
         self._due = time.monotonic_ns()
         self._began = self._due
         self._write(b"process\t%d\t%d", _VERSION, self.pid)
@@ -137,17 +145,14 @@ class _Process:
             sums = self._sums.get(name) or self._new_sums(name)
             span = Span(self, sums, here)
             span.stand_in(self._around(here), name)
-            span.began, span.resident_bytes = self._peaks.begin(is_alone=not self._open)
-            sums.begin(cpu_nanoseconds(), span.resident_bytes)
+            level, mark, cpu = self._usage.read()
+            span.resident_bytes = level
+            span.began = self._peaks.begin(level, mark, is_alone=not self._open)
+            sums.begin(cpu, level)
             self._open += 1
-            if self._spans < _MOST_SPANS and sums.encoded:
-                span.number = self._spans
-                self._spans += 1
-                parent = UNKNOWN if span.parent is None else span.parent.number
-                self._write(
-                    b"begin\t%d\t%d\t%d\t%s\t%s",
-                    span.number, parent, time.monotonic_ns(), sums.encoded, encoded_place(here),
-                )  # fmt: skip
+            if self._sections < _MOST_SPANS and sums.encoded:
+                self._sections += 1
+                self._write_begin(span, sums.encoded, b"section")
         _CURRENT.set(span)
         span.start = time.monotonic_ns()  # last: what this costs is not the section's
         return span
@@ -164,20 +169,69 @@ class _Process:
             _CURRENT.set(span.parent)
         if self.pid != os.getpid():
             return  # it was forked inside of it: the section is its parent's
-        cpu = cpu_nanoseconds()
         with self._lock:
-            resident_bytes, peak = self._peaks.end(span.began)
+            level, mark, cpu = self._usage.read()
+            peak = self._peaks.end(span.began, mark)
             nanoseconds, sums = stopped - span.start, span.sums
-            sums.end(nanoseconds, (cpu, resident_bytes, peak), is_outermost=span.is_outermost)
+            sums.end(nanoseconds, (cpu, level, peak), is_outermost=span.is_outermost)
             self._open -= 1
             if span.number >= 0:
-                kept = resident_bytes - span.resident_bytes
+                kept = level - span.resident_bytes
                 words = sums.words(self._peaks.highest)
                 self._write(b"end\t%d\t%d\t%d\t%d\t%s", span.number, nanoseconds, peak, kept, words)
             else:
                 sums.is_unwritten = True
                 if stopped > self._due:
                     self.flush()
+
+    def begin_range(self, name: str, source: str, words: Words = _NO_WORDS) -> Span | None:
+        """Begin a range in this thread and task, of which only the time is kept; None: not even that."""
+        here = here_now()
+        with self._lock:
+            span = Span(self, _NO_SUMS, here)
+            span.stand_in(self._around(here))
+            if self._ranges >= _MOST_RANGES:
+                self._leave_out()
+                return None
+            self._ranges += 1
+            self._write_begin(span, encoded(name), encoded(source), encoded_words(words))
+        _CURRENT.set(span)
+        span.start = time.monotonic_ns()
+        return span
+
+    def end_range(self, span: Span, stopped: int) -> None:
+        """End a range; the arguments are as of `end`."""
+        span.is_open = False
+        if _CURRENT.get() is span:
+            _CURRENT.set(span.parent)
+        if self.pid == os.getpid():
+            with self._lock:
+                self._write(b"over\t%d\t%d", span.number, stopped - span.start)
+
+    def mark(self, name: str, words: Words) -> None:
+        """Note a moment."""
+        with self._lock:
+            if self._ranges >= _MOST_RANGES:
+                self._leave_out()
+                return
+            self._ranges += 1
+            now, place = time.monotonic_ns(), encoded_place(here_now())
+            self._write(b"mark\t%d\t%s\t%s\t%s", now, encoded(name), place, encoded_words(words))
+
+    def _leave_out(self) -> None:
+        self._left_out += 1
+        if time.monotonic_ns() > self._due:
+            self.flush()
+
+    def _write_begin(self, span: Span, name: bytes, source: bytes, words: bytes = b"") -> None:
+        span.number = self._spans
+        self._spans += 1
+        parent = UNKNOWN if span.parent is None else span.parent.number
+        place = encoded_place(span.here)
+        self._write(
+            b"begin\t%d\t%d\t%d\t%s\t%s\t%s\t%s",
+            span.number, parent, time.monotonic_ns(), name, place, source, words,
+        )  # fmt: skip
 
     def _around(self, here: tuple[int, object]) -> Span | None:
         """Return the innermost section that is open in this thread and task."""
@@ -196,6 +250,8 @@ class _Process:
             for sums in unwritten:
                 sums.is_unwritten = False
                 self._write(b"sums\t%s", sums.words(self._peaks.highest))
+            if self._left_out:
+                self._write(b"left out\t%d", self._left_out)
             now = time.monotonic_ns()
             # Ever more seldom, and more so with many names: the file stays small.
             pause = max(_LEAST_NANOSECONDS, (now - self._began) // _SHARE)
@@ -204,7 +260,7 @@ class _Process:
     def close(self) -> None:
         """Give back what a fork has handed on."""
         self._log.close()
-        self._resident.close()
+        self._usage.close()
 
     def _new_sums(self, name: str) -> _Sums:
         if len(self._sums) >= _MOST_NAMES:
