@@ -84,7 +84,7 @@ EXAMPLES = {
     ),
     "profile": (
         "whet profile -- python train.py",
-        "whet profile --native -- python train.py",
+        "whet profile --html profile.html -- python train.py",
         "whet profile --show last",
     ),
     "where": (

@@ -46,6 +46,26 @@ def test_the_line_that_computes_and_the_line_that_waits_are_named_and_kept(whet:
     assert lines[most]["function"] == "compute"
 
 
+def test_a_profile_is_written_for_other_viewers_and_as_a_page(whet: Whet) -> None:
+    refused = whet("profile", "--export", "x.png", "--", sys.executable, WAITS, "0", "0")
+    assert refused.code == 64
+    assert ".speedscope.json" in refused.stderr
+    nowhere = whet("profile", "--html", "no/p.html", "--", sys.executable, WAITS, "0", "0")
+    assert nowhere.code == 73
+    assert "no trials" in whet("log").stdout + whet("log").stderr
+
+    said = whet(
+        "profile", "--once", "--html", "p.html", "--export", "p.trace.json",
+        "--", sys.executable, WAITS, "0.4", "0",
+    )  # fmt: skip
+    assert "written to p.html" in said.stderr
+    assert "<svg" in (whet.folder / "p.html").read_text("utf-8")
+    events = json.loads((whet.folder / "p.trace.json").read_text("utf-8"))["traceEvents"]
+    assert "compute (waits.py)" in [each["name"] for each in events]
+    whet("profile", "--show", "last", "--export", "p.collapsed")
+    assert "compute (" in (whet.folder / "p.collapsed").read_text("utf-8")
+
+
 def test_a_short_program_runs_again_until_there_are_enough_samples(whet: Whet) -> None:
     whet.write("short.py", "total = sum(number * number for number in range(400_000))\n")
     said = whet("profile", "--json", "--", sys.executable, "short.py")

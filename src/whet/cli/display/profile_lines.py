@@ -1,20 +1,17 @@
 """The lines that show a profile: a summary, a table of at most 15 lines, sentences."""
 
 import os
-import re
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import BYTES, COUNT, CPU_SECONDS, GPU_SECONDS, SECONDS, Profile
-from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.observations.profile import CPU_SECONDS, GPU_SECONDS, Profile
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
 from whet.measurement.profiles.merge import RUNS
-from whet.measurement.profiles.sentences import Measured, cpu_sentences
+from whet.measurement.profiles.sentences import Measured, sentences_of
+from whet.measurement.profiles.words import UNIT_WORDS, short_path, shown_amount
 
 _LEAST_WAIT = 0.01
-_UNITS = {CPU_SECONDS: "CPU", GPU_SECONDS: "GPU", BYTES: "memory", SECONDS: "time", COUNT: "times"}
 _LEAST_SHARE = 0.001
-_LIBRARY = re.compile(r"^.*[/\\](?:(?:site|dist)-packages|lib(?:64)?[/\\]python\d[\d.]*t?)[/\\]")
-"""What stands before the part of a library's path that says which file it is."""
 
 
 def profile_lines(profile: Profile, measured: Measured | None) -> list[str]:
@@ -33,20 +30,13 @@ def profile_lines(profile: Profile, measured: Measured | None) -> list[str]:
     ]
 
 
-def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
-    """Return what a profile shows, in sentences."""
-    if profile.question == "cpu" and measured is not None:
-        return cpu_sentences(profile, measured)
-    return []
-
-
 def _summary(profile: Profile, table: LineTable, measured: Measured | None) -> list[str]:
     total = table.total
     if profile.unit == CPU_SECONDS and measured is not None and RUNS not in profile.facts:
         total = measured.cpu_seconds  # the kernel's count is exact
     amount = shown_amount(total, profile.unit)
     runs = int(profile.facts.get(RUNS, 1))
-    words = [f"{amount} {_UNITS[profile.unit]}"]
+    words = [f"{amount} {UNIT_WORDS[profile.unit]}"]
     if profile.unit in {CPU_SECONDS, GPU_SECONDS}:
         words.append(f"in {shown_seconds(profile.seconds)}")
     if profile.samples:
@@ -66,7 +56,7 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
         for each in table.lines
         if each.own >= _LEAST_SHARE * whole or each.waits >= _LEAST_WAIT
     ]
-    head = f"{_UNITS[profile.unit] + ' own':>10} {'total':>7}" + (
+    head = f"{UNIT_WORDS[profile.unit] + ' own':>10} {'total':>7}" + (
         f" {'waits':>9}" if shows_waits else ""
     )
     rows = [f"{head}  line"]
@@ -94,18 +84,11 @@ def _place(line: LineCost) -> str:
 
 def frame_words(frame: Frame) -> str:
     """Return a line as an editor opens it, relative to here if that is shorter."""
-    path = _LIBRARY.sub("", frame.path)
+    path = short_path(frame.path)
     if path.startswith("/"):
         path = min(os.path.relpath(path), path, key=len)
     where = f"{path}:{frame.line}" if frame.line else path
     return f"{where} {frame.function}" if where else frame.function
-
-
-def shown_amount(amount: float, unit: str) -> str:
-    """Return a number of a profile with its unit."""
-    if unit == BYTES:
-        return shown_bytes(int(amount))
-    return f"{amount:g}" if unit == COUNT else shown_seconds(amount)
 
 
 def profile_json(profile: Profile, measured: Measured | None) -> dict[str, object]:

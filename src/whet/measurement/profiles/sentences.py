@@ -30,6 +30,18 @@ class Measured:
     wall_seconds: float
 
 
+def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
+    """Return what a profile shows, in sentences.
+
+    Args:
+        profile: the profile.
+        measured: what the kernel counted of the trial; None: it has no outcome.
+    """
+    if profile.question == "cpu" and measured is not None:
+        return cpu_sentences(profile, measured)
+    return []
+
+
 def cpu_sentences(profile: Profile, measured: Measured) -> list[str]:
     """Return what a CPU profile shows, the most important sentence first."""
     return [

@@ -1,6 +1,8 @@
 """``whet profile``: where the time and the memory of a program went."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -11,16 +13,39 @@ from whet.cli.display.summary import entry_json, run_line
 from whet.cli.options.trial import TrialCommand, json_option, trial_options, trial_request
 from whet.cli.options.trial_name import TrialName
 from whet.core.errors import BadUsage
+from whet.core.text.shell_words import joined
+from whet.core.value_class import value_class
+from whet.host.files.files import write_atomically
 from whet.host.process.console import Console
+from whet.host.trial.trial_secrets import masked_words
+from whet.workbench.profile.exported import check_place, export, timelines_of
 from whet.workbench.profile.profile import (
     ProfileReport,
     Wish,
     profile_command,
     recorded_profiles,
 )
-from whet.workbench.trials.bench import open_workbench
+from whet.workbench.trials.bench import Workbench, open_workbench
 
 _MOST_RATE = 1000
+
+
+@value_class(kw_only=True)
+class Files:
+    """The files that were asked for; empty: none.
+
+    Attributes:
+        html: the page.
+        exported: for another viewer.
+    """
+
+    html: str
+    exported: str
+
+    @property
+    def written(self) -> list[str]:
+        """Their names."""
+        return [each for each in (self.html, self.exported) if each]
 
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
@@ -46,6 +71,19 @@ _MOST_RATE = 1000
 @click.option(
     "--once", is_flag=True, help="Run a short program once, even if that gives too few samples."
 )
+@click.option(
+    "--html",
+    default="",
+    metavar="FILE",
+    help="Write a page with flame graph and timeline, which needs no network.",
+)
+@click.option(
+    "--export",
+    "exported",
+    default="",
+    metavar="FILE",
+    help="Write the profile for another viewer, by the end of the name: .trace.json (Perfetto, Chrome), .speedscope.json, .collapsed, .pb.gz (pprof).",
+)
 @json_option
 @click.pass_context
 def command(
@@ -56,6 +94,8 @@ def command(
     rate: int,
     native: bool,
     once: bool,
+    html: str,
+    exported: str,
     as_json: bool,
     **_: object,
 ) -> int:
@@ -67,22 +107,47 @@ def command(
     enough samples.
     """
     request = trial_request(ctx)
+    check_place(html, is_page=True)
+    check_place(exported, is_page=False)
+    files = Files(html=html, exported=exported)
     if show is not None:
         if request.command:
             raise BadUsage("`--show` and a command exclude each other", hint="leave one out")
         with open_workbench() as bench:
             reports = recorded_profiles(bench, show)
-        _show(reports, as_json=as_json)
+            _write(bench, reports, files)
+        _show(reports, files, as_json=as_json)
         return 0
     wish = Wish(rate=rate, native=native, once=once)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         report = profile_command(bench, request, None if as_json else Console(), wish)
-    _show([report], as_json=as_json)
+        _write(bench, [report], files)
+    _show([report], files, as_json=as_json)
     outcome = report.entry.outcome
     return 0 if outcome is None else outcome.shell_exit_code
 
 
-def _show(reports: Sequence[ProfileReport], *, as_json: bool) -> None:
+def _write(bench: Workbench, reports: Sequence[ProfileReport], files: Files) -> None:
+    """Write the files that were asked for."""
+    entry = reports[0].entry
+    if not (files.html or files.exported):
+        return
+    timelines = timelines_of(bench, entry.number)
+    name = f"Profile of trial {entry.number}"
+    command = joined(masked_words(entry.trial.command))
+    if files.html:
+        from whet.report.profile_page import profile_page
+
+        page = profile_page(
+            [each.profile for each in reports], reports[0].measured,
+            title=name, command=command, folder=entry.trial.cwd, timelines=timelines,
+        )  # fmt: skip
+        write_atomically(Path(os.path.abspath(files.html)), page)
+    if files.exported:
+        export(files.exported, reports[0].profile, timelines, command)
+
+
+def _show(reports: Sequence[ProfileReport], files: Files, *, as_json: bool) -> None:
     if as_json:
         answer_json(
             {
@@ -100,3 +165,5 @@ def _show(reports: Sequence[ProfileReport], *, as_json: bool) -> None:
             say(run_line(result.entry, result.previous, is_same_failure=result.is_same_failure))
         for line in profile_lines(report.profile, report.measured):
             answer(line)
+    for file in files.written:
+        say(f"whet: written to {file}")

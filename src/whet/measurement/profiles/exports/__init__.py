@@ -1,0 +1,1 @@
+"""Profiles in the formats of other viewers, each a function from a profile to bytes."""

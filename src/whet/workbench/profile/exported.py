@@ -1,0 +1,67 @@
+"""Profiles as files: for the viewers that others made."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from whet.core.errors import BadUsage, CannotWrite
+from whet.core.observations.evidence import TIMELINE
+from whet.core.observations.profile import Profile
+from whet.core.observations.timeline import Timeline
+from whet.core.text.record import as_record, decoded
+from whet.host.files.files import write_atomically
+from whet.measurement.profiles.exports.chrome_trace import chrome_trace
+from whet.measurement.profiles.exports.collapsed import collapsed
+from whet.measurement.profiles.exports.pprof import pprof
+from whet.measurement.profiles.exports.speedscope import speedscope
+from whet.workbench.trials.bench import Workbench
+
+_Write = Callable[[Profile, Sequence[Timeline], str], bytes]
+
+FORMATS: Mapping[str, _Write] = {
+    ".trace.json": lambda profile, timelines, _: chrome_trace(profile, timelines),
+    ".speedscope.json": lambda profile, _, name: speedscope(profile, name),
+    ".collapsed": lambda profile, *_: collapsed(profile),
+    ".pb.gz": lambda profile, *_: pprof(profile),
+}
+"""What writes a profile, by the end of the file's name."""
+
+
+def check_place(file: str, *, is_page: bool) -> None:
+    """Check before the program runs that a file can be written.
+
+    Raises:
+        BadUsage: if its name tells no format.
+        CannotWrite: if its folder doesn't exist.
+    """
+    if not file:
+        return
+    if not is_page and not any(file.endswith(end) for end in FORMATS):
+        raise BadUsage(
+            f"`--export {file}`: the end of the name doesn't say which format",
+            hint=f"the name ends in {', '.join(FORMATS)}; `--html` writes a page",
+        )
+    folder = Path(os.path.abspath(file)).parent
+    if not folder.is_dir():
+        raise CannotWrite(
+            f"whet can't write `{file}`: `{folder}` is not a folder", hint="create it first"
+        )
+
+
+def export(file: str, profile: Profile, timelines: Sequence[Timeline], name: str) -> None:
+    """Write a profile to a file, in the format that its name tells.
+
+    Raises:
+        DiskFull: if there is no space for it.
+        CannotWrite: if it can't be written.
+    """
+    write = next(write for end, write in FORMATS.items() if file.endswith(end))
+    write_atomically(Path(os.path.abspath(file)), write(profile, timelines, name))
+
+
+def timelines_of(bench: Workbench, number: int) -> list[Timeline]:
+    """Return what else was recorded of a trial over time, such as its sections."""
+    return [
+        Timeline.from_json(as_record(decoded(each.data), TIMELINE))
+        for each in bench.notebook.evidence_of(number, TIMELINE)
+    ]
