@@ -67,6 +67,11 @@ EXAMPLES = {
         "whet tiny models/llama --params 1M -o small",
         "whet tiny models/llama -- python train.py {}",
     ),
+    "leak": (
+        "whet leak -- python train.py",
+        "whet leak --call server.py:handle -- python server.py",
+        "whet leak -- pytest test_pool.py::test_reuse",
+    ),
     "grow": (
         "whet grow -d n=1..4096 -- python sort.py '{n}'",
         "whet grow -d env:OMP_NUM_THREADS=1..16 -- python load.py",

@@ -103,6 +103,10 @@ VERBS = {
         "whet.cli.verbs.payloads.grow",
         "Find the smallest number that fails, and the law of time and memory.",
     ),
+    "leak": Verb(
+        "whet.cli.verbs.measuring.leak",
+        "Find what piles up with each repetition: memory, files, threads; who holds it.",
+    ),
     "investigate": Verb(
         "whet.cli.verbs.searches.investigate", "Find out why a command fails, and write a report."
     ),
@@ -142,6 +146,7 @@ MEANINGS = {
     "grow": "scale scaling complexity size threshold grows",
     "expect": "guess calibration forecast predict assume",
     "annotate": "section nvtx range vendor",
+    "leak": "leaks leaking growth memory tracemalloc memray",
     "stacks": "hang hangs stuck deadlock threads dump",
     "syscalls": "strace ptrace",
     "profile": "profiler slow hot cprofile py-spy flamegraph memray nsys",

@@ -54,6 +54,7 @@ WORDS = {
     "sample": ("data.txt", *COMMAND),
     "grow": ("--dimension", "env:N=1..2", *COMMAND),
     "compare": ("--env", "N=1", "--any-output", *COMMAND),
+    "leak": COMMAND,
     "tiny": ("model", *COMMAND, "{}"),
     "loop": (),
 }

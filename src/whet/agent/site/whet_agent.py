@@ -106,6 +106,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         (told("WHET_CLOSER"), "whet_closer", True, lambda own, wish: own.Look(folder, wish).begin()),
         (told("WHET_PROBES") or None, "whet_probe", True, probes),
         (told("WHET_COUNT") or None, "whet_count", True, probes),
+        (told("WHET_LEAK") or None, "whet_leak", True, probes),
         (told("WHET_EDIT") or None, "whet_edits", True, probes),
         (told("WHET_PROFILE") or None, "whet_profile", True, lambda own, wish: own.begin(wish)),
     )  # fmt: skip

@@ -79,7 +79,7 @@ class _Counting(Hits):
     def loads(self, path: str, module: str, _probes: list[Probe], /) -> None:
         self.report.tell({"file": path, "module": module, "by": _stack(_frame_above(1))})
 
-    def at(self, numbers: list[int], frame: FrameType, **_known: object) -> None:
+    def at(self, numbers: list[int], frame: FrameType, /, **_known: object) -> None:
         if self._is_used_here and _is_for_whet(frame.f_back):
             return
         counts = self._counts

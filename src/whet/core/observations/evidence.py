@@ -41,6 +41,9 @@ TIMELINE = "timeline"
 PROFILE = "profile"
 """Where time or memory went; `whet.core.observations.profile.Profile` reads its data, JSON."""
 
+LEAK = "leak"
+"""What a process held while a piece of it was repeated; `whet.workbench.leak.reports` reads it."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 

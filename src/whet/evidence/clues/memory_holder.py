@@ -41,6 +41,40 @@ class _Statement:
         return self.node.lineno
 
 
+@value_class(kw_only=True)
+class HolderLines:
+    """The lines of a program that have to do with a holder.
+
+    Attributes:
+        made: where it is made; None: at several places, or it isn't known.
+        fills: where something is put into it, with the statement.
+    """
+
+    made: Line | None
+    fills: tuple[tuple[Line, str], ...]
+
+
+def holder_lines(label: str, path: str, sources: Mapping[str, str]) -> HolderLines:
+    """Return where a holder is made and filled.
+
+    Args:
+        label: how the program names it: `cache.entries`.
+        path: the file in which the first name of that stands.
+        sources: the user's files.
+    """
+    told: dict[str, object] = {
+        "label": label,
+        "owner": "object" if "." in _IN_BRACKETS.sub("", label) else "",
+    }
+    trees = {each: _tree(source) for each, source in sources.items()}
+    place = Line(path=path, number=0, function="")
+    fills = tuple(
+        (Line(path=e.path, number=e.line, function=""), _said(e.node, sources[e.path]))
+        for e in _fills(told, place, trees)
+    )
+    return HolderLines(made=_made(told, place, trees), fills=fills)
+
+
 def memory_clues(
     told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
 ) -> Iterator[Clue]:

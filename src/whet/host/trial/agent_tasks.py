@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.profiling.sampling import Sampling
 
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
-_CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
+_CLOSER, _EDIT, _LEAK = "WHET_CLOSER", "WHET_EDIT", "WHET_LEAK"
 _LEAST_BYTES = 1 << 20
 STEPS_ASKED = "steps:"
 """So begins what asks the closer look for the steps up to an error."""
@@ -40,6 +40,8 @@ class AgentTasks:
         probes: what is looked out for, as `whet.workbench.inspect.probe` says it; empty: nothing.
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
+        leak: which piece is repeated and measured, as `whet.workbench.leak.wish` says it; empty:
+            none is.
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
         profiles: what a profiler is to see of it; None: none looks.
         follows: says which failing system calls are kept; None: calls aren't followed.
@@ -48,6 +50,7 @@ class AgentTasks:
     keeps_locals: bool = False
     counted: str = ""
     probes: str = ""
+    leak: str = ""
     reads_signs: bool = False
     follows: "Sieve | None" = None
     profiles: "Profiling | None" = None
@@ -61,10 +64,19 @@ class AgentTasks:
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
         edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
+        repeated = {_LEAK: self.leak} if self.leak else {}
         secret_names = listed_secrets()
         secrets = {SECRETS_VARIABLE: secret_names} if secret_names else {}
         locals_kept = "1" if self.keeps_locals else "0"
-        return {_LOCALS: locals_kept, **secrets, **counting, **closer, **probed, **edited}
+        return {
+            _LOCALS: locals_kept,
+            **secrets,
+            **counting,
+            **closer,
+            **probed,
+            **repeated,
+            **edited,
+        }
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
         """Return what follows the calls of one trial; None: nothing does.
@@ -108,7 +120,7 @@ class AgentTasks:
         Raises:
             DiskFull: if there is no space for what agents are to write.
         """
-        if not (self.counted or self.probes):
+        if not (self.counted or self.probes or self.leak):
             return
         system = os.statvfs(agent_folder)
         if system.f_bavail * system.f_frsize < _LEAST_BYTES:
@@ -128,6 +140,10 @@ class AgentTasks:
             from whet.host.trial.probe_reports import read_probes
 
             pieces.append(read_probes(agent_folder, self.probes))
+        if self.leak:
+            from whet.host.trial.leak_reports import read_leak
+
+            pieces.append(read_leak(agent_folder))
         if self.keeps_locals:
             from whet.host.inspect.failures import read_failures
             from whet.host.inspect.presence import read_pythons

@@ -37,10 +37,11 @@ class Probe:
     Attributes:
         number: its place in the list.
         title: as the user knows it.
-        kind: ``line``, ``call``, ``return``, ``raise`` or ``trace``.
+        kind: ``line``, ``loop``, ``call``, ``return``, ``raise`` or ``trace``.
         path: the file; empty: any.
         module: the module, in case another file is loaded for it.
-        line: first line of the statement, or of a lambda.
+        line: first line of the statement (of a loop, of its first one), or of a lambda.
+        loop: the line of the loop.
         last: its last line, of a compound one that of its head.
         name: qualified name of the function or the error, as a pattern.
     """
@@ -53,6 +54,7 @@ class Probe:
         self.module: str = told["module"]
         self.line: int = told["line"]
         self.last: int = told["last"]
+        self.loop: int = told.get("loop", 0)
         self.name: str = told["name"]
         self.condition = Expression(told["condition"]) if told["condition"] else None
         self.after: int = told["after"]
@@ -149,7 +151,7 @@ class Hits:
 
     # ---- what happens ----
 
-    def at(self, numbers: list[int], frame: FrameType, **known: object) -> None:
+    def at(self, numbers: list[int], frame: FrameType, /, **known: object) -> None:
         """Act where a line or a function is reached; the program doesn't notice."""
 
         def act() -> None:

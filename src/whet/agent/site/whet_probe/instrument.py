@@ -25,6 +25,7 @@ _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 _gettrace, _settrace = sys.gettrace, sys.settrace
 _FUNCTIONS = {"FunctionDef", "AsyncFunctionDef"}
 _INNER = {*_FUNCTIONS, "Lambda", "ClassDef"}
+_LOOPS = {"For", "While", "AsyncFor"}
 _GUARDED = {"Try", "TryStar", "With", "AsyncWith"}
 
 
@@ -61,6 +62,7 @@ class Wanted:
 
     Attributes:
         lines: the probes of each line.
+        loops: the probes of each loop's rounds, by its line.
         calls: returns the probes of a function's beginning by its qualified name.
         returns: the same of its end.
         traced: whether calls of it are followed.
@@ -70,6 +72,7 @@ class Wanted:
 
     def __init__(self) -> None:
         self.lines: dict[int, list[int]] = {}
+        self.loops: dict[int, list[int]] = {}
         self.lambdas: dict[int, dict[str, list[int]]] = {}
         self.calls: Callable[[str], list[int]] = _none
         self.returns: Callable[[str], list[int]] = _none
@@ -160,6 +163,11 @@ def _weave_block(node: Node, within: str, wanted: Wanted) -> None:
             kind = type(statement).__name__
             name = within + statement.name if kind in _FUNCTIONS or kind == "ClassDef" else ""
             _weave_block(statement, name + "." if name else within, wanted)
+            rounds = wanted.loops.pop(statement.lineno, None) if kind in _LOOPS else None
+            if rounds:
+                first = statement.body[0]
+                told = ast.Expr(value=call("line:" + _listed(rounds), first))
+                statement.body.insert(0, _put(told, first))
             if kind in _FUNCTIONS:
                 _weave_function(statement, name, wanted)
 

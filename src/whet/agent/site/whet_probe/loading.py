@@ -114,6 +114,8 @@ class Loading:
         for probe in probes:
             if probe.kind == "line":
                 wanted.lines.setdefault(probe.line, []).append(probe.number)
+            elif probe.kind == "loop":
+                wanted.loops.setdefault(probe.loop, []).append(probe.number)
             elif probe.name == LAMBDA:
                 of_line = wanted.lambdas.setdefault(probe.line, {})
                 of_line.setdefault(probe.kind, []).append(self._hits.number(probe, LAMBDA))

@@ -181,7 +181,7 @@ class Monitor:
             self._hits.loads(path, module, found)
 
     def _note(self, probe: Probe, code: CodeType, asked: _Asked) -> None:
-        if probe.kind == "line":
+        if probe.kind in ("line", "loop"):
             lines = [line for _, _, line in code.co_lines() if line is not None]
             inside = [each for each in lines if probe.line <= each <= probe.last]
             # Of code around it, only the `def` or the `class` statement is there.

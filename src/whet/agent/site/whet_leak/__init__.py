@@ -1,0 +1,43 @@
+"""Measures what a repeated piece of the program leaves behind each time.
+
+A piece is a loop of the user's that runs anyway, of which each round is measured (`rounds.py`), or a
+function that is called again and again where it was called first (`repeats.py`).
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+BEFORE = frozenset(sys.modules)  # what is imported here, the program gets again
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from whet.agent.site.whet_probe import look_out
+    from whet.agent.site.whet_probe.loading import Loading
+else:
+    from whet_probe import look_out
+
+
+def begin(folder: str, wish: str) -> Loading | None:
+    """Measure from here on; return what compiles modules, if anything is to.
+
+    Args:
+        folder: where the numbers are left for whet.
+        wish: as of `whet.workbench.leak.wish`: what is repeated, as JSON.
+    """
+    from .report import LeakReport
+
+    told = json.loads(wish)
+    report = LeakReport(folder, len(told["probes"]))
+    report.tell({"begins": os.getpid(), "argv": list(getattr(sys, "argv", []))[:3]})
+    if told["piece"] == "call":
+        from .repeats import Repeats
+
+        return look_out(Repeats(folder, wish, report), BEFORE)
+    from .rounds import Rounds
+
+    return look_out(Rounds(folder, wish, report), BEFORE)

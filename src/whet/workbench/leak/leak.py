@@ -1,0 +1,364 @@
+"""`whet leak`: whether a piece of a program leaves something behind each time, and who holds it."""
+
+import ast
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.budget import StopReason
+from whet.core.errors import BadUsage, UnknownTarget
+from whet.core.event import Notice
+from whet.core.oracle import AnyFailure
+from whet.core.probe import TargetKind, Wish, target_of
+from whet.core.trial import Trial
+from whet.core.value_class import value_class
+from whet.host.python.module_search import start_of
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.measurement.leaks.verdict import Judgement, Kind, Series, judge
+from whet.workbench.inspect.probe import Place, settle
+from whet.workbench.leak.holder import Holder, holders_of, sources_of
+from whet.workbench.leak.reports import Growth, LeakReports, Repeated, Rounds, leak_reports
+from whet.workbench.leak.wish import Loop, call_wish, closer_wish, loops_wish
+from whet.workbench.trials.bench import Workbench
+from whet.workbench.trials.request import TrialRequest
+from whet.workbench.trials.session import Session, open_session
+from whet.workbench.trials.tested import Tested
+
+_LEAST_ROUNDS = 8
+"""Of a loop with fewer rounds nothing is left to compare after the warm-up."""
+
+_MOST_COMPARED = 64
+_LONGEST_SHARE = 0.8
+
+
+@value_class(kw_only=True)
+class LeakOptions:
+    """What is repeated.
+
+    Attributes:
+        call: a function, as of `whet probe`; empty: a loop of the program, which runs anyway.
+        nth: the call of it that is repeated.
+        loop: file and line of a loop; None: the one that takes most of the time.
+        least: bytes a repetition from which on growth counts.
+        seconds: how long is measured.
+    """
+
+    call: str = ""
+    nth: int = 1
+    loop: tuple[str, int] | None = None
+    least: float = 100.0
+    seconds: float = 60.0
+
+
+@value_class(kw_only=True)
+class Piece:
+    """What was repeated.
+
+    Attributes:
+        is_loop: it is a loop; else a function.
+        path: its file.
+        line: its line.
+        function: the function, or that in which the loop is; empty: none.
+    """
+
+    is_loop: bool
+    path: str
+    line: int
+    function: str
+
+
+@value_class(kw_only=True)
+class Leak:
+    """What was found out.
+
+    Attributes:
+        piece: what was repeated; None: nothing could be.
+        judgement: what the numbers show; None: there are none.
+        series: the numbers.
+        control: those without a repetition; empty: a loop has none.
+        growth: what was added; None: nothing grows, or it was not to be had.
+        holders: who holds it.
+        notes: what else is to be known, in sentences.
+        trials: the numbers of the trials.
+        others: other loops that grow, with the bytes of a round.
+    """
+
+    piece: Piece | None
+    judgement: Judgement | None
+    series: Series | None
+    control: int
+    growth: Growth | None
+    holders: tuple[Holder, ...]
+    notes: tuple[str, ...]
+    trials: tuple[int, ...]
+    others: tuple[tuple[Loop, float], ...] = ()
+
+    @property
+    def fills_up(self) -> bool:
+        """Whether all that grows is a cache that is to be full one day."""
+        return bool(self.holders) and self.holders[0].fills_up
+
+    @property
+    def kind(self) -> Kind:
+        """Whether there is a leak."""
+        if self.judgement is None:
+            return Kind.UNSURE
+        if self.judgement.kind is Kind.LEAK and self.fills_up:
+            return Kind.SMALL
+        return self.judgement.kind
+
+
+def leak(bench: Workbench, request: TrialRequest, options: LeakOptions) -> Leak:
+    """Find out whether a piece of a program leaves something behind each time.
+
+    Raises:
+        UnknownTarget: if there is no such function, or it isn't called.
+        BadUsage: if the command runs no Python.
+    """
+    call = options.call or _test_of(request.command)
+    place = _place_of(bench, request, call) if call else None
+    trial = bench.build_trial(request)
+    with open_session(bench, "leak", request, trial) as session:
+        search = _Search(session, trial, options)
+        found = search.of_call(place) if place is not None else search.of_loops()
+        session.conclude(StopReason.DONE, {"kind": found.kind.value})
+    return found
+
+
+class _Search:
+    """The trials of one use."""
+
+    def __init__(self, session: Session, trial: Trial, options: LeakOptions) -> None:
+        self._session = session
+        self._trial = trial
+        self._options = options
+        self._trials: list[int] = []
+        self._notes: list[str] = []
+
+    # ---- loops ----
+
+    def of_loops(self) -> Leak:
+        """Measure at the rounds of the loops that run anyway."""
+        wished = self._options.loop
+        only = None if wished is None else self._loop(*wished)
+        ran, told = self._run(loops_wish(self._options.seconds, only), "memory of each round")
+        rounds = [each for each in told.rounds() if each.count >= _LEAST_ROUNDS]
+        main = _main_loop(rounds)
+        if main is None:
+            return self._without_loop(ran, told, only)
+        if main.was_stopped:
+            self._notes.append(
+                f"whet ended the program after {self._options.seconds:.0f} s (`--budget`)"
+            )
+        elif ran.outcome.failure is not None:
+            self._notes.append(f"the command failed: {ran.outcome.failure.summary}")
+        judgement = judge(main.series, least=self._options.least)
+        growth = self._closer(main) if judgement.growing else None
+        others = [
+            (each.loop, verdict.slopes["memory"].best)
+            for each in rounds
+            if each.loop != main.loop
+            for verdict in [judge(each.series, least=self._options.least)]
+            if verdict.kind is Kind.LEAK and "memory" in verdict.growing
+        ]
+        loop = main.loop
+        piece = Piece(is_loop=True, path=loop.path, line=loop.line, function=loop.function)
+        return self._leak(piece, judgement, main.series, growth, others=tuple(others))
+
+    def _loop(self, file: str, line: int) -> Loop:
+        path = os.path.realpath(Path(self._trial.cwd) / file)
+        lines = _loop_lines(path)
+        if line in lines:
+            return Loop(path=path, line=line)
+        near = min(lines, key=lambda each: abs(each - line), default=0)
+        raise UnknownTarget(
+            f"line {line} of `{file}` begins no loop"
+            if Path(path).is_file()
+            else f"there is no file `{path}`",
+            hint=f"the nearest one begins on line {near}" if near else "check the path and `--cwd`",
+        )
+
+    def _without_loop(self, ran: Tested[None], told: LeakReports, only: Loop | None) -> Leak:
+        """Repeat what the script calls last; or say that there is nothing to repeat."""
+        if not told.has_python:
+            raise BadUsage(
+                f"`{' '.join(self._trial.command)[:100]}` runs no Python that whet can look into",
+                hint="`whet leak` repeats Python code; for other programs use valgrind or heaptrack",
+            )
+        if ran.outcome.failure is not None:
+            self._notes.append(f"the command failed: {ran.outcome.failure.summary}")
+        elif only is None:
+            place = self._called_last()
+            if place is not None:
+                name = f"{Path(place.path).name}:{place.name}"
+                self._notes.append(
+                    f"no loop of yours runs {_LEAST_ROUNDS} times, so whet repeats `{name}`"
+                )
+                return self.of_call(place)
+        count = max((each.count for each in told.rounds()), default=0)
+        self._notes.append(
+            f"the loop runs {count} times" if only and count else
+            f"no loop of yours runs {_LEAST_ROUNDS} times"
+        )  # fmt: skip
+        return self._leak(None, None, None, None)
+
+    def _called_last(self) -> Place | None:
+        """Return the function of the main script that it calls last on its own."""
+        bench, cwd = self._session.bench, Path(self._trial.cwd)
+        environment = {**bench.environment, **self._session.request.environment}
+        script = start_of(self._trial.command, environment, cwd).script
+        name = _last_call_in(script) if script else ""
+        if not name:
+            return None
+        return _place_of(bench, self._session.request, f"{script}:{name}")
+
+    def _closer(self, main: Rounds) -> Growth | None:
+        """Run once more, and look at what is added between two rounds."""
+        last = main.count
+        first = max(2, last // 4)
+        middle = min(first + max(1, (last - first) // 4), first + 8)
+        end = min(last, middle + _MOST_COMPARED)
+        _, told = self._run(closer_wish(main.loop, (first, middle, end)), "who holds what is added")
+        return told.growth()
+
+    # ---- calls ----
+
+    def of_call(self, place: Place) -> Leak:
+        """Repeat a call."""
+        options = self._options
+        wish = call_wish(place, options.nth, options.seconds)
+        ran, told = self._run(wish, f"{place.title}, repeated")
+        repeated = told.repeated()
+        if repeated is None:
+            self._refuse(place, ran, told)
+        assert repeated is not None
+        judgement = judge(repeated.series, repeated.control, least=options.least)
+        self._notes += _remarks(repeated)
+        if repeated.consumed and judgement.kind in {Kind.NONE, Kind.SMALL}:
+            judgement = replace(judgement, kind=Kind.UNSURE)
+        piece = Piece(
+            is_loop=False, path=repeated.path, line=repeated.line, function=repeated.function
+        )
+        growth = told.growth() if judgement.growing else None
+        control = len(repeated.control)
+        return self._leak(piece, judgement, repeated.series, growth, control=control)
+
+    def _refuse(self, place: Place, ran: Tested[None], told: LeakReports) -> None:
+        why = told.unrepeatable()
+        if why:
+            raise UnknownTarget(
+                f"whet can't repeat `{place.title}`: {why}", hint="name the function that calls it"
+            )
+        if not told.has_python:
+            raise BadUsage(
+                f"`{' '.join(self._trial.command)[:100]}` runs no Python that whet can look into",
+                hint="`whet leak` repeats Python code; for other programs use valgrind or heaptrack",
+            )
+        failure = ran.outcome.failure
+        failed = "" if failure is None else f"; the command failed: {failure.summary}"
+        if told.is_met:
+            raise UnknownTarget(
+                f"`{place.title}` is called fewer than {self._options.nth} times{failed}",
+                hint="give a smaller number to `--nth`",
+            )
+        raise UnknownTarget(
+            f"the command never calls `{place.title}`{failed}",
+            hint="see what it calls: `whet trace FILE.py:* -- COMMAND`; or leave `--call` out",
+        )
+
+    # ---- both ----
+
+    def _run(self, wish: str, label: str) -> tuple[Tested[None], LeakReports]:
+        tasks = AgentTasks(leak=wish)
+        ran = replace(self._session, tasks=tasks).run(self._trial, AnyFailure(), label)
+        if ran.skipped is not None:
+            raise ran.skipped
+        if ran.number is not None:
+            self._trials.append(ran.number)
+        return ran, leak_reports(ran.outcome.evidence)
+
+    def _leak(
+        self, piece: Piece | None, judgement: Judgement | None, series: Series | None,
+        growth: Growth | None, *, control: int = 0, others: tuple[tuple[Loop, float], ...] = (),
+    ) -> Leak:  # fmt: skip
+        holders: tuple[Holder, ...] = ()
+        if growth is not None and piece is not None:
+            paths = [piece.path, *(each.path for each in growth.lines if each.is_own)]
+            holders = holders_of(growth, sources_of(paths))
+        for note in self._notes:
+            self._session.emit(Notice(text=note))
+        return Leak(
+            piece=piece, judgement=judgement, series=series, control=control, growth=growth,
+            holders=holders, notes=tuple(self._notes), trials=tuple(self._trials), others=others,
+        )  # fmt: skip
+
+
+def _main_loop(rounds: list[Rounds]) -> Rounds | None:
+    """Return the loop that takes most of the time; of nested ones the outermost."""
+    longest = max((each.seconds for each in rounds), default=0.0)
+    long = [each for each in rounds if each.seconds >= longest * _LONGEST_SHARE]
+    return min(long, key=lambda each: each.count, default=None)
+
+
+def _remarks(repeated: Repeated) -> list[str]:
+    notes = list(repeated.problems)
+    if repeated.uncopied:
+        notes.append(
+            f"whet repeats it in the program itself, not in a copy, as {repeated.uncopied}"
+        )
+    if repeated.consumed:
+        names = ", ".join(f"`{each}`" for each in repeated.consumed)
+        notes.append(
+            f"the first call uses up {names}; later calls get nothing from it, so they may do less"
+        )
+    return notes
+
+
+def _place_of(bench: Workbench, request: TrialRequest, text: str) -> Place:
+    target = target_of(text)
+    if target is None or target.kind not in {TargetKind.CALL, TargetKind.LINE}:
+        raise UnknownTarget(
+            f"`{text}` isn't a function",
+            hint="write `package.module:function` or `file.py:function`",
+        )
+    ((place, _),) = settle(bench, request, [Wish(targets=(target,), actions=())])
+    if place.kind is not TargetKind.CALL:
+        raise UnknownTarget(
+            f"`{text}` isn't a function", hint="name one, or give `--loop FILE:LINE` for a loop"
+        )
+    return place
+
+
+def _test_of(command: tuple[str, ...]) -> str:
+    """Return the one test that a command runs, as a target; empty: it runs none, or more."""
+    if not any(Path(word).name.startswith(("pytest", "py.test")) for word in command):
+        return ""
+    tests = [word for word in command if "::" in word]
+    if len(tests) != 1:
+        return ""
+    file, *names = tests[0].split("::")
+    return f"{file}:{'.'.join(names).partition('[')[0]}"
+
+
+def _last_call_in(script: str) -> str:
+    """Return the function of a script that it calls last on its own; empty: it calls none."""
+    try:
+        tree = ast.parse(Path(script).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    own = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+    found = ""
+    for each in tree.body:
+        if not isinstance(each, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            for node in ast.walk(each):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                    found = node.func.id if node.func.id in own else found
+    return found
+
+
+def _loop_lines(path: str) -> list[int]:
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return [n.lineno for n in ast.walk(tree) if isinstance(n, ast.For | ast.While | ast.AsyncFor)]

@@ -1,0 +1,168 @@
+"""What piles up with each repetition is named with its holder and its line; what doesn't isn't."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from whet_command import Said, Whet
+
+SPECIMENS = Path(__file__).parents[3] / "specimens" / "leaks"
+PYTHON = sys.executable
+pytestmark = pytest.mark.slow
+
+
+def found(said: Said) -> Any:
+    assert said.code == 0, said.stderr
+    return json.loads(said.stdout)
+
+
+def leak(whet: Whet, specimen: str, *words: str) -> Any:
+    whet.write("prog.py", (SPECIMENS / specimen).read_text())
+    return found(whet("leak", "--json", *words, "--", PYTHON, "prog.py"))
+
+
+def line_of(specimen: str, part: str) -> int:
+    lines = (SPECIMENS / specimen).read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if part in line)
+
+
+def test_a_list_that_grows_is_named_with_the_lines_that_make_and_fill_it(whet: Whet) -> None:
+    told = leak(whet, "growing/list_kept.py")
+    assert (told["verdict"], told["growing"], told["is_python"]) == ("leak", ["memory"], True)
+    slope = told["slopes"]["memory"]
+    assert 600 * 8 - 100 < slope["low"] <= slope["high"] < 600 * 8 + 600
+    (holder,) = told["holders"]
+    assert (holder["name"], holder["type"], holder["item"]) == ("history", "list", "array.array")
+    assert holder["line"] == line_of("growing/list_kept.py", "history = []")
+    (fill,) = holder["filled"]
+    assert fill["line"] == line_of("growing/list_kept.py", "history.append")
+
+
+def test_a_cache_that_fills_up_is_no_leak(whet: Whet) -> None:
+    told = leak(whet, "steady/cache.py")
+    assert (told["verdict"], told["growing"], told["holders"]) == ("none", [], [])
+    assert len(told["trials"]) == 1  # nothing to look at more closely
+
+
+def test_native_memory_is_told_from_python_objects(whet: Whet) -> None:
+    told = leak(whet, "growing/extension.py")
+    assert (told["verdict"], told["is_python"], told["holders"]) == ("leak", False, [])
+    assert told["slopes"]["memory"]["best"] == pytest.approx(5008, abs=16)
+
+
+def test_open_files_and_threads_are_counted(whet: Whet) -> None:
+    files = leak(whet, "growing/descriptors.py")
+    assert "descriptors" in files["growing"]
+    assert files["slopes"]["descriptors"]["best"] == pytest.approx(1)
+    assert files["holders"][0]["name"] == "opened"
+    threads = leak(whet, "growing/threads.py")
+    assert "threads" in threads["growing"]
+    assert threads["threads"][0][3] == "Event.wait"
+
+
+def test_a_call_is_repeated_in_copies_from_where_it_was_called_first(whet: Whet) -> None:
+    told = leak(whet, "growing/closure.py", "--call", "prog.py:Server.handle")
+    assert (told["verdict"], told["piece"]["kind"]) == ("leak", "call")
+    assert told["piece"]["function"] == "Server.handle"
+    assert told["repetitions"] >= 64
+    assert told["holders"][0]["name"] == "server.on_close"
+    assert leak(whet, "steady/closure.py", "--call", "prog.py:Server.handle")["verdict"] == "none"
+
+
+def test_the_body_of_a_single_test_is_repeated(whet: Whet) -> None:
+    whet.write(
+        "test_pool.py",
+        "import pytest\nKEPT = {}\n@pytest.fixture\ndef pool():\n    return KEPT\n"
+        "def test_reuse(pool):\n    pool[len(pool)] = bytearray(4000)\n    assert pool\n",
+    )
+    said = whet("leak", "--json", "--", PYTHON, "-m", "pytest", "-q", "test_pool.py::test_reuse")
+    told = found(said)
+    assert (told["verdict"], told["piece"]["function"]) == ("leak", "test_reuse")
+    assert told["holders"][0]["name"] == "KEPT"
+
+
+def test_the_answer_comes_first_and_ends_with_the_next_step(whet: Whet) -> None:
+    whet.write("prog.py", (SPECIMENS / "growing/list_kept.py").read_text())
+    said = whet("leak", "--exit-verdict", "--", PYTHON, "prog.py")
+    lines = said.stdout.splitlines()
+    assert said.code == 1
+    assert lines[0].startswith("LEAK: each round of the loop prog.py:16 (in main) adds 5.")
+    assert "prog.py:5 `history` (list, global of __main__) gains" in lines[1]
+    assert lines[2].strip() == "filled at prog.py:10: history.append(gradients)"
+    assert lines[-1].startswith("next: empty `history`, give it a bound")
+    assert said.stdout.count("\n\n") == 2
+    assert "1197600" not in said.stdout  # what the program prints is in its trial
+
+
+ITERATOR = """
+def step(batches):
+    for batch in batches:
+        kept.append(bytearray(9000))
+
+kept = []
+step(iter(map(str, range(3))))
+"""
+RAISES = """
+seen = []
+def step():
+    if seen:
+        raise ValueError("only once")
+    seen.append(1)
+step()
+"""
+THREAD = """
+import threading, time
+threading.Thread(target=time.sleep, args=(60,), daemon=True, name="poller").start()
+kept = []
+def step():
+    kept.append(bytearray(5000))
+step()
+"""
+
+
+def test_an_argument_that_the_first_call_uses_up_leaves_the_answer_open(whet: Whet) -> None:
+    whet.write("prog.py", ITERATOR)
+    told = found(whet("leak", "--json", "--call", "prog.py:step", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "unsure"
+    assert any("uses up `batches (map)`" in note for note in told["notes"])
+
+
+def test_a_call_that_raises_the_second_time_is_told_so(whet: Whet) -> None:
+    whet.write("prog.py", RAISES)
+    told = found(whet("leak", "--json", "--call", "prog.py:step", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "unsure"
+    assert told["notes"] == ["call 2 raises ValueError: only once"]
+
+
+def test_a_program_with_a_thread_repeats_the_call_itself(whet: Whet) -> None:
+    whet.write("prog.py", THREAD)
+    told = found(whet("leak", "--json", "--call", "prog.py:step", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "leak"
+    assert told["holders"][0]["name"] == "kept"
+    assert any("the thread `poller` runs" in note for note in told["notes"])
+
+
+def test_what_cannot_be_repeated_is_an_error_with_a_next_step(whet: Whet) -> None:
+    whet.write("prog.py", "def step():\n    pass\ndef unused():\n    pass\nstep()\n")
+    run = ("--", PYTHON, "prog.py")
+    said = whet("leak", "--call", "prog.py:stp", *run)
+    assert (said.code, "did you mean `step`?" in said.stderr) == (66, True)
+    said = whet("leak", "--call", "prog.py:unused", *run)
+    assert (said.code, "never calls `prog.py:unused`" in said.stderr) == (66, True)
+    said = whet("leak", "--call", "prog.py:step", "--nth", "9", *run)
+    assert (said.code, "is called fewer than 9 times" in said.stderr) == (66, True)
+    said = whet("leak", "--loop", "prog.py:2", *run)
+    assert (said.code, "line 2 of `prog.py` begins no loop" in said.stderr) == (66, True)
+    said = whet("leak", "--loop", "nonsense", *run)
+    assert (said.code, "isn't a file and a line" in said.stderr) == (64, True)
+    said = whet("leak", "--", "true")
+    assert (said.code, "runs no Python" in said.stderr) == (64, True)
+
+
+def test_without_a_loop_the_last_call_of_the_script_is_repeated(whet: Whet) -> None:
+    whet.write("prog.py", "kept = []\ndef main():\n    kept.append(bytearray(9000))\nmain()\n")
+    told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
+    assert (told["verdict"], told["piece"]["function"]) == ("leak", "main")
+    assert any("no loop of yours runs 8 times" in note for note in told["notes"])
