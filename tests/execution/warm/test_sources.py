@@ -69,7 +69,18 @@ for name in ("dataclasses", "typing", "contextlib", "ast", "enum", "socket", "_p
         assert told(Source(name, path, text, None, Store({{text: spoilt}}))) == plain, name
 warns = b"x = 1 is 1\\n"
 assert Source("w", "w.py", warns, None, store).code() and warns not in store
-assert Source("w", "w.py", warns, lambda tree, text: None, store).code() and warns not in store
+
+def doubled(tree, text):
+    tree.body.append(tree.body[-1])
+
+seen = b"x.append(1)\\n"
+for mark in (b"one", b"other", b""):
+    for _ in range(2):
+        space = {{"x": []}}
+        change = (doubled if mark == b"one" else lambda tree, text: None, mark)
+        exec(Source("w", "w.py", seen, change, store).code(), space)
+        assert len(space["x"]) == (2 if mark == b"one" else 1), (mark, space["x"])
+assert store.keys() & {{seen, b"one" + seen, b"other" + seen}} == {{b"one" + seen, b"other" + seen}}
 print(count > 1000)
 """
 

@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     from .forking.sleepers import Sleepers
     from .forking.taken import Taken
     from .hiding.private import Collecting
-    from .rewriting.module_facts import Store
-    from .watching.suites import Guard, Rewrite
+    from .rewriting.module_facts import Rewrite, Store
+    from .watching.suites import Guard
 
     Load = Callable[[str, str], "CodeType | None"]
 else:
@@ -179,6 +179,7 @@ class _Stage:
         is_here = is_alone() and os.getpid() == self._pid
         if not is_here or not self._read(name, path, rewrite):
             return code
+        self._sources[path].keep_plain(code)
         self.audit_listener.notes_rewritten(path)
         # Nothing of it has been run yet: in a resumed run it may say anything.
         self._sources[path].has_begun = False

@@ -17,13 +17,15 @@ from .prefix_check import FUNCTIONS, key_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import CodeType
     from typing import Protocol, Union
 
     from .prefix_check import Key
 
     Names = tuple[str, ...]
+    # changes a tree; and a mark: what decides how, beside the text; empty: that isn't known
+    Rewrite = tuple[Callable[[ast.Module, bytes], None], bytes]
     # flags of the compiler, `has_last_words`, `names_of_functions`, the code with hooks, and the
     # data of the code with hooks in inner functions alone
     Facts = tuple[int, bool, dict[Key, Union[Names, None]], CodeType, bytes]

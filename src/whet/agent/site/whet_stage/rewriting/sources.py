@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     from ..hiding.warned import Warned
-    from .module_facts import Names, Store
+    from .module_facts import Names, Rewrite, Store
     from .prefix_check import Function, Key
 else:
     from ..hiding import nodes as ast
@@ -64,7 +64,8 @@ class Source:
         entered: which of them have been run as stage frames: in those that have not been used
             as well, nothing has run beyond the place where their frame stands.
         placed: functions of which the program knows where they stand.
-        rewrite: changes its tree before it is compiled, as pytest does; None: nothing does.
+        rewrite: what changes its tree before it is compiled, as pytest does, and a mark of how;
+            None: nothing does.
         has_begun: whether anything of it has been run.
         hooks: what its functions call first, in all code that the program may still run.
         left: codes that its functions have had; a frame that stands still may have one of them.
@@ -75,7 +76,7 @@ class Source:
         name: str,
         path: str,
         text: bytes,
-        rewrite: Callable[[ast.Module, bytes], None] | None = None,
+        rewrite: Rewrite | None = None,
         store: Store | None = None,
     ) -> None:
         """Parse it, unless all that is asked of it at first is known.
@@ -110,9 +111,10 @@ class Source:
         self._tree: ast.Module | None = None
         self._is_pinned = False
         self._code: CodeType | None = None
-        self._clean_data = b""
-        self._store = store if rewrite is None else None
-        facts = None if self._store is None else load_facts(self._store, text)
+        self._clean_data = self._plain_data = b""
+        self._kind = b"" if rewrite is None else rewrite[1]
+        self._store = store if rewrite is None or self._kind else None
+        facts = None if self._store is None else load_facts(self._store, self._kind + text)
         if facts is None:
             self.flags, self._has_last_words, self.functions = self._parsed_facts()
         else:
@@ -229,7 +231,7 @@ class Source:
         tree = ast.Module(body, [])
         if self.rewrite is not None:
             tree = copied(tree)
-            self.rewrite(tree, self.text)
+            self.rewrite[0](tree, self.text)
         with WarningsOfCompiler() as warned:
             code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
         self.warned |= warned
@@ -339,12 +341,17 @@ class Source:
         for function in functions:
             self._give(function, plain.get(key_of_code(function.__code__)))
 
+    def keep_plain(self, code: CodeType) -> None:
+        """Keep the code that the program expects: it has made it itself."""
+        self._plain_data = data_of(code)
+
     def _plain_codes(self) -> dict[Key, CodeType | None]:
         """Return the codes that the program expects; they are made once, which takes long."""
         if not self._plain:
             modules = show_own()
             try:
-                code = bind(self.compiled(self.tree.body), self.hook, self.same)
+                plain = code_of(self._plain_data) or self.compiled(self.tree.body)
+                code = bind(plain, self.hook, self.same)
                 self.release()
             finally:
                 hide_own(modules)
@@ -359,7 +366,7 @@ class Source:
             if self._store is not None and not self.warned:
                 clean = data_of(self._clean_code())
                 facts = (self.flags, self._has_last_words, self.functions, code, clean)
-                save_facts(self._store, self.text, facts)
+                save_facts(self._store, self._kind + self.text, facts)
                 self._clean_data = clean
             self.release()
         return bind(code, self.hook, self.same)

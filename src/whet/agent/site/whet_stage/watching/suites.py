@@ -16,11 +16,11 @@ from ..hiding.typed import cast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ast
     from collections.abc import Callable
     from types import CodeType
 
-    Rewrite = Callable[[ast.Module, bytes], None]
+    from ..rewriting.module_facts import Rewrite
+
     Follow = Callable[[CodeType, str, Rewrite], CodeType]
     Guard = Callable[[dict[str, object]], None]
 
@@ -43,6 +43,7 @@ class Suite:
         self._follow = follow
         self._offer = offer
         self._rewrites: Callable[..., None] | None = None
+        self._version = ""
         self._reports: Callable[..., object] | None = None
         self._originals: list[tuple[dict[str, object], str, object]] = []
 
@@ -54,6 +55,7 @@ class Suite:
 
     def _watch_rewriter(self, module: dict[str, object]) -> None:
         self._rewrites = cast("Callable[..., None]", module["rewrite_asserts"])
+        self._version = str(module.get("PYTEST_TAG", ""))
         self._put(module, "exec", self._exec)
 
     def _watch_runner(self, module: dict[str, object]) -> None:
@@ -84,9 +86,22 @@ class Suite:
             or any(map(path.__contains__, _INSTALLED))
         ):
             return code
-        return self._follow(
-            code, str(space.get("__name__")), lambda tree, text: rewrites(tree, text, path, config)
+        rewrite: Rewrite = (
+            lambda tree, text: rewrites(tree, text, path, config),
+            self._mark(config),
         )
+        return self._follow(code, str(space.get("__name__")), rewrite)
+
+    def _mark(self, config: object) -> bytes:
+        """Return what decides how pytest rewrites; empty: that isn't known."""
+        ini: Callable[[str], object] | None = getattr(config, "getini", None)
+        if not self._version or ini is None:
+            return b""
+        try:
+            tells_of_passes = ini("enable_assertion_pass_hook")
+        except ValueError:  # a pytest without it
+            return b""
+        return f"{self._version} {bool(tells_of_passes)}\n".encode()
 
     @hidden_frame
     def _call_and_report(self, item: object, when: str, *rest: object, **named: object) -> object:
