@@ -107,6 +107,11 @@ EXAMPLES = {
         "whet watch --when 'rss > 8G' stacks -- python train.py",
         "whet watch processes:python gpu",
     ),
+    "expect": (
+        "whet expect",
+        "whet expect --lines train.py -- python train.py",
+        "whet expect --lines load.py:parse -- python main.py",
+    ),
     "trace": (
         "whet trace load:parse -- python main.py",
         "whet trace load -- python main.py",

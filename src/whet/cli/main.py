@@ -111,7 +111,8 @@ VERBS = {
         "whet.cli.verbs.searches.investigate", "Find out why a command fails, and write a report."
     ),
     "expect": Verb(
-        "whet.cli.verbs.measuring.expect", "Show how good your guesses of time and memory are."
+        "whet.cli.verbs.measuring.expect",
+        "Show how good your guesses are, and what each line takes.",
     ),
     "annotate": Verb(
         "whet.cli.verbs.measuring.annotate",

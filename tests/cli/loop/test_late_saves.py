@@ -56,6 +56,7 @@ WORDS = {
     "compare": ("--env", "N=1", "--any-output", *COMMAND),
     "leak": COMMAND,
     "tiny": ("model", *COMMAND, "{}"),
+    "expect": ("--lines", "prog.py", *COMMAND),
     "loop": (),
 }
 """How each verb that runs trials is called; `loop` waits for saves, so that it is not called here."""

@@ -107,6 +107,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         (told("WHET_PROBES") or None, "whet_probe", True, probes),
         (told("WHET_COUNT") or None, "whet_count", True, probes),
         (told("WHET_LEAK") or None, "whet_leak", True, probes),
+        (told("WHET_LINES") or None, "whet_lines", True, probes),
         (told("WHET_EDIT") or None, "whet_edits", True, probes),
         (told("WHET_PROFILE") or None, "whet_profile", True, lambda own, wish: own.begin(wish)),
     )  # fmt: skip

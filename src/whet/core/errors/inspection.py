@@ -24,6 +24,17 @@ class UnknownTarget(WhetError):
     exit_code = NO_INPUT
 
 
+class NothingCounted(WhetError):
+    """The command ran, but not the file whose lines you asked for.
+
+    `whet expect --lines FILE.py -- COMMAND` counts the lines of one file in the Pythons that the
+    command starts. It sees no file that another interpreter than CPython runs, none that was compiled
+    before the program started, and none that a program compiles itself.
+    """
+
+    exit_code = NO_INPUT
+
+
 class NoSuchProcess(WhetError):
     """There is no process with that number or a matching command line, or it just ended.
 

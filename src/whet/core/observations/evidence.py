@@ -44,6 +44,9 @@ PROFILE = "profile"
 LEAK = "leak"
 """What a process held while a piece of it was repeated; `whet.workbench.leak.reports` reads it."""
 
+LINES = "lines"
+"""What each statement of a file took; `whet.measurement.expectations.counted_lines` reads it."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 

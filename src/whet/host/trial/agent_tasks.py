@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.profiling.sampling import Sampling
 
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
-_CLOSER, _EDIT, _LEAK = "WHET_CLOSER", "WHET_EDIT", "WHET_LEAK"
+_CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
+_LEAK, _LINES = "WHET_LEAK", "WHET_LINES"
 _LEAST_BYTES = 1 << 20
 STEPS_ASKED = "steps:"
 """So begins what asks the closer look for the steps up to an error."""
@@ -38,6 +39,7 @@ class AgentTasks:
             for the ``functions:`` that are called in files below a folder, or for the ``steps:`` up
             to an error (`whet_closer.steps`).
         probes: what is looked out for, as `whet.workbench.inspect.probe` says it; empty: nothing.
+        lines: the file whose statements are counted and timed, as `whet_lines` reads it; empty: none.
         edit: a module's real path, and the text that it is to run with instead of its file's;
             None: each runs as it is. It must fit into a variable (128 KiB).
         leak: which piece is repeated and measured, as `whet.workbench.leak.wish` says it; empty:
@@ -51,6 +53,7 @@ class AgentTasks:
     counted: str = ""
     probes: str = ""
     leak: str = ""
+    lines: str = ""
     reads_signs: bool = False
     follows: "Sieve | None" = None
     profiles: "Profiling | None" = None
@@ -63,6 +66,7 @@ class AgentTasks:
         counting = {_COUNT: self.counted} if self.counted else {}
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
+        lines = {_LINES: self.lines} if self.lines else {}
         edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
         repeated = {_LEAK: self.leak} if self.leak else {}
         secret_names = listed_secrets()
@@ -75,6 +79,7 @@ class AgentTasks:
             **closer,
             **probed,
             **repeated,
+            **lines,
             **edited,
         }
 
@@ -120,7 +125,7 @@ class AgentTasks:
         Raises:
             DiskFull: if there is no space for what agents are to write.
         """
-        if not (self.counted or self.probes or self.leak):
+        if not (self.counted or self.probes or self.leak or self.lines):
             return
         system = os.statvfs(agent_folder)
         if system.f_bavail * system.f_frsize < _LEAST_BYTES:
@@ -144,6 +149,10 @@ class AgentTasks:
             from whet.host.trial.leak_reports import read_leak
 
             pieces.append(read_leak(agent_folder))
+        if self.lines:
+            from whet.host.python.line_counts import read_lines
+
+            pieces.append(read_lines(agent_folder, self.lines))
         if self.keeps_locals:
             from whet.host.inspect.failures import read_failures
             from whet.host.inspect.presence import read_pythons

@@ -43,7 +43,8 @@ class MainScript:
         OWN_FILES.update(
             str(module.__file__)
             for name, module in sys.modules.items()
-            if name.partition(".")[0] in {"whet_probe", "whet_stage", "whet_count", "whet_leak"}
+            if name.partition(".")[0]
+            in {"whet_probe", "whet_stage", "whet_count", "whet_leak", "whet_lines"}
         )
         sys.addaudithook(self._hear)
         # A hook isn't traced, nor is what runs inside: the main script runs inside this one.
