@@ -104,6 +104,18 @@ print(objects(2000))
 """
 
 
+FORMS = """
+import ast, sys
+sys.path.insert(0, {site!r})
+from whet_stage.rewriting.module_facts import FORM
+from whet_stage.rewriting.sources import Source, _without_own_hooks
+source = Source("m", "m.py", b"class C:\\n  def f(self):\\n    'x'\\n    def g(): pass\\nasync def h(): pass\\n")
+for body in (source.hooked(source.tree.body), _without_own_hooks(source.tree)):
+    text = ast.unparse(ast.Module(body, []))
+    print(FORM, *(line.strip() for line in text.splitlines() if "used" in line))
+"""
+
+
 def run(program: str) -> str:
     site = Path(whet.agent.__file__).parent / "site"
     done = subprocess.run(
@@ -116,6 +128,14 @@ def run(program: str) -> str:
 
 def test_what_an_earlier_run_has_kept_of_a_module_is_what_its_text_says() -> None:
     assert run(STORED) == "True\n"
+
+
+def test_other_hooks_have_another_number() -> None:
+    """What an earlier whet has kept would be run as if this one had made it."""
+    assert run(FORMS).splitlines() == [
+        r"2 '\x00whet:used:f:2'.n() '\x00whet:used:g:4'.n() '\x00whet:used:h:5'.n()",
+        r"2 '\x00whet:used:g:4'.n()",
+    ]
 
 
 def test_the_tree_of_a_module_goes_when_its_code_is_made() -> None:
