@@ -302,6 +302,7 @@ READING = Reading(
     panel="memory",
     title="memory",
     headline="3.2 GB",
+    column="c",
     detail="d",
     table=(("PID", "command"), ("1", "python")),
     lines=("l",),

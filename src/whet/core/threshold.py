@@ -49,6 +49,11 @@ LEVEL_NAMES: Mapping[str, LevelName] = {
     "gpu.busy": LevelName(panel="gpu", unit="percent", meaning="of the busiest GPU"),
     "network.in": LevelName(panel="network", unit="bytes/s", meaning="received in a second"),
     "network.out": LevelName(panel="network", unit="bytes/s", meaning="sent in a second"),
+    "torch.allocated": LevelName(panel="torch", unit="bytes", meaning="held by tensors on GPUs"),
+    "torch.reserved": LevelName(panel="torch", unit="bytes", meaning="held by the allocator"),
+    "jax.live": LevelName(panel="jax", unit="bytes", meaning="held by live arrays"),
+    "jax.buffers": LevelName(panel="jax", unit="", meaning="live arrays"),
+    "jax.compilations": LevelName(panel="jax", unit="", meaning="programs compiled so far"),
     "value": LevelName(panel="", unit="", meaning="the number that a command's panel draws"),
 }
 

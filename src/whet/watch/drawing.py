@@ -86,7 +86,7 @@ def _headline(reading: Reading, history: Sequence[float], width: int, height: in
     if not reading.headline:
         return trouble[:height]
     found = _QUANTITY.fullmatch(reading.headline)
-    words = [reading.detail, _peak(reading.numbers, history)]
+    words = [reading.column or reading.detail, _peak(reading.numbers, history)]
     needs_room = bool(reading.table or len(reading.lines) > max(0, height - _LEAST_BIG_HEIGHT))
     is_big = height >= (2 * _LEAST_BIG_HEIGHT if needs_room else _LEAST_BIG_HEIGHT)
     rows = _big(found["number"]) if found is not None and is_big else []

@@ -56,6 +56,11 @@ class Live:
             return {"q": "leave"}
         return {"q": "leave, the program runs on", "ctrl+c": "interrupt it"}
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the program couldn't be started."""
+        return self.watch.is_over() and not self.watch.has_started
+
     def look(self) -> Sight | None:
         """Look now; once the program has ended its last levels stay."""
         if self.terminal is not None and self.watch.is_over() and self._last is not None:
@@ -137,6 +142,11 @@ class Recorded:
             "+-": "speed",
             "q": "leave",
         }
+
+    @property
+    def has_failed(self) -> bool:
+        """It is recorded."""
+        return False
 
     def look(self) -> Sight | None:
         """Return the sight of the moment; None: it is shown already."""

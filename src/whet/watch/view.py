@@ -45,6 +45,11 @@ class Source(Protocol):
         """What keys do, by the name of the key, in a word or two."""
         ...
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether there is nothing to show, and never will be: the program couldn't be started."""
+        ...
+
     def look(self) -> Sight | None:
         """Return what the panels show now; None: nothing new."""
         ...
@@ -229,6 +234,8 @@ class WatchView(App[str]):
     def look(self) -> None:
         """Show what the panels show now."""
         sight = self._source.look()
+        if self._source.has_failed:
+            self.exit()
         if sight is None:
             self._status.refresh()
             return

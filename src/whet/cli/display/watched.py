@@ -51,9 +51,9 @@ def _words(reading: Reading) -> str:
         return f"{reading.title}: {reading.reason}"
     if not reading.headline:
         return ""
-    if reading.lines and reading.detail:  # a command's: the name of the column comes first
-        return f"{reading.title}: {reading.detail} {reading.headline}"
-    return f"{reading.title} {', '.join(filter(None, [reading.headline, reading.detail]))}"
+    level = " ".join(filter(None, [reading.column, reading.headline]))
+    title = f"{reading.title}:" if reading.column else reading.title
+    return f"{title} {', '.join(filter(None, [level, reading.detail]))}"
 
 
 def _below(reading: Reading, before: Reading | None) -> list[str]:

@@ -11,7 +11,7 @@ class UnknownPanel(WhetError):
     - `processes`, `processes:PATTERN` (the whole command line), `processes:PID`, `name:PATTERN` (the name alone)
     - `memory`, `cpu`, `files`: of those processes; each takes `:PATTERN` or `:PID` too
     - `gpu`, `gpu:0`; `disk`, `disk:/tmp` (the one file system that holds this path); `network`
-    - `sections`: of the Python program behind `--`
+    - `torch`, `jax`, `sections`: of the Python program behind `--`
     - any command, quoted if it has more than one word: `whet watch 'df -h /tmp'`
     """
 

@@ -27,6 +27,7 @@ class Reading(Record):
         panel: as the user named it, such as ``disk:/tmp``.
         title: what it shows, in a few words.
         headline: the number that matters most, as shown; empty: there is none.
+        column: the name of that number, where a panel shows one of many; empty: the title says it.
         detail: what it is part of, such as ``free of 64.0 GB``.
         table: rows of cells, the names of the columns first; all but the last cell are numbers
             or short words.
@@ -38,6 +39,7 @@ class Reading(Record):
     panel: str
     title: str
     headline: str = sparse("")
+    column: str = sparse("")
     detail: str = sparse("")
     table: tuple[tuple[str, ...], ...] = sparse(())
     lines: tuple[str, ...] = sparse(())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.profiling.request import Profiling
     from whet.host.profiling.sampling import Sampling
 
+_LEVELS = "WHET_LEVELS"
 _LOCALS, _COUNT, _PROBES = "WHET_LOCALS", "WHET_COUNT", "WHET_PROBES"
 _CLOSER, _EDIT = "WHET_CLOSER", "WHET_EDIT"
 _LEAK, _LINES = "WHET_LEAK", "WHET_LINES"
@@ -44,6 +45,7 @@ class AgentTasks:
             None: each runs as it is. It must fit into a variable (128 KiB).
         leak: which piece is repeated and measured, as `whet.workbench.leak.wish` says it; empty:
             none is.
+        levels_seconds: how often processes tell what the allocators of torch and JAX hold; None: never.
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
         profiles: what a profiler is to see of it; None: none looks.
         follows: says which failing system calls are kept; None: calls aren't followed.
@@ -59,6 +61,7 @@ class AgentTasks:
     profiles: "Profiling | None" = None
     closer: str | None = None
     edit: tuple[str, str] | None = None
+    levels_seconds: float | None = None
 
     @property
     def variables(self) -> dict[str, str]:
@@ -67,6 +70,7 @@ class AgentTasks:
         closer = {} if self.closer is None else {_CLOSER: self.closer}
         probed = {_PROBES: self.probes} if self.probes else {}
         lines = {_LINES: self.lines} if self.lines else {}
+        levels = {} if self.levels_seconds is None else {_LEVELS: f"{self.levels_seconds:g}"}
         edited = {} if self.edit is None else {_EDIT: "\n".join(self.edit)}
         repeated = {_LEAK: self.leak} if self.leak else {}
         secret_names = listed_secrets()
@@ -81,6 +85,7 @@ class AgentTasks:
             **repeated,
             **lines,
             **edited,
+            **levels,
         }
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":

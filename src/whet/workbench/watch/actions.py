@@ -4,7 +4,6 @@ import json
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.observations.stack import ProcessStack
@@ -33,7 +32,6 @@ class Actions:
     around: Surroundings
     subject: Subject
     kill: Callable[[int], None] | None
-    agent_folder: Callable[[], Path | None]
     tell: Callable[[str], None]
     evidence: list[Evidence] = field(default_factory=list[Evidence])
     _threads: list[DaemonThread] = field(default_factory=list[DaemonThread])
@@ -68,7 +66,7 @@ class Actions:
 
     def _take_stacks(self, threshold: Threshold, at: float) -> None:
         pids = self.subject()
-        processes = take_all(pids, agent_folder=self.agent_folder(), looks_again=False)
+        processes = take_all(pids, agent_folder=self.around.agent_folder, looks_again=False)
         data = json.dumps({"processes": [each.to_json() for each in processes]})
         detail = {"processes": len(processes), "when": threshold.text, "at": round(at, 3)}
         self.evidence.append(Evidence(kind=STACKS, detail=detail, data=data.encode("ascii")))

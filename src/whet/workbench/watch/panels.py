@@ -21,12 +21,15 @@ KINDS: Mapping[str, str] = {
     "gpu": "GPU memory, load and processes",
     "disk": "space of one file system; `disk:PATH`, by default that of this folder",
     "network": "bytes received and sent in a second",
+    "torch": "torch's CUDA allocator in the program",
+    "jax": "JAX's live arrays and compilations in the program",
     "sections": "the program's sections as they happen (`whet.section`)",
 }
 """The panels, and what each of them shows."""
 
+ALLOCATORS = frozenset({"torch", "jax"})
 OF_PROCESSES = frozenset({"processes", "name", "memory", "cpu", "files"})
-IN_PROGRAM = frozenset({"sections"})
+IN_PROGRAM = frozenset({"torch", "jax", "sections"})
 _WITHOUT_ARGUMENT = frozenset({"network", *IN_PROGRAM})
 _ALONE = ("processes", "memory", "disk")
 _WITH_PROGRAM = ("memory", "cpu", "processes")

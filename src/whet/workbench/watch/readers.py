@@ -8,6 +8,7 @@ from typing import Protocol
 
 from whet.core.observations.panel import Number, Reading
 from whet.core.value_class import value_class
+from whet.host.levels.allocators import allocators_reading
 from whet.host.levels.commands import RepeatedCommand
 from whet.host.levels.gpus import GpuSource, NoGpuError, gpu_reading, gpu_source
 from whet.host.levels.machine import Network, disk_reading
@@ -27,7 +28,7 @@ from whet.host.process.console import Console
 from whet.host.process.process_facts import agent_folder_of
 from whet.workbench.watch.apart import Apart
 from whet.workbench.watch.numeric_column import NumericColumn
-from whet.workbench.watch.panels import COMMAND, OF_PROCESSES, Wish
+from whet.workbench.watch.panels import ALLOCATORS, COMMAND, OF_PROCESSES, Wish
 
 _PATIENCE_SECONDS = 60.0
 _TITLES = {"processes": "processes", "name": "processes", "memory": "memory", "cpu": "processors",
@@ -94,6 +95,12 @@ class Surroundings:
     cleanup_journal: CleanupJournal
     scratch: Path
 
+    @property
+    def agent_folder(self) -> Path | None:
+        """Where the program's processes tell of themselves; None: it isn't there."""
+        pid = 0 if self.console is None else self.console.progress.pid
+        return agent_folder_of(pid) if pid else None
+
 
 def readers_for(wishes: Sequence[Wish], around: Surroundings) -> list[Reader]:
     """Return a reader for each panel; those of the same processes share their looks."""
@@ -113,6 +120,8 @@ def _reader(wish: Wish, around: Surroundings, shared: dict[tuple[str, str], Usag
         first = Reading(panel=wish.word, title="disk", reason="waiting for the file system")
         read = partial(disk_reading, wish.word, os.path.normpath(path))
         return Apart(first, read, around.interval_seconds)
+    if wish.kind in ALLOCATORS:
+        return _OfAllocators(wish, around)
     if wish.kind == "sections":
         return _OfSections(wish, around)
     return _OfNetwork(wish)
@@ -145,6 +154,17 @@ class _OfProcesses(_Ready):
         return reading(self._wish.word, self._title, self._usages.at(moment), self._absence)
 
 
+class _OfAllocators(_Ready):
+    """A panel on what allocators hold in the program."""
+
+    def __init__(self, wish: Wish, around: Surroundings) -> None:
+        self._wish = wish
+        self._around = around
+
+    def read(self, _moment: float) -> Reading:
+        return allocators_reading(self._wish.kind, self._around.agent_folder)
+
+
 class _OfSections(_Ready):
     """The panel on the program's sections."""
 
@@ -155,9 +175,8 @@ class _OfSections(_Ready):
 
     def read(self, moment: float) -> Reading:
         assert self._around.console is not None, "the panel is refused without a program"
-        progress = self._around.console.progress
-        folder = agent_folder_of(progress.pid) if progress.pid else None
-        return self._sections.reading(self._wish.word, folder, progress.began, moment)
+        began = self._around.console.progress.began
+        return self._sections.reading(self._wish.word, self._around.agent_folder, began, moment)
 
 
 class _OfNetwork(_Ready):
@@ -210,7 +229,7 @@ def _command(wish: Wish, around: Surroundings) -> Apart:
             panel=wish.word,
             title=wish.argument,
             headline="" if cell is None else cell.shown,
-            detail="" if cell is None else cell.name,
+            column="" if cell is None else cell.name,
             lines=tuple(answer.text.splitlines()),
             reason=answer.trouble,
             numbers=numbers,

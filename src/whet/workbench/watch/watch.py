@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, NothingRecorded
@@ -21,7 +21,6 @@ from whet.core.value_class import value_class
 from whet.host.levels.subjects import Subject, of_folder, tree_of
 from whet.host.process.console import Console
 from whet.host.process.ending import cleaning_up
-from whet.host.process.process_facts import agent_folder_of
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.known_secrets import veiled_data
 from whet.notebook.entry import Entry
@@ -31,10 +30,12 @@ from whet.workbench.trials.run import RunResult, judged
 from whet.workbench.trials.session import Session
 from whet.workbench.trials.tested import result_of
 from whet.workbench.watch.actions import KILL, Actions
-from whet.workbench.watch.panels import OF_PROCESSES, Wish, panels_for
+from whet.workbench.watch.panels import ALLOCATORS, OF_PROCESSES, Wish, panels_for
 from whet.workbench.watch.readers import Surroundings, readers_for, subject_of
 from whet.workbench.watch.recording import Replay, replay_of
 from whet.workbench.watch.watching import Watch
+
+_ALLOCATORS_SECONDS = 1.0
 
 
 @value_class(kw_only=True)
@@ -144,6 +145,9 @@ def open_trial(
     Leaving the block ends the program if it still runs.
     """
     trial = bench.build_trial(request, live=console.is_shown)
+    wishes = panels_for(plan.wishes, plan.thresholds)
+    if any(each.kind in ALLOCATORS for each in wishes):
+        tasks = replace(tasks, levels_seconds=min(plan.interval_seconds, _ALLOCATORS_SECONDS))
     session = Session(bench=bench, verb="watch", request=request, tasks=tasks)
     subject = tree_of(lambda: console.progress.pid)
     around = _surroundings(bench, plan, console, subject, "the program has no process (yet)")
@@ -196,7 +200,6 @@ def _watch(plan: Plan, around: Surroundings) -> Watch:
         around=around,
         subject=around.subject if named is None else subject_of(named, around),
         kill=None if console is None else console.send,
-        agent_folder=lambda: None if console is None else agent_folder_of(console.progress.pid),
         tell=told.append,
     )
     return Watch(

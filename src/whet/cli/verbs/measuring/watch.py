@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -46,6 +47,7 @@ PANEL  processes:PATTERN  by the whole command line; `name:PATTERN` by the name;
        disk:PATH          the space of the one file system that holds it
        gpu  gpu:0         memory, load and processes
        network            bytes received and sent in a second
+       torch  jax         what their allocators hold in the Python program behind `--`
        sections           of the Python program behind `--` (`whet.section`)
        'df -h /tmp'       any command, again and again; changes are marked
 
@@ -129,7 +131,8 @@ def command(
         raise BadUsage("`--for` ends a watch without a program", hint="limit it with `--timeout`")
     with open_workbench() as bench:
         if not has_program:
-            with open_watch(bench, plan) as watch:
+            # Ctrl-C is how a watch ends that has no end of its own.
+            with suppress(KeyboardInterrupt), open_watch(bench, plan) as watch:
                 if has_view:
                     _draw(watch)
                 else:
