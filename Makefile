@@ -39,7 +39,7 @@ help: ## this list
 # ---- verbs ----
 
 # `make clean` removes the state of the measured projects: it isn't in the user's own state folder.
-bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve bench-small: export XDG_STATE_HOME := $(CURDIR)/build/state
+bench bench-warm bench-evidence bench-shrink bench-bisect bench-starve bench-small bench-measure: export XDG_STATE_HOME := $(CURDIR)/build/state
 
 .PHONY: demo
 demo: $(VENV)/.ready-demo ## a real bug in a real library, from a big file to one line
@@ -131,6 +131,10 @@ bench-bisect: $(VENV)/.ready-dev ## whet bisect compared with git bisect run: li
 bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cost of the resource record
 	$(BIN)/python -m benchmarks.limits.starve $(ARGS)
 	$(BIN)/python -m benchmarks.limits.rooms
+
+.PHONY: bench-measure
+bench-measure: $(VENV)/.ready-dev ## what watching costs, compared with htop and watch
+	$(BIN)/python -m benchmarks.measure.watching $(ARGS)
 
 .PHONY: bench-small
 bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready $(VENV_PEERS)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds; whet sample compared with duckdb and pandas
