@@ -143,6 +143,112 @@ with whet.section("small"):
     assert with_sections(Outcome(), reports, 0).peak_rss_bytes > 200 * MEGABYTE
 
 
+def test_what_tracemalloc_traces_is_measured_as_well(sections: Sections) -> None:
+    timeline = sections.of(
+        """
+import tracemalloc
+with whet.section("untraced"):
+    pass
+tracemalloc.start()
+with whet.section("outer"):
+    brief = bytearray(9 << 20)
+    del brief
+    held = bytearray(1 << 20)
+    with whet.section("inner"):
+        brief = bytearray(3 << 20)
+        del brief
+"""
+    )
+    untraced, outer, inner = (
+        total(timeline, each).others for each in ("untraced", "outer", "inner")
+    )
+
+    assert untraced == {}
+    assert outer["python_peak_memory"] == pytest.approx(9 * MEGABYTE, abs=MEGABYTE)
+    assert inner["python_peak_memory"] == pytest.approx(4 * MEGABYTE, abs=MEGABYTE)
+    assert outer["python_kept_memory"] == pytest.approx(MEGABYTE, abs=MEGABYTE / 2)
+    assert inner["python_kept_memory"] == pytest.approx(0, abs=MEGABYTE / 2)
+
+
+def test_objects_are_counted_if_asked_for(sections: Sections) -> None:
+    timeline = sections.of(
+        """
+class Row:
+    pass
+held = []
+with whet.section("rows", objects=True):
+    for _ in range(300):
+        row = Row()
+        row.own = {"a": []}
+        held.append(row)
+    garbage = []
+    garbage.append(garbage)
+    del garbage
+"""
+    )
+
+    assert timeline.totals[0].numbers["rows.kept_objects"] == pytest.approx(900, abs=320)
+    assert "300 __main__.Row" in str(timeline.spans[0].words["objects"])
+
+
+GPU = """
+import sys, types
+class Cuda(types.ModuleType):
+    # Stands for PyTorch's allocator: two GPUs that hold `held` bytes each.
+    held, marks = 0, [0, 0]
+    def is_initialized(self): return True
+    def device_count(self): return 2
+    def memory_allocated(self, device): return self.held
+    def max_memory_allocated(self, device): return self.marks[device]
+    def memory_reserved(self, device): return 100
+    max_memory_reserved = memory_reserved
+    def mem_get_info(self, device): return 400, 1000
+    def reset_peak_memory_stats(self, device): self.marks[device] = self.held
+    def take(self, count):
+        self.held += count
+        self.marks = [max(mark, self.held) for mark in self.marks]
+cuda = sys.modules["torch.cuda"] = Cuda("torch.cuda")
+"""
+
+
+def test_gpu_memory_is_what_the_allocator_counts_on_all_gpus(sections: Sections) -> None:
+    timeline = sections.of(
+        GPU
+        + """
+cuda.take(9 << 20)
+with whet.section("outer"):
+    cuda.take(-(8 << 20))
+    with whet.section("inner"):
+        cuda.take(2 << 20)
+        cuda.take(-(1 << 20))
+"""
+    )
+    outer, inner = (each.others for each in timeline.totals)
+
+    assert outer == {
+        "gpu_peak_memory": 18 << 20,
+        "gpu_kept_memory": -(14 << 20),
+        "gpu_reserved_peak_memory": 200,
+        "gpu_reserved_kept_memory": 0,
+        "gpu_outside_peak_memory": 1000,
+        "gpu_outside_kept_memory": 0,
+    }
+    assert (inner["gpu_peak_memory"], inner["gpu_kept_memory"]) == (6 << 20, 2 << 20)
+
+
+def test_an_allocator_that_refuses_is_not_the_programs_problem(sections: Sections) -> None:
+    timeline = sections.of(
+        GPU
+        + """
+del Cuda.memory_allocated
+with whet.section("load"):
+    del Cuda.is_initialized
+"""
+    )
+
+    assert (timeline.totals[0].count, timeline.totals[0].others) == (1, {})
+
+
 # ---- time and places ---------------------------------------------------------------------------
 
 

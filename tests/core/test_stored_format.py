@@ -261,6 +261,7 @@ TIMELINE = Timeline(
             peak_memory_bytes=4096,
             kept_memory_bytes=-8,
             open_count=1,
+            others={"kept_objects": 3.0},
         ),
     ),
     notes=("n",),

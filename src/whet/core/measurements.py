@@ -58,9 +58,13 @@ _SHORT = {
 }
 _ENDINGS = {
     NumberKind.TIME: (".seconds", ".cpu_seconds"),
-    NumberKind.MEMORY: (".peak_memory", ".kept_memory", "_bytes"),
+    NumberKind.MEMORY: ("peak_memory", "kept_memory", "_bytes"),
 }
-SECTION_ENDINGS = (".seconds", ".cpu_seconds", ".peak_memory", ".kept_memory", ".count")
+_COUNTERS = ("", "python_", "gpu_", "gpu_reserved_", "gpu_outside_", "jax_gpu_")
+SECTION_ENDINGS = (
+    ".seconds", ".cpu_seconds", ".count", ".kept_objects",
+    *(f".{each}{what}_memory" for each in _COUNTERS for what in ("peak", "kept")),
+)  # fmt: skip
 """How the names of a section's numbers end."""
 
 

@@ -10,7 +10,7 @@ MARK = "# Written by `whet annotate --vendor`"
 """So begins such a file: whet may write it anew."""
 
 _MODULES = (
-    "descriptors", "memory", "places", "recorder", "decorated", "around", "sections",
+    "descriptors", "memory", "gauges", "places", "recorder", "decorated", "around", "sections",
     "annotations", "captures",
 )  # fmt: skip
 _FUTURE = "from __future__ import annotations"

@@ -306,7 +306,8 @@ def _key_byte_code_by_content(
     loader: type[SourceFileLoader] = machinery.SourceFileLoader
     original = loader.get_code
     installed = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-    standard = os.path.dirname(os.__file__) + os.sep
+    own = os.path.dirname(os.path.abspath(__file__))  # also where whet is developed
+    settled = (os.path.dirname(os.__file__) + os.sep, own + os.sep)
     kept = _ByteCode(cache)
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -315,7 +316,7 @@ def _key_byte_code_by_content(
             made = make(fullname, path, lambda: self.get_data(path))
             if made is not None:
                 return made
-        if path.startswith(standard) or any(part in path for part in installed):
+        if path.startswith(settled) or any(part in path for part in installed):
             code = original(self, fullname)
             if code and fullname == _REWRITER:
                 code = _guarded(code, _guard_rewriter)

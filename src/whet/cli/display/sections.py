@@ -10,7 +10,18 @@ from whet.core.text.shown_text import visible_line
 FEW, MANY = 12, 100
 """How many sections `whet run` shows, and `whet show`."""
 
-_HEAD = ("section", "runs", "wall", "CPU", "peak", "kept", "")
+_HEAD = ("section", "runs", "wall", "CPU", "peak", "kept")
+_MORE = {
+    "gpu_peak_memory": "GPU peak",
+    "gpu_kept_memory": "GPU kept",
+    "jax_gpu_peak_memory": "JAX GPU peak",
+    "jax_gpu_kept_memory": "JAX GPU kept",
+    "python_peak_memory": "Python peak",
+    "python_kept_memory": "Python kept",
+    "kept_objects": "objects",
+}
+"""What else may have a column: numbers of a section, and what their columns are called."""
+
 _WIDEST_NAME = 40
 _INDENT = "  "
 
@@ -53,11 +64,13 @@ def _table(timeline: Timeline, most: int) -> list[str]:
         longest = sorted(totals, key=lambda each: each.seconds, reverse=True)[:most]
         totals = tuple(each for each in totals if each in longest)
     depths = _depths(timeline)
-    rows = [_HEAD, *(_row(each, depths.get(each.name, 0)) for each in totals)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    more = [name for name in _MORE if any(name in each.others for each in totals)]
+    head = (*_HEAD, *(_MORE[name] for name in more), "")
+    rows = [head, *(_row(each, depths.get(each.name, 0), more) for each in totals)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     lines = [
         "  ".join(
-            cell.rjust(width) if 0 < column < len(_HEAD) - 1 else cell.ljust(width)
+            cell.rjust(width) if 0 < column < len(head) - 1 else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -65,27 +78,37 @@ def _table(timeline: Timeline, most: int) -> list[str]:
     left_out = len(timeline.totals) - len(totals)
     if left_out:
         lines.append(f"and {shown_count(left_out, 'shorter section')}")
+    kinds = {each.name: each.words["objects"] for each in timeline.spans if "objects" in each.words}
+    lines += [f"`{name}` kept {visible_line(str(words))}" for name, words in kinds.items() if words]
     return lines
 
 
-def _row(total: SectionTotal, depth: int) -> tuple[str, ...]:
+def _row(total: SectionTotal, depth: int, more: Sequence[str]) -> tuple[str, ...]:
     name = visible_line(total.name)
     name = name if len(name) <= _WIDEST_NAME else f"{name[: _WIDEST_NAME - 3]}..."
     remarks = [f"as {total.measure}"] if total.measure != total.name else []
     remarks += [f"{total.open_count} not ended"] if total.open_count else []
     remark = listed(remarks) if remarks else ""
     if not total.count:
-        return (f"{_INDENT * depth}{name}", "0", "-", "-", "-", "-", remark)
-    peak, kept = total.peak_memory_bytes, total.kept_memory_bytes
+        return (f"{_INDENT * depth}{name}", "0", *["-"] * (len(_HEAD) + len(more) - 2), remark)
     return (
         f"{_INDENT * depth}{name}",
         f"{total.count:,}",
         shown_seconds(total.seconds),
         shown_seconds(total.cpu_seconds),
-        "-" if peak is None else shown_bytes(peak),
-        "-" if kept is None else f"{'-' if kept < 0 else '+'}{shown_bytes(abs(kept))}",
+        _shown("peak_memory", total.peak_memory_bytes),
+        _shown("kept_memory", total.kept_memory_bytes),
+        *(_shown(each, total.others.get(each)) for each in more),
         remark,
     )
+
+
+def _shown(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    sign = ("-" if value < 0 else "+") if "kept" in name else ""
+    count = abs(round(value))
+    return f"{sign}{shown_bytes(count) if name.endswith('_memory') else f'{count:,}'}"
 
 
 def _depths(timeline: Timeline) -> dict[str, int]:

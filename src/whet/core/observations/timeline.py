@@ -95,6 +95,8 @@ class SectionTotal(Record):
         peak_memory_bytes: the most memory that a process held while one was open; None: unknown.
         kept_memory_bytes: how much more memory their processes held after them than before; None: unknown.
         open_count: runs that were still open when their process ended; they count nowhere else.
+        others: what else was counted, such as ``gpu_peak_memory``, ``python_kept_memory``,
+            ``kept_objects``.
     """
 
     name: str
@@ -104,6 +106,7 @@ class SectionTotal(Record):
     peak_memory_bytes: int | None = None
     kept_memory_bytes: int | None = None
     open_count: int = sparse(0)
+    others: Mapping[str, float] = field(default_factory=dict[str, float], metadata={"sparse": True})
 
     @property
     def measure(self) -> str:
@@ -122,6 +125,7 @@ class SectionTotal(Record):
             "peak_memory": self.peak_memory_bytes,
             "kept_memory": self.kept_memory_bytes,
             "count": self.count,
+            **self.others,
         }
         return {
             f"{self.measure}.{key}": value for key, value in numbers.items() if value is not None

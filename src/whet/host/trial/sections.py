@@ -19,6 +19,7 @@ _MOST_TOTALS = 200
 _MOST_LISTED = 3
 _NANOSECONDS = 1e9
 _WORDS = ("color", "domain", "category", "payload")
+_RESUMED = "this run resumed from a frozen copy, and its sections count from there"
 _BEHIND = "the program was killed: its sums of sections may be behind by a tenth of its time"
 
 
@@ -65,11 +66,12 @@ class _Sums:
     """What one process says of the runs of one name."""
 
     def __init__(self, fields: Sequence[bytes]) -> None:
-        count, still_open, nanoseconds, cpu, peak, kept, highest, name = fields
+        count, still_open, nanoseconds, cpu, peak, kept, highest, name, more = fields
         self.count, self.open_count = int(count), int(still_open)
         self.seconds, self.cpu_seconds = int(nanoseconds) / _NANOSECONDS, int(cpu) / _NANOSECONDS
         self.peak, self.kept, self.highest = int(peak), int(kept), int(highest)
         self.name = _name(name)
+        self.more = dict(map(_counted, more.split(b";"))) if more else {}
 
 
 class _Process:
@@ -96,7 +98,7 @@ class _Process:
         self.notes: list[str] = []
         self.is_summed = False
         for fields in _records(path):
-            with suppress(ValueError, IndexError, UnicodeError):  # not ours, or damaged
+            with suppress(ValueError, IndexError, KeyError, UnicodeError):  # not ours, or damaged
                 self._read(fields)
         self._note_gaps()
 
@@ -106,43 +108,73 @@ class _Process:
 
     def _read(self, fields: Sequence[bytes]) -> None:
         kind, *rest = fields
-        if kind == b"process":
-            self.pid = int(rest[1])
-        elif kind == b"begin":
-            number, parent, at = (int(each) for each in rest[:3])
-            name, thread, task, source = map(_name, rest[3:7])
-            self.spans[number] = Span(
-                name=name,
-                start=at / _NANOSECONDS,
-                pid=self.pid,
-                thread=thread,
-                task=task,
-                parent=parent if parent in self.spans else None,
-                source=source,
-                words=_words(rest[7:]),
-            )
-        elif kind == b"end":
-            number, nanoseconds, peak, kept = (int(each) for each in rest[:4])
-            self._add(_Sums(rest[4:]))
-            numbers = {"peak_memory_bytes": float(peak), "kept_memory_bytes": float(kept)}
-            known = {name: value for name, value in numbers.items() if peak >= 0}
-            if number in self.spans:
-                seconds = nanoseconds / _NANOSECONDS
-                self.spans[number] = replace(self.spans[number], seconds=seconds, numbers=known)
-        elif kind == b"over":
-            number, nanoseconds = map(int, rest)
-            seconds = nanoseconds / _NANOSECONDS
-            self.spans[number] = replace(self.spans[number], seconds=seconds)
-        elif kind == b"mark":
-            name, thread = map(_name, rest[1:3])
-            moment, words = int(rest[0]) / _NANOSECONDS, _words(rest[4:])
-            self.marks.append(Mark(name=name, at=moment, pid=self.pid, thread=thread, words=words))
-        elif kind == b"left out":
-            self.left_out = int(rest[0])
-        elif kind == b"sums":
-            sums = _Sums(rest)
-            self._add(sums)
-            self.is_summed |= bool(sums.name)
+        readers = {
+            b"process": self._read_process,
+            b"begin": self._read_begin,
+            b"end": self._read_end,
+            b"over": self._read_over,
+            b"mark": self._read_mark,
+            b"objects": self._read_objects,
+            b"sums": self._read_sums,
+            b"resumed": self._read_resumed,
+            b"left out": self._read_left_out,
+        }
+        readers[kind](rest)
+
+    def _read_process(self, rest: Sequence[bytes]) -> None:
+        self.pid = int(rest[1])
+
+    def _read_begin(self, rest: Sequence[bytes]) -> None:
+        number, parent, at = (int(each) for each in rest[:3])
+        name, thread, task, source = map(_name, rest[3:7])
+        self.spans[number] = Span(
+            name=name,
+            start=at / _NANOSECONDS,
+            pid=self.pid,
+            thread=thread,
+            task=task,
+            parent=parent if parent in self.spans else None,
+            source=source,
+            words=_words(rest[7:]),
+        )
+
+    def _read_end(self, rest: Sequence[bytes]) -> None:
+        number, nanoseconds, peak, kept = (int(each) for each in rest[:4])
+        self._add(_Sums(rest[4:13]))
+        own = [("peak_memory", peak), ("kept_memory", kept)] if peak >= 0 else []
+        for field in rest[13:]:
+            counter, (most, change) = _counted(field)
+            own += _more(counter, most, change)
+        numbers = {f"{key}_bytes" if "memory" in key else key: float(each) for key, each in own}
+        seconds = nanoseconds / _NANOSECONDS
+        self.spans[number] = replace(self.spans[number], seconds=seconds, numbers=numbers)
+
+    def _read_over(self, rest: Sequence[bytes]) -> None:
+        number, nanoseconds = map(int, rest)
+        seconds = nanoseconds / _NANOSECONDS
+        self.spans[number] = replace(self.spans[number], seconds=seconds)
+
+    def _read_mark(self, rest: Sequence[bytes]) -> None:
+        name, thread = map(_name, rest[1:3])
+        at, words = int(rest[0]) / _NANOSECONDS, _words(rest[4:])
+        self.marks.append(Mark(name=name, at=at, pid=self.pid, thread=thread, words=words))
+
+    def _read_objects(self, rest: Sequence[bytes]) -> None:
+        number = int(rest[0])
+        self.spans[number] = replace(self.spans[number], words={"objects": _name(rest[1])})
+
+    def _read_sums(self, rest: Sequence[bytes]) -> None:
+        sums = _Sums(rest)
+        self._add(sums)
+        self.is_summed |= bool(sums.name)
+
+    def _read_resumed(self, rest: Sequence[bytes]) -> None:
+        ended = [f"`{_name(each)}`" for each in rest if each]
+        had_ended = f"; {listed(ended)} had ended before" if ended else ""
+        self.notes.append(f"{_RESUMED}{had_ended}")
+
+    def _read_left_out(self, rest: Sequence[bytes]) -> None:
+        self.left_out = int(rest[0])
 
     def _add(self, sums: _Sums) -> None:
         self.sums[sums.name] = sums  # each line says all that was until then
@@ -227,9 +259,32 @@ def _totals(processes: Sequence[_Process], spans: Sequence[Span]) -> list[Sectio
                 peak_memory_bytes=max(peaks) if is_known else None,
                 kept_memory_bytes=sum(each.kept for each in sums) if is_known else None,
                 open_count=open_spans.count(name),
+                others=_others(sums),
             )
         )
     return totals
+
+
+def _others(sums: Sequence[_Sums]) -> dict[str, float]:
+    """Return what gauges counted, over all processes."""
+    others: dict[str, float] = {}
+    for name in dict.fromkeys(name for each in sums for name in each.more):
+        pairs = [each.more[name] for each in sums if name in each.more]
+        others.update(_more(name, max(most for most, _ in pairs), sum(kept for _, kept in pairs)))
+    return others
+
+
+def _more(counter: str, most: int, kept: int) -> list[tuple[str, int]]:
+    """Return the numbers of one counter by their names."""
+    if counter == "objects":
+        return [("kept_objects", kept)]
+    peak = [(f"{counter}_peak_memory", most)] if most >= 0 else []
+    return [*peak, (f"{counter}_kept_memory", kept)]
+
+
+def _counted(field: bytes) -> tuple[str, tuple[int, int]]:
+    name, most, kept = field.split(b",")
+    return name.decode("ascii"), (int(most), int(kept))
 
 
 def _open_notes(processes: Iterable[_Process]) -> Iterator[str]:

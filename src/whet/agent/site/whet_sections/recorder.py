@@ -12,6 +12,7 @@ from _thread import RLock
 from contextvars import ContextVar
 
 from .descriptors import Descriptor
+from .gauges import Gauges, objects_now, objects_since
 from .memory import UNKNOWN, Peaks, Usage
 from .places import encoded, encoded_place, encoded_words, here_now
 
@@ -28,6 +29,8 @@ FOLDER = os.environ.get("WHET_AGENT", "")
 
 _NO_WORDS = (None, None, None, None)
 _SUFFIX = ".sections"
+_RECORDER = "whet.sections"
+_MOST_ENDED = 5
 _VERSION = 1
 _MOST_SPANS, _MOST_NAMES, _MOST_RANGES = 5000, 1000, 10_000
 _SHARE, _LEAST_NANOSECONDS = 100, 50_000_000  # sums are at least this far behind
@@ -37,8 +40,8 @@ class _Sums:
     """What all runs of the sections of one name come to in this process."""
 
     __slots__ = (
-        "count", "cpu", "cpu_before", "encoded", "is_unwritten", "kept", "nanoseconds", "open",
-        "peak", "resident_before",
+        "count", "cpu", "cpu_before", "encoded", "is_unwritten", "kept", "more", "nanoseconds",
+        "open", "peak", "resident_before",
     )  # fmt: skip
 
     def __init__(self, name: str) -> None:
@@ -47,6 +50,12 @@ class _Sums:
         self.peak = UNKNOWN
         self.cpu_before = self.resident_before = 0
         self.is_unwritten = False
+        self.more: dict[str, tuple[int, int]] = {}
+
+    def add(self, name: str, most: int, change: int) -> None:
+        """Add what a gauge says of a run."""
+        peak, kept = self.more.get(name, (UNKNOWN, 0))
+        self.more[name] = max(peak, most), kept + change
 
     def begin(self, cpu: int, resident_bytes: int) -> None:
         # Runs that overlap, in threads say, share what the process uses: it counts once.
@@ -66,30 +75,37 @@ class _Sums:
             self.kept += resident_bytes - self.resident_before
 
     def words(self, highest: int) -> bytes:
-        return b"%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s" % (
+        words = b"%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s" % (
             self.count, self.open, self.nanoseconds, self.cpu, self.peak, self.kept, highest,
             self.encoded,
         )  # fmt: skip
+        if not self.more:
+            return words + b"\t"
+        pairs = (b"%s,%d,%d" % (name.encode(), *both) for name, both in self.more.items())
+        return words + b"\t" + b";".join(pairs)
 
 
 class Span:
     """One run of a section, while it is open."""
 
     __slots__ = (
-        "began", "here", "is_open", "is_outermost", "names", "number", "parent", "process",
-        "resident_bytes", "start", "sums",
+        "began", "gauges", "here", "is_open", "is_outermost", "line", "name", "names", "number",
+        "objects", "parent", "process", "resident_bytes", "start", "sums",
     )  # fmt: skip
 
-    def __init__(self, process: _Process, sums: _Sums, here: tuple[int, object]) -> None:
+    def __init__(self, process: _Process, here: tuple[int, object]) -> None:
         """Make it.
 
         Args:
             process: the process in which it began.
-            sums: those of its name.
             here: the thread and the task.
         """
         self.process = process
-        self.sums = sums  # of a range: none are used
+        self.name = ""
+        self.sums = _NO_SUMS  # of a section: those of its name
+        self.line: tuple[bytes, bytes, bytes] | None = None  # of a range: what it was written as
+        self.gauges: list[Any] = []
+        self.objects: dict[str, int] | None = None
         self.here = here
         self.parent: Span | None = None
         self.names: frozenset[str] = frozenset()
@@ -113,6 +129,7 @@ class Span:
 
 
 _NO_SUMS = _Sums("")
+_NO_MORE: list[tuple[str, int, int]] = []
 _CURRENT: ContextVar[Span | None] = ContextVar("whet_section", default=None)
 
 
@@ -124,38 +141,54 @@ class _Process:
     """
 
     def __init__(self, folder: str) -> None:
-        self.pid = os.getpid()
+        self._folder = folder
         self._lock = RLock()
+        self._opened: dict[Span, None] = {}
+        self._start()
+        _at_end(self.flush)
+        sys.audit(_RECORDER, self)  # whoever freezes copies of this process has a word to say
+
+    def _start(self) -> None:
+        self.pid = os.getpid()
         # Two processes of two namespaces may have one number.
         name = "{}-{:x}{}".format(self.pid, time.monotonic_ns(), _SUFFIX)
-        self._log = Descriptor(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._log = Descriptor(
+            os.path.join(self._folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        )
         self._sums: dict[str, _Sums] = {}
         self._usage = Usage()
         self._peaks = Peaks(self._usage.reset)
-        self._spans = self._sections = self._ranges = self._left_out = self._open = 0
+        self._gauges = Gauges()
+        self._spans = self._sections = self._ranges = self._left_out = 0
         self._due = time.monotonic_ns()
         self._began = self._due
         self._write(b"process\t%d\t%d", _VERSION, self.pid)
-        _at_end(self.flush)
 
-    def begin(self, name: str) -> Span:
-        """Begin a section in this thread and task."""
+    def begin(self, name: str, *, objects: bool = False) -> Span:
+        """Begin a section in this thread and task; `objects`: count Python's objects, too."""
         here = here_now()
+        counted = objects_now() if objects else None
         with self._lock:
-            sums = self._sums.get(name) or self._new_sums(name)
-            span = Span(self, sums, here)
+            span = Span(self, here)
+            span.name, span.objects = name, counted
             span.stand_in(self._around(here), name)
-            level, mark, cpu = self._usage.read()
-            span.resident_bytes = level
-            span.began = self._peaks.begin(level, mark, is_alone=not self._open)
-            sums.begin(cpu, level)
-            self._open += 1
-            if self._sections < _MOST_SPANS and sums.encoded:
-                self._sections += 1
-                self._write_begin(span, sums.encoded, b"section")
+            self._begin(span)
         _CURRENT.set(span)
         span.start = time.monotonic_ns()  # last: what this costs is not the section's
         return span
+
+    def _begin(self, span: Span) -> None:
+        sums = self._sums.get(span.name) or self._new_sums(span.name)
+        level, mark, cpu = self._usage.read()
+        is_alone = not self._opened
+        span.sums, span.resident_bytes = sums, level
+        span.began = self._peaks.begin(level, mark, is_alone=is_alone)
+        span.gauges = self._gauges.begin(is_alone=is_alone)
+        sums.begin(cpu, level)
+        self._opened[span] = None
+        if self._sections < _MOST_SPANS and sums.encoded:
+            self._sections += 1
+            self._write_begin(span, sums.encoded, b"section")
 
     def end(self, span: Span, stopped: int) -> None:
         """End a section.
@@ -174,11 +207,23 @@ class _Process:
             peak = self._peaks.end(span.began, mark)
             nanoseconds, sums = stopped - span.start, span.sums
             sums.end(nanoseconds, (cpu, level, peak), is_outermost=span.is_outermost)
-            self._open -= 1
+            self._opened.pop(span, None)
+            more = self._gauges.end(span.gauges) if span.gauges else _NO_MORE
+            if span.objects is not None:
+                count, kinds = objects_since(span.objects)
+                more = [*more, ("objects", UNKNOWN, count)]
+                self._write(b"objects\t%d\t%s", span.number, encoded(kinds))
+            for name, most, change in more:
+                sums.add(name, most, change)
             if span.number >= 0:
                 kept = level - span.resident_bytes
                 words = sums.words(self._peaks.highest)
-                self._write(b"end\t%d\t%d\t%d\t%d\t%s", span.number, nanoseconds, peak, kept, words)
+                own = b"".join(
+                    b"\t%s,%d,%d" % (n.encode(), most, change) for n, most, change in more
+                )
+                self._write(
+                    b"end\t%d\t%d\t%d\t%d\t%s%s", span.number, nanoseconds, peak, kept, words, own
+                )
             else:
                 sums.is_unwritten = True
                 if stopped > self._due:
@@ -188,13 +233,15 @@ class _Process:
         """Begin a range in this thread and task, of which only the time is kept; None: not even that."""
         here = here_now()
         with self._lock:
-            span = Span(self, _NO_SUMS, here)
-            span.stand_in(self._around(here))
             if self._ranges >= _MOST_RANGES:
                 self._leave_out()
                 return None
             self._ranges += 1
-            self._write_begin(span, encoded(name), encoded(source), encoded_words(words))
+            span = Span(self, here)
+            span.stand_in(self._around(here))
+            span.line = encoded(name), encoded(source), encoded_words(words)
+            self._opened[span] = None
+            self._write_begin(span, *span.line)
         _CURRENT.set(span)
         span.start = time.monotonic_ns()
         return span
@@ -206,6 +253,7 @@ class _Process:
             _CURRENT.set(span.parent)
         if self.pid == os.getpid():
             with self._lock:
+                self._opened.pop(span, None)
                 self._write(b"over\t%d\t%d", span.number, stopped - span.start)
 
     def mark(self, name: str, words: Words) -> None:
@@ -257,10 +305,31 @@ class _Process:
             pause = max(_LEAST_NANOSECONDS, (now - self._began) // _SHARE)
             self._due = now + pause * (1 + len(unwritten) // _SHARE)
 
-    def close(self) -> None:
-        """Give back what a fork has handed on."""
+    def rest(self) -> None:
+        """Hold no file open: this process is about to be copied, or was."""
         self._log.close()
         self._usage.close()
+
+    def resume(self) -> None:
+        """Be the record of a run that has resumed from a frozen copy: it begins here.
+
+        What was open when the copy was made is open here, from now on.
+        """
+        if self.pid == os.getpid():
+            return
+        with self._lock:
+            ended = [each.encoded for each in self._sums.values() if each.count]
+            opened, self._opened = self._opened, {}
+            self._start()
+            self._write(b"resumed\t%s", b"\t".join(ended[:_MOST_ENDED]))
+            for span in opened:
+                if span.line is None:
+                    self._begin(span)
+                else:
+                    self._opened[span] = None
+                    self._ranges += 1
+                    self._write_begin(span, *span.line)
+                span.start = time.monotonic_ns()
 
     def _new_sums(self, name: str) -> _Sums:
         if len(self._sums) >= _MOST_NAMES:
@@ -286,7 +355,7 @@ def process_now() -> _Process:
         return _PROCESS[-1]
     mine = _Process(FOLDER)
     for other in _PROCESS:
-        other.close()
+        other.rest()  # a fork has handed its files on
     _PROCESS[:] = [mine]
     return mine
 

@@ -47,6 +47,7 @@ from .waiting import Waiting, stack
 from .watching.audit_listener import AuditListener
 from .watching.awaited import Awaited
 from .watching.point import Point, stack_of
+from .watching.recorders import Recorders
 from .watching.suites import Suite
 
 TYPE_CHECKING = False
@@ -138,6 +139,7 @@ class _Stage:
         store: Store,
     ) -> None:
         self._store = store
+        self._recorders = Recorders()
         self.awaited = Awaited(*varied, self._before_awaited, self._before_effect)
         self.audit_listener = AuditListener(self, first=self.awaited.hear)
         self.suite = Suite(self._load_test, lambda name: self._before("test", name))
@@ -255,6 +257,9 @@ class _Stage:
     def has_source(self, path: str) -> bool:
         return path in self._sources
 
+    def note_recorder(self, recorder: object) -> None:
+        self._recorders.add(recorder)
+
     def before_fork(self) -> None:
         """Note that what a forked process runs is noted there, and lost with it."""
         lines = {
@@ -351,6 +356,7 @@ class _Stage:
             why = WOKEN
             for _ in range(_TRIES):  # a thread may wake by chance, as a progress bar's does
                 if why == WOKEN:
+                    self._recorders.rest()
                     why, taken = blocker(self._is_own)
                     why = why or self._take(kind, place, seconds, taken)
             if why:
@@ -445,6 +451,7 @@ class _Stage:
     def _run_on(self, copy: Waiting, seconds: float) -> None:
         """Be the process of a run, as the original was."""
         self._anew()
+        self._recorders.resume()
         inherit_again()
         if copy.worth_seconds >= 0:
             self._snapshot_policy.worth_seconds = copy.worth_seconds

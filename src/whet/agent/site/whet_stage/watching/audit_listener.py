@@ -18,6 +18,7 @@ from ..hiding.typed import cast
 from ..hiding.unfiltered_calls import announce
 from ..rewriting.instrument import CHECKPOINT
 from ..rewriting.lines import ShownLines
+from .recorders import RECORDER
 from .source_lookups import SourceLookups
 
 TYPE_CHECKING = False
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
         def mark(self, name: str) -> None:
             """Act on a checkpoint."""
 
+        def note_recorder(self, recorder: object) -> None:
+            """Note what records sections in this process."""
+
         def end(self, why: str) -> None:
             """Act on who is about to hear or see what whet does: a debugger, an audit hook."""
 
@@ -123,6 +127,7 @@ class AuditListener:
             "cpython.run_module": self._hears_module,
             "os.listdir": self._hears_listing,
             CHECKPOINT: self._hears_checkpoint,
+            RECORDER: self._hears_recorder,
             **dict.fromkeys(("os.fork", "os.forkpty"), self._hears_fork),
             "subprocess.Popen": self._hears_process,
             "sys.excepthook": self._hears_failure,
@@ -233,6 +238,10 @@ class AuditListener:
         announce(_SCRIPT_BEGINS + script)
         self._own_reads = {}
         self._listener.run_script(str(arguments[0]))
+
+    def _hears_recorder(self, _event: str, arguments: tuple[object, ...]) -> None:
+        if arguments:
+            self._listener.note_recorder(arguments[0])
 
     def _hears_checkpoint(self, _event: str, arguments: tuple[object, ...]) -> None:
         name = arguments[0] if arguments else None
