@@ -27,6 +27,7 @@ def recorded(folder: Path, *, said: str = "") -> tuple[Recording, Path]:
     )
     frames = [(path, line) for path, line in _FRAME.findall(plain.stderr) if str(folder) in path]
     error = plain.stderr.strip().splitlines()[-1].partition(":")[0] if frames else "SystemExit"
+    error = error if plain.returncode else ""  # it ends well: its steps are written then
     path, line = frames[-1] if frames else ("", "0")
     told = folder / ".told"
     told.mkdir(exist_ok=True)

@@ -27,6 +27,7 @@ from whet.evidence.provenance.source import (
     Comprehension,
     changed_in,
     is_beginning,
+    is_placeholder,
     varied_in,
 )
 from whet.evidence.provenance.suspects import (
@@ -118,8 +119,7 @@ class Origin(Wording):
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
-        firm = [each for each in found if each.sureness is not Sureness.POSSIBLE]
-        return [with_record(each) for each in firm or found]
+        return list(map(with_record, self.keys.with_lost(failing, found)))
 
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
@@ -264,6 +264,7 @@ class Origin(Wording):
                 is_sure
                 and trail.end not in {End.UNKNOWN, End.ABSENT}
                 and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
+                and not is_placeholder(self._statement(trail.hops[-1]))
                 and not self.happened.divides_by_zero(trail)
                 and not (suspect.says == "None" and self.happened.is_from_outside(trail))
             )
@@ -340,6 +341,9 @@ class Origin(Wording):
             return trail
         zero.hops.insert(0, Hop(at.frame, at.line, self.line(at.frame.code.path, at.line), None))
         return zero
+
+    def _statement(self, hop: Hop) -> ast.stmt | None:
+        return self.sources[hop.path].statement(hop.line)
 
     def _turn(self, trail: Trail) -> None:
         """End a trail where the bad value is unlike the others that the same line made before."""

@@ -141,6 +141,17 @@ def is_beginning(expr: ast.expr | None) -> bool:
             return False
 
 
+def is_placeholder(statement: ast.stmt | None) -> bool:
+    """Whether a list or dict is made of `None` to be filled: the question is why a place stayed empty."""
+    match statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None:
+        case ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]), op=ast.Mult()):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="dict"), attr="fromkeys"), args=[_]):
+            return True
+        case _:
+            return False
+
+
 def varied_in(expr: ast.expr) -> Iterator[str]:
     """Yield the variables that a comprehension goes through with."""
     for generator in expr.generators if isinstance(expr, Comprehension) else ():

@@ -2,8 +2,9 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
@@ -39,6 +40,7 @@ class Check:
         is_exact: it states the value that it wants.
         is_specific: and a program seldom comes to that value by chance: it is no small count,
             nothing empty, and neither true nor false.
+        rounds: files and first lines of the loops that the value came through.
     """
 
     path: str
@@ -46,6 +48,7 @@ class Check:
     times: int
     is_exact: bool
     is_specific: bool
+    rounds: tuple[tuple[str, int], ...] = ()
 
     def is_made_in(
         self,
@@ -56,7 +59,7 @@ class Check:
         more_lines: int,
         but_last: bool = False,
     ) -> bool:
-        """Whether another run has come to the test at least as often.
+        """Whether another run has come to the test at least as often, and into each of the loops.
 
         Args:
             recording: of that run.
@@ -65,9 +68,13 @@ class Check:
             more_lines: how many lines the change has added.
             but_last: the time of the failure doesn't count.
         """
-        is_moved = edited == self.path and after < self.line
-        line = self.line + more_lines if is_moved else self.line
-        return times_of(recording, self.path, line) >= self.times - but_last
+
+        def times(path: str, line: int) -> int:
+            is_moved = edited == path and after < line
+            return times_of(recording, path, line + more_lines if is_moved else line)
+
+        has_gone_round = all(times(*each) for each in self.rounds)
+        return has_gone_round and times(self.path, self.line) >= self.times - but_last
 
 
 @value_class
@@ -119,9 +126,29 @@ def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk)
         places=tuple(each for each in {**followed, **near, **far} if each not in unlikely),
         active=active,
         failing=(path, failing.error.line),
-        check=check_of(failing, recording, sources, walk),
+        check=replace(
+            check_of(failing, recording, sources, walk),
+            rounds=tuple(_rounds(followed, recording, sources)),
+        ),
         kind_of=_Kinds(recording, walk),
     )
+
+
+def _rounds(
+    followed: Iterable[tuple[str, int]], recording: Recording, sources: Sources
+) -> Iterator[tuple[str, int]]:
+    """Yield the first lines of the loops around lines, as far as they have run."""
+    by_path: dict[str, set[int]] = {}
+    for path, line in followed:
+        by_path.setdefault(path, set()).add(line)
+    for path, lines in by_path.items():
+        for node in ast.walk(sources[path].tree):
+            if not isinstance(node, ast.For | ast.AsyncFor | ast.While):
+                continue
+            first = node.body[0].lineno
+            inside = range(first, (node.body[-1].end_lineno or first) + 1)
+            if any(line in inside for line in lines) and times_of(recording, path, first):
+                yield path, first
 
 
 def _of_both_sides(failing: Failing, sources: Sources, walk: Walk) -> set[tuple[str, int]]:

@@ -350,7 +350,7 @@ class Closer:
 
     def _witnesses(self, way: Way) -> Witnesses:
         return Witnesses(
-            run=self._variant, trial=self._contained(), oracle=self.baseline.oracle, check=way.check,
+            run=self._variant, trial=self._contained(), baseline=self.baseline, check=way.check,
             whole=None if self.whole is None else self._contained(self.whole),
         )  # fmt: skip
 

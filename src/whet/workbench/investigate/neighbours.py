@@ -10,6 +10,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.experiments.complaints import still_complains
 from whet.evidence.neighbour.divergence import Divergence, divergences
 from whet.evidence.neighbour.harmless import is_harmless
 from whet.evidence.neighbour.kinds import Odd, odd_values
@@ -239,8 +240,8 @@ class Neighbours:
         if not other or self._seconds > _MOST_SECONDS:
             return ()
         place = str(Path(path).resolve())
-        verdict, number, _ = self._judged(self.trial, AgentTasks(edit=(place, other)))
-        if verdict is not Verdict.GOOD:
+        verdict, number, outcome = self._judged(self.trial, AgentTasks(edit=(place, other)))
+        if verdict is not Verdict.GOOD or still_complains(self.baseline.outcome, outcome):
             return ()
         verdict, control, _ = self._judged(self.trial, AgentTasks(edit=(place, text)))
         return (number, control) if verdict is Verdict.BAD else ()

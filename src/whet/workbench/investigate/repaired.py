@@ -11,6 +11,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import Repair
+from whet.evidence.experiments.complaints import still_complains
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
 from whet.evidence.provenance.recording import Recording
@@ -82,7 +83,8 @@ def repaired_clue(
             return None
         number, outcome = run(AgentTasks(edit=(path, repair.text)))
         spent += outcome.wall_seconds
-        if baseline.oracle.judge(outcome) is not Verdict.GOOD:
+        is_good = baseline.oracle.judge(outcome) is Verdict.GOOD
+        if not is_good or still_complains(baseline.outcome, outcome):
             continue
         if not repair.is_telling and still_checking is not None:
             more_lines = repair.text.count("\n") - text_to_change(path).count("\n")

@@ -12,13 +12,13 @@ from typing import Protocol
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import MOST_BYTES
+from whet.evidence.experiments.complaints import still_complains
 from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE
 from whet.evidence.experiments.variations import (
     Variation,
@@ -296,14 +296,14 @@ class Witnesses:
         run: runs a command from its start.
         trial: what fails.
         whole: the command with all its tests, where `trial` runs fewer of them.
-        oracle: judges them.
+        baseline: what fails, and what judges it.
         check: what failed.
     """
 
     run: RunOf
     trial: Trial
     whole: Trial | None
-    oracle: Oracle
+    baseline: Baseline
     check: Check
 
     def confirm(self, path: str, change: Variation, *, is_cause: bool = True) -> Trials:
@@ -316,7 +316,8 @@ class Witnesses:
         if not number or self.whole is None or not is_cause:
             return (number,) if number else ()
         all_tests, outcome = self.run(self.whole, AgentTasks(edit=(path, change.text)))
-        return (number, all_tests) if self.oracle.judge(outcome) is Verdict.GOOD else ()
+        is_good = self.baseline.oracle.judge(outcome) is Verdict.GOOD
+        return (number, all_tests) if is_good else ()
 
     def still_checking(
         self, path: str, text: str, line: int, more_lines: int, *, but_last: bool = False
@@ -333,7 +334,9 @@ class Witnesses:
         tasks = AgentTasks(edit=(path, text), closer="steps:||0")
         number, outcome = self.run(self.trial, tasks)
         recording = recording_in(outcome)
-        if self.oracle.judge(outcome) is not Verdict.GOOD or recording is None:
+        if self.baseline.oracle.judge(outcome) is not Verdict.GOOD or recording is None:
+            return 0
+        if still_complains(self.baseline.outcome, outcome):
             return 0
         is_made = self.check.is_made_in(
             recording, edited=path, after=line, more_lines=more_lines, but_last=but_last
