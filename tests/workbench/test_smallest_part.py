@@ -105,6 +105,22 @@ def test_hunks_without_which_python_cannot_read_a_file_are_taken_together(place:
     assert [len(part.hunks) for part in parts.parts] == [2, 1]
 
 
+def test_a_part_is_where_the_lines_that_it_makes_are_in_the_new_file(place: Path) -> None:
+    before = "".join(f"line{number}\n" for number in range(1, 31))
+    lines = before.splitlines(keepends=True)
+    lines[24:25] = ["five\n", "six\n"]
+    lines[14:16] = []
+    lines[9:9] = ["new\n", "lines\n", "here\n"]
+    lines[2] = "three\n"
+
+    parts, _ = parts_of(place, {"a.py": before}, {"a.py": "".join(lines)})
+
+    every = parts.named(range(len(parts.parts)))
+    assert every == ("a.py:3", "a.py:10-12", "a.py:18", "a.py:26-27")
+    assert "".join(lines[9:12]) == "new\nlines\nhere\n"
+    assert "".join(lines[25:27]) == "five\nsix\n"
+
+
 # ---- the search ----
 
 

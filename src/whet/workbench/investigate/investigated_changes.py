@@ -202,15 +202,30 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
         else:
             work.steps.conclude(part_sentence(work.part))
             why = "it fails with this part alone, and without your edits it doesn't"
-            _show_part(work, work.part, why)
+            _show_part(work, work.part, why, Repository.containing(Path(work.trial.cwd)).top)
 
 
-def _show_part(work: Work, part: SmallestPart, why: str) -> None:
-    """Keep the part of a change as shown, if a run of the search has shown it."""
+def _show_part(work: Work, part: SmallestPart, why: str, top: Path | None = None) -> None:
+    """Keep the part of a change as shown, if a run of the search has shown it.
+
+    Args:
+        work: the investigation.
+        part: the part.
+        why: what shows it.
+        top: where the files are as they are after the change; None: they may have changed since.
+    """
     from whet.workbench.bisect.culprit_part import next_of_part, part_sentence
 
-    if part.is_verified:
-        work.show(part_sentence(part), why, next_step=next_of_part(part))
+    if not part.is_verified:
+        return
+    file, _, lines = part.places[0].rpartition(":") if part.places else ("", "", "")
+    line = lines.partition("-")[0]
+    is_line = top is not None and bool(file) and line.isdigit()
+    work.show(
+        part_sentence(part), why, next_step=next_of_part(part),
+        path=str(Path(top, file)) if top is not None and is_line else "",
+        line=int(line) if is_line else 0,
+    )  # fmt: skip
 
 
 def _noise(baseline: Baseline) -> Noise:

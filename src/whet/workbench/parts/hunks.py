@@ -120,7 +120,7 @@ class ChangeParts:
         return f"{len(kept)} of {len(self.parts)} hunks"
 
     def named(self, kept: Collection[int]) -> tuple[str, ...]:
-        """Return where the parts are, such as ``train.py:31``."""
+        """Return which lines of the new files the parts make, such as ``train.py:31`` or ``train.py:31-33``."""
         return tuple(
             name for part in (self.parts[at] for at in sorted(kept)) for name in self._names(part)
         )
@@ -130,7 +130,7 @@ class ChangeParts:
         if not part.hunks:
             yield file.change.path
         for at in part.hunks:
-            yield f"{file.change.path}:{max(file.hunks[at].old, 1)}"
+            yield f"{file.change.path}:{_new_lines(file.hunks, at)}"
 
     def _chosen(self, kept: Collection[int]) -> dict[int, list[Part]]:
         selection: dict[int, list[Part]] = {}
@@ -209,3 +209,13 @@ def _compiles(source: bytes) -> bool:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
     return True
+
+
+def _new_lines(hunks: Sequence[Hunk], at: int) -> str:
+    """Return the lines of the new file that a hunk makes; where it makes none, the one in their place."""
+    added = [sum(line.sign == b"+" for line in hunk.lines) for hunk in hunks]
+    removed = [sum(line.sign == b"-" for line in hunk.lines) for hunk in hunks]
+    # Where nothing goes, git tells the line above.
+    first = hunks[at].old + sum(added[:at]) - sum(removed[:at]) + (not removed[at])
+    last = first + added[at] - 1
+    return f"{max(first, 1)}-{last}" if last > first else f"{max(first, 1)}"

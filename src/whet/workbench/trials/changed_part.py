@@ -15,7 +15,7 @@ class SmallestPart:
         diff: the part, to read.
         apply: a line for a shell that makes a working tree with this part alone, as was tried;
             empty: none does, as no commit of the user's holds the code without it.
-        places: where its hunks are, such as ``train.py:31``.
+        places: the lines that its hunks make, such as ``train.py:31`` or ``train.py:31-33``.
         before: how many hunks, or files taken as a whole, all of the change has.
         after: how many this part has.
         bad_means: what it brings, to complete "bad means ...".
