@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from test_pages import BARE, FULL
 
 from whet.cli.verbs.searches.investigate import show
+from whet.core.budget import StopReason
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.report.answer import answer_of
@@ -249,3 +250,16 @@ def test_without_a_cause_the_title_names_the_record_unless_a_line_of_code_is_lik
     assert all(said in box for box in boxes(found))
     if RECORDED.record in title:
         assert answer.next_step == RECORDED.next_step
+
+
+@pytest.mark.parametrize("ended", [None, StopReason.OUT_OF_TIME, StopReason.INTERRUPTED])
+def test_an_exit_code_that_says_that_something_is_left_to_do_is_explained(
+    ended: StopReason | None,
+) -> None:
+    found, terminal = replace(BARE, ended=ended), StringIO()
+    with redirect_stdout(terminal):
+        show(found)
+
+    said = terminal.getvalue()
+    assert ("exit code 75" in said) == (ended is not None)
+    assert ended is None or ended.value in said

@@ -32,9 +32,9 @@ class OutOfTimeError(Exception):
 class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
-    MINIMAL = "no smaller candidate fails the same way"
+    MINIMAL = "no candidate smaller than this fails the same way"
     OTHER_CAUSE = "in smaller files the bad value comes from another line"
-    RARER = "no smaller candidate fails often enough"
+    RARER = "no candidate smaller than this fails often enough"
     TRIVIAL = "trivial: it fails with any content"
     FRUITLESS = "unknown format: 200 trials in a row gained less than 1 %"
     FOUND = "found the first bad version"

@@ -152,7 +152,7 @@ test $(( $(wc -c < {whet.folder}/count) % 5 )) -lt 2
     assert "flaky: the result failed in" in notes
     assert (whet.folder / "hay.shrunk.txt").read_text() == "a needle here"
     assert payload(said)["rate_at_least"] == 0.5
-    assert payload(said)["reason"] == "no smaller candidate fails often enough"
+    assert payload(said)["reason"] == "no candidate smaller than this fails often enough"
     assert payload(said)["minimal_over"] == []
 
 

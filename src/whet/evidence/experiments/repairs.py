@@ -205,7 +205,8 @@ def _class_values(node: ast.ClassDef) -> Iterator[Change]:
             return found
 
         yield Change(
-            node=each, what=f"all instances of `{node.name}` share `{name}`, `{source}`",
+            node=each,
+            what=f"instances of `{node.name}` that have no `{name}` of their own share one, `{source}`",
             instead="one for each instance", edit=edit_at(node, edit),
         )  # fmt: skip
 

@@ -1,15 +1,17 @@
 """Equal stacks of many processes in groups: which ranks wait where, and which one does something else."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from whet.core.failure import Frame
 from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
+from whet.core.text.quantity import listed
 from whet.core.text.record import as_record, decoded, records
 from whet.core.value_class import value_class
 
+NO_ROLES: Mapping[int, str] = {}
 _MOST_NUMBERS = 8
 _MOST_NAMES = 5
 _BUSY_SHARE = 0.5
@@ -119,15 +121,33 @@ def task_sentence(group: TaskGroup) -> str:
     return f"{who} {'await' if plural else 'awaits'}{what} in {at}{for_what}"
 
 
-def sentence(group: StackGroup) -> str:
-    """Say who stands where, such as ``7 ranks (0-2, 4-7) wait in all_reduce at loss.py:40``."""
+def sentence(group: StackGroup, roles: Mapping[int, str] = NO_ROLES) -> str:
+    """Say who stands where, such as ``7 ranks (0-2, 4-7) wait in all_reduce at loss.py:40``.
+
+    Args:
+        group: who.
+        roles: what to call processes instead of by their numbers, which are others in each run.
+    """
     plural = len(group.members) > 1
-    return f"{_who(group)} {_deed(group, plural=plural)} {_where(group)}"
+    return f"{_who(group, roles)} {_deed(group, plural=plural)} {_where(group)}"
+
+
+def roles_of(processes: Iterable[ProcessStack]) -> Mapping[int, str]:
+    """Return what to call the processes of a program, by their numbers."""
+    by_pid = {each.pid: each for each in processes}
+    children = [pid for pid, each in sorted(by_pid.items()) if each.parent in by_pid]
+    if len(by_pid) - len(children) != 1:
+        return NO_ROLES  # nobody has started all of them
+    alone = f"its child{'' if len(children) == 1 else ' {}'}"
+    names = {pid: alone.format(number) for number, pid in enumerate(children, 1)}
+    (first,) = set(by_pid) - set(children)
+    return {**names, first: "the main process" if children else "the program"}
 
 
 def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
     """Return where the processes of a hang wait, those first that wait for no other process."""
-    parents = {member.process.parent for group in groups for member in group.members}
+    members = [member.process for group in groups for member in group.members]
+    parents, roles = {each.parent for each in members}, roles_of(members)
 
     def starts_others(group: StackGroup) -> bool:
         return any(member.process.pid in parents for member in group.members)
@@ -136,7 +156,7 @@ def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
     for group in sorted(groups, key=lambda group: (starts_others(group), not group.is_main)):
         place = group.place
         if place is not None and place.in_user_code and not place.path.startswith("<"):
-            words = sentence(group).replace(
+            words = sentence(group, roles).replace(
                 f"{PurePath(place.path).name}:{place.line}", at(place.path, place.line), 1
             )
             clues.append(Clue(says=words, why=_WHY_STACKS, path=place.path, line=place.line))
@@ -171,7 +191,7 @@ def numbers(values: Sequence[int]) -> str:
     return ", ".join(parts[:_MOST_NUMBERS]) + (f" and {more} more" if more > 0 else "")
 
 
-def _who(group: StackGroup) -> str:
+def _who(group: StackGroup, roles: Mapping[int, str]) -> str:
     processes = {member.process.pid: member.process for member in group.members}
     ranks = [each.rank for each in processes.values() if each.rank is not None]
     count = len(group.members)
@@ -180,16 +200,16 @@ def _who(group: StackGroup) -> str:
         word = "thread" if count == 1 else f"{count} threads"
         suffix = f" {', '.join(names[:_MOST_NAMES])}{' …' if len(names) > _MOST_NAMES else ''}"
         suffix = suffix if names else ""
-        of = (
-            f"process {next(iter(processes))}"
-            if len(processes) == 1
-            else f"{len(processes)} processes"
-        )
+        pid = next(iter(processes))
+        of = roles.get(pid) or f"process {pid}"
+        of = of if len(processes) == 1 else f"{len(processes)} processes"
         return f"{word}{suffix} of {of}"
     if len(ranks) == len(processes):
         return f"rank {ranks[0]}" if count == 1 else f"{count} ranks ({numbers(ranks)})"
     if all(each.name for each in processes.values()):
         return process_names([*processes.values()])
+    if all(pid in roles for pid in processes):
+        return listed([roles[pid] for pid in processes][:_MOST_NAMES])
     pids = numbers(list(processes))
     return f"process {pids}" if count == 1 else f"{count} processes ({pids})"
 

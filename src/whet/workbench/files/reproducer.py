@@ -81,6 +81,12 @@ def make_reproducer(
     if search_path:  # whoever runs it elsewhere doesn't have it
         environment = {"PYTHONPATH": search_path, **trial.environment}
         trial = replace(trial, environment=environment)
+    reproduction = baseline.reproduction
+    if not reproduction.is_deterministic:
+        runs = shown_count(reproduction.attempts, "run")
+        headline += (
+            f"\nIt fails only sometimes: whet saw it in {reproduction.same_failures} of {runs}."
+        )
     # The shortest line that does it: in an empty folder rather than in the project's, with what
     # `uv` is set up for rather than with pip's index and certificates spelled out.
     named_index = index_to_name(bench.environment) if trial.packages else {}

@@ -36,6 +36,7 @@ from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
+from whet.evidence.printed.usage import usage_clues
 from whet.evidence.printed.warned import warning_clues
 from whet.evidence.provenance.way import Way
 from whet.evidence.signature.room_met import is_about_gpus
@@ -79,7 +80,7 @@ _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
-_FOR_REPAIRS, _FOR_CHANGES = 0.3, 0.6
+_FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.6, 0.4
 """How much of the time that is left they may take."""
 """How many runs of an experiment must pass; more for a rare failure."""
 
@@ -143,18 +144,19 @@ class Closer:
 
     def _look(self) -> Finding:
         at = Placing(self.trial.cwd)
-        late = self._in_time(self._of_late_error)
+        late = self._in_time(self._of_late_error, _FOR_OTHERS)
+        # Most causes are told by this one: the others have what it leaves.
+        (recorded,) = self._in_time(self._recorded) or [None]
         outcome = self.baseline.outcome
         stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in stacks for group in groups_of(each)]
         clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
-        clues = [*self._in_time(lambda: self._of_closer_look(at)), *clues]
+        clues = [*self._in_time(lambda: self._of_closer_look(at), _FOR_OTHERS), *clues]
         exits = ended_in(outcome.evidence)
         clues = [*(clue for each in stacks for clue in process_clues(each, exits, at)), *clues]
-        numbers = self._in_time(lambda: self._of_numbers(at))
+        numbers = self._in_time(lambda: self._of_numbers(at), _FOR_OTHERS)
         clues = [*numbers, *clues]
-        clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)))
-        (recorded,) = self._in_time(self._recorded) or [None]
+        clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)), _FOR_OTHERS)
         if recorded is not None and recorded.recording.standing is not None:
             frames = (each.frames for each in groups)
             stood = [each for stack in (*outcome.stacks, *frames) for each in stack]
@@ -199,13 +201,23 @@ class Closer:
             return None
         return next(iter(origins_of(recorded, Placing(self.trial.cwd)).clues), None)
 
-    def _in_time(self, look: Callable[[], list[FoundT]]) -> list[FoundT]:
-        """Return what a look finds; nothing if there is no time left for it: the others keep theirs."""
+    def _in_time(self, look: Callable[[], list[FoundT]], share: float = 1.0) -> list[FoundT]:
+        """Return what a look finds; nothing if there is no time left for it: the others keep theirs.
+
+        Args:
+            look: the look.
+            share: how much of the time that is left it may take.
+        """
+        whole = self.session
+        if share < 1 and whole.deadline is not None:
+            self.session = replace(whole, deadline=self._until(share))
         try:
             return look()
         except OutOfTimeError:
             self.is_short = True
             return []
+        finally:
+            self.session = whole
 
     @property
     def _passes_when_watched(self) -> bool:
@@ -226,7 +238,7 @@ class Closer:
 
     def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
         dead = dead_in(outcome.evidence)
-        warned = warning_clues(outcome, at)
+        warned = [*usage_clues(outcome, self.trial.command, at), *warning_clues(outcome, at)]
         if not dead:
             return warned
         process = dead[likeliest(outcome, dead)]

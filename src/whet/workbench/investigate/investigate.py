@@ -97,7 +97,9 @@ _AT_MOST = (
 )
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
-_BEFORE_HISTORY = 0.5
+_BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
+"""How much of the time the closer look may take: where there are versions to run, and where there are none."""
+
 _BEFORE_CHECK = 0.8
 """How much of the time for a shrink it has before whet checks that its result has the same cause."""
 
@@ -217,7 +219,7 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     # Other releases are installed first: that takes long, whatever the failure takes.
     facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
     # A change in the history is proof; what a closer look finds mostly is none.
-    share = _BEFORE_HISTORY if work.history.versions is not None else 1.0
+    share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
     facts.clues += work.attempt(lambda: look_closer(work, order, share), (), share=share)
     # That an earlier test matters is sure; which line of it, or of a fixture, the others may say.
     is_told = any(each.sureness is not Sureness.POSSIBLE for each in facts.clues)

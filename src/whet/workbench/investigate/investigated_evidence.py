@@ -106,7 +106,7 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
         finding = closer.look()
         work.steps.conclude(finding.summary)
         if closer.is_short:
-            stopped = f"stopped after {share:.0%} of the time: the rest is for the history"
+            stopped = f"stopped after {share:.0%} of the time: the rest is for the other steps"
             if share == 1:
                 work.ended = work.ended or StopReason.OUT_OF_TIME
                 stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"

@@ -165,6 +165,9 @@ def show(investigation: Investigation) -> None:
     answer(
         f"report: {investigation.folder}/report.html  ({shown_seconds(investigation.wall_seconds)})"
     )
+    stopped = investigation.stopped
+    if not stopped.is_complete:
+        answer(f"exit code {INCOMPLETE}: not every step came to its end ({stopped.value})")
 
 
 def _show_answer(conclusion: Answer) -> None:
