@@ -105,3 +105,52 @@ def test_a_bad_argument_is_followed_back_through_what_kept_it(tmp_path: Path, wa
 def test_a_line_that_may_not_have_given_it_is_not_named(tmp_path: Path, program: str) -> None:
     lines = {each.line for each in clues(tmp_path, program)}
     assert not lines & {line_of(program, "    if "), line_of(program, "functools.partial")}
+
+
+HEAP = """\
+import heapq
+
+
+class Plan:
+    def __init__(self):
+        self.heap, self.entries, self.now = [], {}, 0
+
+    def add(self, when, name):
+        entry = [when, name]
+        self.entries[name] = entry
+        heapq.heappush(self.heap, entry)
+
+    def move(self, name, when):
+        self.entries[name][0] = when
+
+    def step(self):
+        when, name = heapq.heappop(self.heap)
+        if when < self.now:
+            raise RuntimeError(f"{name} is late")
+        self.now = when
+
+
+plan = Plan()
+for when, name in enumerate("abcdefgh", 11):
+    plan.add(2 * when, name)
+plan.move("e", 23)
+for _ in range(8):
+    plan.step()
+"""
+
+
+def test_a_part_that_was_changed_in_what_holds_it_is_followed_to_that_line(
+    tmp_path: Path,
+) -> None:
+    first = clues(tmp_path, HEAP)[0]
+
+    places = [step.place for step in first.trail]
+    assert f"main.py:{line_of(HEAP, '[0] = when')}" in [*places, f"main.py:{first.line}"]
+
+
+def test_a_part_that_was_never_changed_is_followed_to_where_it_was_made(tmp_path: Path) -> None:
+    program = HEAP.replace('plan.move("e", 23)', "plan.now = 99")
+    first = clues(tmp_path, program)[0]
+
+    said = " ".join([first.says, *(step.in_words for step in first.trail)])
+    assert "[0] = when" not in said

@@ -53,6 +53,7 @@ def test_what_says_all_that_the_failure_said_still_complains(
         (ran("no page x\n1 broken\n", failure=EXITS), ran("0 broken\n")),
         (ran("", failure=EXITS), ran("")),
         (ran("go\n", TRACE, RAISES), ran("go\nfine\n")),
+        (ran("E  assert 1 == 2\n", "", RAISES), ran("1 passed\n")),
         (ran("go\n", TRACE + TRACE, RAISES), ran("go\n", TRACE)),
     ],
 )

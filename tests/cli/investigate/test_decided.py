@@ -95,7 +95,8 @@ def test_the_only_likely_change_that_gives_the_wanted_value_is_the_cause(whet: W
 def test_a_change_with_which_the_check_is_not_made_is_not_the_cause(whet: Whet) -> None:
     whet.write("main.py", NO_CHECK)
     whet("investigate", "--", sys.executable, "main.py")
-    assert any("`range(1, days)` instead" in each for each in changes(whet, "possible"))
+    # With it the loop isn't entered: it isn't possible either.
+    assert not any("`range(1, days)` instead" in each for each in changes(whet, "possible"))
     assert not changes(whet, "shown")
 
 

@@ -17,7 +17,8 @@ def still_complains(failed: Outcome, passed: Outcome) -> bool:
         passed: a run with a change that exits with 0.
     """
     now = _said(passed)
-    if len(_TRACEBACK.findall(now)) > len(_TRACEBACK.findall(_said(failed))) - _ends_in_one(failed):
+    known = len(_TRACEBACK.findall(_said(failed)))
+    if len(_TRACEBACK.findall(now)) > max(0, known - _ends_in_one(failed)):
         return True
     failure = failed.failure
     if failure is None or failure.kind is not FailureKind.EXIT or failure.signature.exception:

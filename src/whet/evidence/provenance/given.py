@@ -2,14 +2,16 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from whet.evidence.provenance.recording import SCALAR, Call, Code, Recording, Step, Value
+from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Code, Recording, Step, Value
 from whet.evidence.provenance.source import called_name, head
 from whet.evidence.provenance.trail import SIMPLE, Part
 
 ADDING = {"append", "add", "appendleft", "put", "put_nowait"}
 """Methods that put what they are given into their object."""
 _LEAST_TOGETHER = 2
+HolderT = TypeVar("HolderT", bound=Value | None)
 Given = tuple[ast.expr, Value | None]
 
 
@@ -86,3 +88,26 @@ def _by_place(
         if value is not None and not value.is_same(part):
             return None
     return expr.args[names.index(wanted.key)]
+
+
+def changed_place(
+    recording: Recording, holder: HolderT, key: str, target: Value | None, moment: int
+) -> tuple[HolderT | Value, str]:
+    """Return the part under a key and where in it a line has put a value since it was made.
+
+    Args:
+        recording: of the run.
+        holder: what holds the part under the key; without such a change it is returned as it is.
+        key: the key.
+        target: the value.
+        moment: when it was there.
+    """
+    part = recording.part(holder, key)
+    if part is None or target is None or part.kind != CONTAINER or target.kind != SCALAR:
+        return holder, key
+    for inner, value in recording.parts(part):
+        found = recording.first_with(part, inner, moment) if value.is_same(target) else None
+        states = recording.history(part.number)
+        if found is not None and states and found is not states[0]:
+            return part, inner
+    return holder, key

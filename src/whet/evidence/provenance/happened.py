@@ -4,14 +4,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from whet.core.observations.clue import TrailStep
+from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.flaws import is_infinite, is_nan, is_zero
 from whet.evidence.provenance.missing import caught
 from whet.evidence.provenance.recording import SCALAR, Step
-from whet.evidence.provenance.suspects import CONTROL_FLOW
+from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
 from whet.evidence.provenance.trail import End, Trail
+from whet.evidence.provenance.unlike import spread_in
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call
 
@@ -73,6 +74,22 @@ class Happened(Wording):
                         )
                     ]
         return []
+
+    def spread(self, failing: Failing) -> list[Clue]:
+        """Report the operation that took n numbers and a column of n numbers each with each."""
+        found = spread_in(self.recording, self.sources, self.walk, failing.error.moment)
+        if found is None:
+            return []
+        call, line = found.step.frame, found.step.line
+        (one, its), (other, others) = found.operands
+        return [
+            self.clue(
+                f"{self.place_of(call.code.path, line)} makes an array of shape {found.made}:"
+                f" `{self.said(one, call)}` has shape {its}, `{self.said(other, call)}` has"
+                f" {others}, so each number of one meets each of the other",
+                call.code.path, line, Sureness.POSSIBLE,
+            )
+        ]  # fmt: skip
 
     def divides_by_zero(self, trail: Trail) -> bool:
         """Whether a value was made by a division by zero: why there is a zero is the question then."""

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,15 +108,20 @@ class KeyClues(Wording):
             path, step.line, Sureness.SEEN,
         )  # fmt: skip
 
-    def with_lost(self, failing: Failing, clues: list[Clue]) -> list[Clue]:
+    def with_lost(self, failing: Failing, clues: list[Clue], slips: Sequence[Clue]) -> list[Clue]:
         """Return clues with those of values that were lost as the same line put others in their place.
 
         A key of two different texts, or a function that another one has replaced, is no chance;
         where a value is only newer than another one, that is a part of its way.
+
+        Args:
+            failing: what failed.
+            clues: those to what it had.
+            slips: other operations that seldom are meant.
         """
         firm = [each for each in clues if each.sureness is not Sureness.POSSIBLE]
         clues = firm or clues
-        found, later = [*self._files(failing)], list[Clue]()
+        found, later = [*slips, *self._files(failing)], list[Clue]()
         for each, is_slip in self._telling(failing):
             before, after = each.before, each.after
             path, line = after.step.frame.code.path, after.step.line

@@ -119,7 +119,8 @@ class Origin(Wording):
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
-        return list(map(with_record, self.keys.with_lost(failing, found)))
+        every = self.keys.with_lost(failing, found, self.happened.spread(failing))
+        return list(map(with_record, every))
 
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""

@@ -1,5 +1,6 @@
-"""Arrays that an operation can't take together: on two devices, of two element types, of two shapes."""
+"""Arrays that an operation can't take together, or takes otherwise than meant: devices, element types, shapes."""
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -7,7 +8,9 @@ from itertools import combinations
 
 from whet.core.text.record import items_of
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import ARRAY, Value
+from whet.evidence.provenance.recording import ARRAY, Recording, Step, Value
+from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.walk import Walk
 
 # PyTorch's other names for an element type in its messages.
 _CALLED = {
@@ -15,6 +18,8 @@ _CALLED = {
     "int16": "short", "uint8": "byte", "complex64": "complexfloat", "complex128": "complexdouble",
 }  # fmt: skip
 _WORD = re.compile(r"[a-z_]+\d*|\d+")
+_COLUMN = 2
+_PAIRS = re.compile(r"\bNone\b|newaxis|reshape|outer|expand_dims|unsqueeze|meshgrid|cdist")
 _TENSOR = re.compile(r"(\w+)tensor\b")
 
 
@@ -97,3 +102,85 @@ def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:
         return all(each in words or _CALLED.get(each, each) in words for each in (first, second))
     one, other = set(first.split("x")), set(second.split("x"))
     return bool((one - other) & words) and bool((other - one) & words)
+
+
+@value_class(eq=False)
+class Spread:
+    """An operation that made a table of two rows of numbers, each with each.
+
+    Attributes:
+        step: where.
+        operands: what is written there, each with its shape.
+        made: the shape of what came out.
+    """
+
+    step: Step
+    operands: tuple[tuple[ast.expr, str], tuple[ast.expr, str]]
+    made: str
+
+
+def spread_in(recording: Recording, sources: Sources, walk: Walk, until: int) -> Spread | None:
+    """Return the first operation that took n numbers and a column of n numbers each with each.
+
+    A program that wants a table of all pairs says so: `x[:, None] - x`, `reshape`, `outer`.
+
+    Args:
+        recording: of the failing run.
+        sources: the program.
+        walk: goes back through the run.
+        until: the moment of the failure.
+    """
+    met = set[tuple[str, int]]()
+    for step in recording.steps:
+        path = step.frame.code.path
+        if step.begin > until or step.result is not None or (path, step.line) in met:
+            continue
+        met.add((path, step.line))
+        statement = sources[path].statement(step.line)
+        if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+            continue
+        if _PAIRS.search(ast.unparse(statement)):
+            continue
+        for node in ast.walk(statement):
+            match node:
+                case ast.BinOp(left=left, op=operator, right=right) if not isinstance(
+                    operator, ast.MatMult
+                ):
+                    pair = (left, right)
+                case ast.Compare(left=left, comparators=[right]):
+                    pair = (left, right)
+                case _:
+                    continue
+            shapes = [_shape_of(each, walk, step) for each in pair]
+            if _is_each_with_each(*shapes):
+                one, other = ("x".join(map(str, shape)) for shape in shapes)
+                count = shapes[0][0]
+                return Spread(step, ((left, one), (right, other)), f"{count}x{count}")
+    return None
+
+
+def _shape_of(expr: ast.expr, walk: Walk, step: Step) -> list[int]:
+    """Return the shape of an array, also of an operation whose operands alone are known; empty: not known."""
+    own = _shape(walk.now.value(expr, step.frame, step))
+    if own or not isinstance(expr, ast.BinOp):
+        return own
+    left, right = (_shape_of(each, walk, step) for each in (expr.left, expr.right))
+    if isinstance(expr.op, ast.MatMult):
+        return [left[0], right[1]] if len(left) == len(right) == _COLUMN else []
+    if left == right:
+        return left
+    lone = expr.right if left else expr.left
+    value = walk.now.value(lone, step.frame, step)
+    is_scalar = not (left and right) and value is not None and value.is_number
+    return (left or right) if is_scalar else []
+
+
+def _shape(value: Value | None) -> list[int]:
+    shape = value.facts.get("shape") if value is not None and value.kind == ARRAY else None
+    return [each for each in items_of(shape) if isinstance(each, int)] if shape else []
+
+
+def _is_each_with_each(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether one is n numbers and the other a column of n numbers."""
+    row, column = (one, other) if len(one) == 1 else (other, one)
+    return len(row) == 1 and len(column) == _COLUMN and list(column) == [row[0], 1] and row[0] > 1

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from whet.evidence.provenance.arguments import Arguments, Given
-from whet.evidence.provenance.given import adds_other, gave_part
+from whet.evidence.provenance.given import adds_other, changed_place, gave_part
 from whet.evidence.provenance.moments import Moments
 from whet.evidence.provenance.recording import (
     ARRAY,
@@ -534,13 +534,12 @@ class Walk:
             holder = self.now.value(each, call, asked)
             key = self.now.key_of(holder, target, step)
             if holder is not None and key is not None:
+                place = changed_place(self._all, holder, key, target, step.begin)
                 moment = asked.over if isinstance(each, ast.Call) else step.begin
                 part = self._all.part(holder, key)
-                is_key = (
-                    target is not None and target.words == key and not is_passed_on(part, target)
-                )
-                go_on = self._keyed if is_key else self._put
-                go_on(trail, holder, key, moment)
+                is_key = words_of(target) == key and not is_passed_on(part, target)
+                go_on, where = (self._keyed, (holder, key)) if is_key else (self._put, place)
+                go_on(trail, *where, moment)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, holder)
                 return
@@ -587,8 +586,8 @@ class Walk:
             key = None if is_common(target) else self.now.key_of(value, target, step)
             if key is not None and not is_by_chance(expr, target, self._all.part(value, key)):
                 self._hop(trail, expr, step, target)
-                by = step.over if isinstance(each, ast.Call) else step.begin
-                self._put(trail, value, key, by)
+                place = changed_place(self._all, value, key, target, step.begin)
+                self._put(trail, *place, step.over if isinstance(each, ast.Call) else step.begin)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, value)
                 return
