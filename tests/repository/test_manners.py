@@ -12,6 +12,7 @@ TEXTS = tuple(path for path in tracked() if path.suffix not in {".png", ".svg", 
 HOSTS = {  # who may be linked to; ask whether a new one will still be there in ten years
     "docs.python.org",
     "www.w3.org",  # names of XML, which nobody follows
+    "www.speedscope.app",  # the name of its file format, by which viewers know it; nobody follows it
     "example.com",
     "example.org",
     "github.com",
