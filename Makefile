@@ -133,8 +133,9 @@ bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cos
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: bench-measure
-bench-measure: $(VENV)/.ready-dev ## what watching costs, compared with htop and watch
+bench-measure: $(VENV)/.ready-dev ## what watching and profiling cost, compared with htop and watch; the hottest lines compared with a count
 	$(BIN)/python -m benchmarks.measure.watching $(ARGS)
+	$(BIN)/python -m benchmarks.measure.profiles
 
 .PHONY: bench-small
 bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready $(VENV_PEERS)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds; whet sample compared with duckdb and pandas

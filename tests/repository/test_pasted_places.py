@@ -17,6 +17,7 @@ HOW_IT_IS_KNOWN = {
     "cli/display/summary": SHOWN,
     "cli/options/log_filter": SHOWN,
     "cli/options/reader_question": "installs: asked first, and run if the user says so",
+    "cli/verbs/measuring/profile": SHOWN,
     "cli/verbs/records/show": SHOWN,
     "cli/options/line_of_request": "asks for the run that has just ended, with another number",
     "desk/script": PART,

@@ -43,6 +43,7 @@ from whet.host.trial.workplace import Workplace, environment_of_trial
 
 if TYPE_CHECKING:  # not loaded for a trial that isn't followed
     from whet.host.inspect.following import Following
+    from whet.host.profiling.inside import Inside
     from whet.host.profiling.sampling import Sampling
 
 Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
@@ -287,13 +288,15 @@ class ColdExecutor:
         workplace.empty()
         return self._program(job.trial, workplace)
 
-    def _following(self, trial: Trial, agent_folder: Path) -> "tuple[Following | Sampling, ...]":
+    def _following(
+        self, trial: Trial, agent_folder: Path
+    ) -> "tuple[Following | Sampling | Inside, ...]":
         """Return what follows the system calls of a trial, or samples its stacks."""
         room = trial.limits.room
         holds_calls = room is not None and bool(room.faults)
         following = self._tasks.following(agent_folder, holds_calls=holds_calls)
-        sampling = self._tasks.sampling(trial.command[0], agent_folder, self._cleanup_journal)
-        return tuple(each for each in (following, sampling) if each is not None)
+        profiling = self._tasks.profiling(trial.command[0], agent_folder, self._cleanup_journal)
+        return tuple(each for each in (following, profiling) if each is not None)
 
     def _with_full_group(self, outcome: Outcome) -> Outcome:
         """Note that the kernel killed the program for lack of memory that whet uses as well."""

@@ -10,7 +10,7 @@ from whet.measurement.profiles.flame import FlameNode
 
 _WIDTH, _ROW = 1200, 20
 _NARROWEST = 1.5
-_LETTER = 6.6
+_LETTER, _FEWEST_LETTERS = 6.6, 3
 _FONT = 'font-family="ui-monospace, monospace" font-size="11" role="img"'
 _PAD = 4
 _OWN, _LIBRARY = (28, 88, 66), (210, 28, 76)
@@ -71,7 +71,7 @@ def _fitting(name: str, width: float) -> str:
     letters = int((width - 2 * _PAD) / _LETTER)
     if len(name) <= letters:
         return name
-    return f"{name[: letters - 1]}…" if letters > 2 else ""  # noqa: PLR2004 - less says nothing
+    return f"{name[: letters - 1]}…" if letters >= _FEWEST_LETTERS else ""
 
 
 def _colour(node: FlameNode) -> str:

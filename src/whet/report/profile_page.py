@@ -6,8 +6,6 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from markupsafe import Markup
-
 from whet.core.observations.profile import CPU_SECONDS, SECONDS, Profile
 from whet.core.observations.timeline import Timeline
 from whet.core.text.quantity import shown_seconds
@@ -37,7 +35,7 @@ class Picture:
     """
 
     title: str
-    svg: Markup
+    svg: str
     hint: str = ""
 
 
@@ -119,15 +117,15 @@ def _pictures(
         words = partial(shown_amount, unit=profile.unit)
         title = f"Where the {UNIT_WORDS[profile.unit]} goes"
         svg = flame_graph(flame(profile, profile.unit), words, title)
-        pictures.append(Picture(title=title, svg=Markup(svg), hint=_HOW))  # noqa: S704 - all text in it is escaped
+        pictures.append(Picture(title=title, svg=svg, hint=_HOW))
     if profile.unit == CPU_SECONDS and table.waits > _MANY_WAITS * profile.seconds:
         words = partial(shown_amount, unit=SECONDS)
         title = "Where the main thread is, also while it waits"
         svg = flame_graph(flame(profile, SECONDS, only_main=True), words, title)
-        pictures.append(Picture(title=title, svg=Markup(svg)))  # noqa: S704 - as above
+        pictures.append(Picture(title=title, svg=svg))
     svg = timeline_picture([*timelines, profile.timeline], profile.processes, profile.seconds)
     if svg:
-        pictures.append(Picture(title="What ran when", svg=Markup(svg)))  # noqa: S704 - as above
+        pictures.append(Picture(title="What ran when", svg=svg))
     return pictures
 
 

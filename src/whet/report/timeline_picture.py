@@ -11,7 +11,7 @@ from whet.core.text.quantity import shown_seconds
 from whet.core.text.shown_text import visible_line
 
 _WIDTH, _ROW, _LEFT, _AXIS = 1200, 22, 170, 22
-_LETTER = 6.6
+_LETTER, _FEWEST_LETTERS = 6.6, 3
 _FONT = 'font-family="ui-monospace, monospace" font-size="11" role="img"'
 _LABEL_LETTERS = 25
 _NARROWEST = 0.4
@@ -103,7 +103,7 @@ def _box(span: Span, top: int, end: float) -> str:
         f"{span.name}: {shown_seconds(span.seconds or 0.0)} from {span.start:.3f} s on"
     )
     letters = int((width - 6) / _LETTER)
-    name = _cut(visible_line(span.name), letters) if letters > 2 else ""  # noqa: PLR2004 - less says nothing
+    name = _cut(visible_line(span.name), letters) if letters >= _FEWEST_LETTERS else ""
     return (
         f'<g><title>{escape(words)}</title><rect x="{left:.2f}" y="{top + 2}"'
         f' width="{max(width - 0.3, 0.3):.2f}" height="{_ROW - 4}" rx="2" fill="{_colour(span)}"/>'

@@ -62,6 +62,12 @@ def test_a_profile_is_written_for_other_viewers_and_as_a_page(whet: Whet) -> Non
     assert "<svg" in (whet.folder / "p.html").read_text("utf-8")
     events = json.loads((whet.folder / "p.trace.json").read_text("utf-8"))["traceEvents"]
     assert "compute (waits.py)" in [each["name"] for each in events]
+    part = whet("profile", "--show", "last", "--capture", "waits:compute", "--json")
+    (profile,) = json.loads(part.stdout)["profiles"]
+    assert {each["function"].partition(".")[0] for each in profile["lines"]} == {"compute"}
+    missed = whet("profile", "--show", "last", "--capture", "waits:comptue")
+    assert missed.code == 66
+    assert "did you mean `waits:compute`" in missed.stderr
     whet("profile", "--show", "last", "--export", "p.collapsed")
     assert "compute (" in (whet.folder / "p.collapsed").read_text("utf-8")
 
@@ -84,6 +90,18 @@ def test_a_child_process_behind_a_shell_is_profiled_too(whet: Whet) -> None:
     (profile,) = json.loads(said.stdout)["profiles"]
     assert profile["engine"].startswith("py-spy")
     assert profile["lines"][0]["function"] == "compute"
+
+
+def test_all_ranks_of_a_job_are_in_one_profile_and_the_straggler_is_named(whet: Whet) -> None:
+    ranks = str(PROFILES / "ranks.py")
+    said = whet("profile", "--once", "--json", "--html", "p.html", "--", sys.executable, ranks, "3")
+    (profile,) = json.loads(said.stdout)["profiles"]
+    assert sorted(each["rank"] for each in profile["processes"] if "rank" in each) == [0, 1, 2]
+    (sentence,) = [each for each in profile["sentences"] if "straggler" in each]
+    assert sentence.startswith("Rank 2 is the straggler")
+    assert "in compute" in sentence
+    page = (whet.folder / "p.html").read_text("utf-8")
+    assert all(f"rank {rank} main thread" in page for rank in range(3))
 
 
 @pytest.mark.skipif(

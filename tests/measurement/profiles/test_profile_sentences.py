@@ -1,9 +1,11 @@
 """What a profile shows is said in sentences, each only if the numbers show it."""
 
+from dataclasses import replace
+
 from profile_makers import Costs, library, own, profile_of
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import Profile
+from whet.core.observations.profile import Profile, ProfiledProcess
 from whet.measurement.profiles.sentences import Measured, cpu_sentences
 
 LOADER = Frame(
@@ -73,3 +75,31 @@ def test_few_samples_are_said_to_be_few() -> None:
     assert said(profile_of({(own(9),): (0.1, 0.1)}), 0.1, 0.1) == (
         "With 10 samples, the percentages are rough."
     )
+
+
+def job(waits: dict[int, float]) -> Profile:
+    """Return a profile of ranks that take 4 seconds, of which each waits for some."""
+    parts = {
+        rank: profile_of(
+            {(own(5, "step"),): (4 - wait, 4 - wait), (own(6, "wait"),): (0.0, wait)}, pid=10 + rank
+        )
+        for rank, wait in waits.items()
+    }
+    processes = (
+        ProfiledProcess(pid=1, name="torchrun"),
+        *(ProfiledProcess(pid=10 + rank, parent=1, rank=rank) for rank in waits),
+    )
+    first = next(iter(parts.values()))
+    stacks = tuple(stack for part in parts.values() for stack in part.stacks)
+    return replace(first, stacks=stacks, processes=processes)
+
+
+def test_the_rank_that_all_others_wait_for_is_the_straggler() -> None:
+    slow = said(job({0: 2.0, 1: 0.1, 2: 2.2}), 9.7, 4.1)
+    assert slow.startswith(
+        "Rank 1 is the straggler: it waits for 100 ms and computes for 3.9 s, most at a.py:5 in"
+        " step; the other ranks wait for 2.2 s."
+    )
+    assert "straggler" not in said(job({0: 0.2, 1: 0.1, 2: 0.3}), 11.4, 4.1)
+    assert "straggler" not in said(job({0: 2.0, 1: 0.1, 2: 0.2}), 9.7, 4.1)  # two compute
+    assert "straggler" not in said(job({0: 2.0}), 2.0, 4.1)

@@ -8,6 +8,7 @@ from profile_makers import library, own, profile_of
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, Profile, ProfiledProcess
+from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.difference import difference
 from whet.measurement.profiles.line_table import lines_of
 from whet.measurement.profiles.merge import RUNS, merged
@@ -105,3 +106,19 @@ def test_only_the_main_threads_of_ranks_wait_for_the_program() -> None:
         processes=processes,
     )  # fmt: skip
     assert lines_of(whole).waits == 4.0
+
+
+def test_a_captured_function_has_what_it_calls_and_nothing_around_it() -> None:
+    profile = profile_of(
+        {
+            (own(1, "main"), own(5, "Net.step", "/p/app/net.py"), library("dot")): (2.0, 2.0),
+            (own(1, "main"), own(9, "step", "/p/other.py")): (1.0, 1.0),
+        }
+    )
+    part = captured(profile, "app.net:Net.step")
+    assert part.total(CPU_SECONDS) == 2.0
+    assert [each.function for each in part.lines_of(part.stacks[0])] == ["Net.step", "dot"]
+    assert captured(profile, "app.net:step").total(CPU_SECONDS) == 2.0
+    assert captured(profile, "__main__:step").total(CPU_SECONDS) == 3.0
+    assert not captured(profile, "net.app:step").stacks
+    assert near_names(profile, "net:Net.stpe")[0] == "net:Net.step"

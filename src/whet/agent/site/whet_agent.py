@@ -111,6 +111,8 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         (told("WHET_LEAK") or None, "whet_leak", True, probes),
         (told("WHET_LINES") or None, "whet_lines", True, probes),
         (told("WHET_EDIT") or None, "whet_edits", True, probes),
+        (told("WHET_PROFILER") or None, "whet_profiler", False,
+            lambda own, wish: own.begin(folder, tell, wish)),
         (told("WHET_PROFILE") or None, "whet_profile", True, lambda own, wish: own.begin(wish)),
     )  # fmt: skip
     keeping: Guards = {}

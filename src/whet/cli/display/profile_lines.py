@@ -1,10 +1,11 @@
 """The lines that show a profile: a summary, a table of at most 15 lines, sentences."""
 
 import os
+from collections.abc import Sequence
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import CPU_SECONDS, GPU_SECONDS, Profile
-from whet.core.text.quantity import shown_count, shown_seconds
+from whet.core.observations.profile import BYTES, CPU_SECONDS, GPU_SECONDS, Profile
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
 from whet.measurement.profiles.merge import RUNS
 from whet.measurement.profiles.sentences import Measured, sentences_of
@@ -37,6 +38,8 @@ def _summary(profile: Profile, table: LineTable, measured: Measured | None) -> l
     amount = shown_amount(total, profile.unit)
     runs = int(profile.facts.get(RUNS, 1))
     words = [f"{amount} {UNIT_WORDS[profile.unit]}"]
+    if profile.unit == BYTES:
+        words.append("at the peak")
     if profile.unit in {CPU_SECONDS, GPU_SECONDS}:
         words.append(f"in {shown_seconds(profile.seconds)}")
     if profile.samples:
@@ -56,6 +59,8 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
         for each in table.lines
         if each.own >= _LEAST_SHARE * whole or each.waits >= _LEAST_WAIT
     ]
+    if profile.unit == BYTES:
+        return _sizes(lines, table)
     head = f"{UNIT_WORDS[profile.unit] + ' own':>10} {'total':>7}" + (
         f" {'waits':>9}" if shows_waits else ""
     )
@@ -66,6 +71,15 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
         rows.append(f"{own:>10} {total:>7}{waits}  {_place(each)}")
     if table.left_out:
         rows.append(f"… {shown_count(table.left_out, 'more line')} of your code: --json")
+    return rows
+
+
+def _sizes(lines: Sequence[LineCost], table: LineTable) -> list[str]:
+    rows = [f"{'held':>10} {'':>7}  line"]
+    rows += [
+        f"{shown_bytes(round(each.own)):>10} {_share(each.own / (table.total or 1)):>7}  {_place(each)}"
+        for each in lines
+    ]
     return rows
 
 

@@ -73,6 +73,7 @@ class ProfilerMissing(WhetError):
     - `whet profile` needs py-spy for Python programs, which comes with whet: `pip install py-spy`.
     - For programs in other languages it needs perf: `apt-get install linux-perf` (Debian),
       `apt-get install linux-tools-generic` (Ubuntu), `dnf install perf` (Fedora).
+    - `whet profile --heap` needs memray in the program's own Python: `pip install memray`.
     """
 
     exit_code = UNAVAILABLE

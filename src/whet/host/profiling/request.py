@@ -14,6 +14,7 @@ class Profiling:
     """What is to be profiled of a trial.
 
     Attributes:
+        question: ``cpu``, or what a profiler inside the program records: ``memory``, ``gpu``.
         read: makes a profile of what a profiler of Python programs wrote.
         read_native: the same of perf's.
         rate: samples a second.
@@ -21,6 +22,7 @@ class Profiling:
         variables: what the agent in the program is told beside.
     """
 
+    question: str
     read: Read
     read_native: Read
     rate: int = 100

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -179,13 +180,14 @@ class Sampling:
             if facts is None or facts.state in {"Z", "X"}:
                 continue
             at = round(time.monotonic() - self._began, 3)
-            known = self._processes.get(pid)
-            self._processes[pid] = ProfiledProcess(
-                pid=pid,
+            known = self._processes.get(pid) or ProfiledProcess(pid=pid, begun=at)
+            name = os.path.basename(facts.command.split(" ", 1)[0])
+            self._processes[pid] = replace(
+                known,
                 parent=facts.parent,
-                name=os.path.basename(facts.command.split(" ", 1)[0]),
-                rank=facts.rank,
-                begun=at if known is None else known.begun,
+                # One that is about to end has neither words nor variables any more.
+                name=known.name if name.startswith("[") and known.name else name,
+                rank=known.rank if facts.rank is None else facts.rank,
                 ended=at,
                 cpu_seconds=facts.cpu_seconds,
             )

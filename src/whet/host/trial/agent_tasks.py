@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.call_groups import Sieve
     from whet.host.inspect.following import Following
     from whet.host.process.cleanup_journal import CleanupJournal
+    from whet.host.profiling.inside import Inside
     from whet.host.profiling.request import Profiling
     from whet.host.profiling.sampling import Sampling
 
@@ -101,10 +102,10 @@ class AgentTasks:
 
         return Following(self.follows, agent_folder, is_filtered=not holds_calls)
 
-    def sampling(
+    def profiling(
         self, command: str, agent_folder: Path, cleanup_journal: "CleanupJournal"
-    ) -> "Sampling | None":
-        """Return what samples the stacks of one trial; None: nothing does.
+    ) -> "Sampling | Inside | None":
+        """Return what profiles one trial, from beside it or from inside; None: nothing does.
 
         Args:
             command: its first word.
@@ -113,6 +114,10 @@ class AgentTasks:
         """
         if self.profiles is None:
             return None
+        if self.profiles.question != "cpu":
+            from whet.host.profiling.inside import Inside
+
+            return Inside(self.profiles, agent_folder)
         from whet.host.profiling.sampling import Sampling
 
         return Sampling(self.profiles, command, agent_folder, cleanup_journal)

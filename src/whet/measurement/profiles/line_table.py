@@ -1,6 +1,7 @@
 """Which of the user's own lines cost how much, with all that they call outside the user's code."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 
 from whet.core.failure import Frame
@@ -97,7 +98,7 @@ def waited(stack: Stack) -> float:
     return max(0.0, stack.number(SECONDS) - stack.number(CPU_SECONDS))
 
 
-def leading_processes(profile: Profile) -> Collection[int]:
+def leading_processes(profile: Profile) -> AbstractSet[int]:
     """Return the processes whose waiting is the program's: the ranks of a job, or the first Python."""
     seen = {each.pid for each in profile.stacks}
     ranks = {each.pid for each in profile.processes if each.rank is not None and each.pid in seen}

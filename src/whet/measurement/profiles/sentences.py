@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import CPU_SECONDS, SECONDS, Profile, Stack
-from whet.core.text.quantity import shown_count, shown_seconds
+from whet.core.observations.profile import BYTES, CPU_SECONDS, SECONDS, Profile, Stack
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.value_class import value_class
 from whet.measurement.profiles.line_table import innermost_own, leading_processes, lines_of, waited
 
@@ -13,6 +13,10 @@ _MUCH = 0.3
 _LEAST_SECONDS = 0.2
 FEW_SAMPLES = 50
 """With fewer, a line at 10 % may as well be one at 2 % or 20 %."""
+_FEWEST_RANKS = 2
+_LEAST_LAG_SECONDS, _LEAST_LAG = 0.3, 0.2
+"""So much longer must each other rank wait, and this share of the time of the slow one."""
+_LEAST_BYTES = 20_000_000
 _CROWDED = 1.5
 """So many times the processor time that a program had, it was ready to run for."""
 
@@ -24,10 +28,12 @@ class Measured:
     Attributes:
         cpu_seconds: of all its processes.
         wall_seconds: from its start to its end.
+        peak_bytes: the most memory in RAM, all processes together.
     """
 
     cpu_seconds: float
     wall_seconds: float
+    peak_bytes: int = 0
 
 
 def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
@@ -39,12 +45,13 @@ def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
     """
     if profile.question == "cpu" and measured is not None:
         return cpu_sentences(profile, measured)
-    return []
+    return memory_sentences(profile, measured) if profile.question == "memory" else []
 
 
 def cpu_sentences(profile: Profile, measured: Measured) -> list[str]:
     """Return what a CPU profile shows, the most important sentence first."""
     return [
+        *_straggling(profile),
         *_waiting(profile, measured),
         *_loading(profile),
         *_importing(profile),
@@ -66,10 +73,12 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
     if not lines:
         return
     most = max(lines, key=lambda each: each.waits)
-    where = f"most of it ({shown_seconds(most.waits)}) at {_place(most.frame)}"
-    if most.waits <= _MOST * waits:
-        where = f"longest ({shown_seconds(most.waits)}) at {_place(most.frame)}"
     per_process = len(leading) or 1
+    how_long = shown_seconds(most.waits / per_process)
+    is_most = most.waits > _MOST * waits
+    where = f"{'most of it' if is_most else 'longest'} ({how_long}) at {_place(most.frame)}"
+    if per_process > 1:
+        where += f" (an average of {per_process} processes)"
     if measured.cpu_seconds < _MOST * measured.wall_seconds:
         yield (
             f"The program waits more than it computes: {shown_seconds(waits / per_process)} of"
@@ -87,6 +96,70 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
             f" {shown_seconds(present / per_process)}, {where}, while other threads and processes"
             " compute."
         )
+
+
+def memory_sentences(profile: Profile, measured: Measured | None) -> list[str]:
+    """Return what a profile of memory shows."""
+    return [*_biggest(profile), *_elsewhere(profile, measured)]
+
+
+def _biggest(profile: Profile) -> Iterator[str]:
+    """Say which line holds most, if it is a large part."""
+    table = lines_of(profile, most=1)
+    if not table.lines or not table.total:
+        return
+    line = table.lines[0]
+    share = line.own / table.total
+    if line.frame.in_user_code and share > _MUCH:
+        yield (
+            f"{shown_bytes(round(line.own))} of {shown_bytes(round(table.total))} at the peak"
+            f" ({share:.0%}) come from {_place(line.frame)}."
+        )
+
+
+def _elsewhere(profile: Profile, measured: Measured | None) -> Iterator[str]:
+    """Say how much memory the profiler doesn't see: libraries, and what was freed."""
+    held = profile.total(BYTES)
+    if measured is None or not held or len(profile.processes) != 1:
+        return
+    other = measured.peak_bytes - held
+    if other < max(_LEAST_BYTES, _MUCH * measured.peak_bytes):
+        return
+    yield (
+        f"{shown_bytes(round(other))} of the {shown_bytes(measured.peak_bytes)} that the program had"
+        " in RAM aren't in this table: Python itself, memray, loaded libraries, memory that was freed but"
+        " not given back."
+    )
+
+
+def _straggling(profile: Profile) -> Iterator[str]:
+    """Say which rank the others of a job wait for: it computes while they stand still."""
+    ranks = {each.pid: each.rank for each in profile.processes if each.rank is not None}
+    leading = sorted(leading_processes(profile) & ranks.keys())
+    if len(leading) < _FEWEST_RANKS:
+        return
+    waits = dict.fromkeys(leading, 0.0)
+    lines: dict[int, dict[Frame, float]] = {pid: {} for pid in leading}
+    for stack in profile.stacks:
+        if stack.pid in waits and not stack.thread:
+            waits[stack.pid] += waited(stack)
+            line = innermost_own(profile.lines_of(stack))
+            if line is not None:
+                cost = lines[stack.pid].get(line, 0.0) + stack.number(CPU_SECONDS)
+                lines[stack.pid][line] = cost
+    slow = min(leading, key=lambda pid: waits[pid])
+    others = sorted(waits[pid] for pid in leading if pid != slow)
+    least = others[0]
+    own = sum(lines[slow].values())
+    if least - waits[slow] < max(_LEAST_LAG_SECONDS, _LEAST_LAG * (own + waits[slow])):
+        return
+    most = max(lines[slow], key=lambda line: lines[slow][line])
+    middle = others[len(others) // 2]
+    yield (
+        f"Rank {ranks[slow]} is the straggler: it waits for {shown_seconds(waits[slow])} and"
+        f" computes for {shown_seconds(own)}, most at {_place(most)};"
+        f" the other ranks wait for {shown_seconds(middle)}."
+    )
 
 
 def _loading(profile: Profile) -> Iterator[str]:

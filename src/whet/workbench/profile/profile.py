@@ -5,7 +5,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from whet.core.errors import NotProfiled, ProfilerFailed, ProfilerForbidden, ProfilerMissing
+from whet.core.errors import (
+    NotProfiled,
+    ProfilerFailed,
+    ProfilerForbidden,
+    ProfilerMissing,
+    UnknownTarget,
+)
 from whet.core.event import Notice
 from whet.core.observations.evidence import PROFILE, Evidence
 from whet.core.observations.profile import Profile, Recording
@@ -15,8 +21,10 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.host.inspect.stacks import is_user_code
 from whet.host.process.console import Console
-from whet.host.profiling.request import Profiling
+from whet.host.profiling.request import Profiling, Read
 from whet.host.trial.agent_tasks import AgentTasks
+from whet.measurement.profiles.capture import captured, near_names
+from whet.measurement.profiles.memory_blocks import read_blocks
 from whet.measurement.profiles.merge import merged
 from whet.measurement.profiles.perf_script import read_perf
 from whet.measurement.profiles.sentences import FEW_SAMPLES, Measured
@@ -42,12 +50,14 @@ class Wish:
         rate: samples a second.
         native: frames of C, C++ and Rust too.
         once: a short program isn't run again for more samples.
+        capture: the function to which the profile is restricted; empty: none.
     """
 
     question: str = "cpu"
     rate: int = 100
     native: bool = False
     once: bool = False
+    capture: str = ""
 
 
 @value_class(kw_only=True)
@@ -59,20 +69,26 @@ class ProfileReport:
         entry: the trial.
         result: the trial as it was just run; None: it was recorded before.
         trials: the numbers of all trials that the profile is of.
+        capture: the function to which the profile is restricted; empty: none.
     """
 
     profile: Profile
     entry: Entry
     result: RunResult | None = None
     trials: tuple[int, ...] = ()
+    capture: str = ""
 
     @property
     def measured(self) -> Measured | None:
-        """What the kernel counted of the trial; None: it has no outcome."""
+        """What the kernel counted of the trial; None: it has no outcome, or this is a part of it."""
         outcome = self.entry.outcome
-        if outcome is None:
+        if outcome is None or self.capture:
             return None
-        return Measured(cpu_seconds=outcome.cpu_seconds, wall_seconds=outcome.wall_seconds)
+        return Measured(
+            cpu_seconds=outcome.cpu_seconds,
+            wall_seconds=outcome.wall_seconds,
+            peak_bytes=outcome.peak_rss_bytes,
+        )
 
 
 def profile_command(
@@ -101,7 +117,28 @@ def profile_command(
             _keep(bench, result.entry.number, profile)
     if not profile.stacks:
         raise _nothing_seen(profile, result.entry)
-    return ProfileReport(profile=profile, entry=result.entry, result=result, trials=tuple(numbers))
+    report = ProfileReport(
+        profile=profile, entry=result.entry, result=result, trials=tuple(numbers)
+    )
+    return restricted(report, wish.capture) if wish.capture else report
+
+
+def restricted(report: ProfileReport, target: str) -> ProfileReport:
+    """Return what one function did, with all that it called.
+
+    Raises:
+        UnknownTarget: if no sample is in that function.
+    """
+    profile = captured(report.profile, target)
+    if not profile.stacks:
+        near = near_names(report.profile, target)
+        hint = (
+            f"did you mean {' or '.join(f'`{name}`' for name in near)}?"
+            if near
+            else f"`whet profile --show {report.entry.number}` shows the whole profile"
+        )
+        raise UnknownTarget(f"no sample of trial {report.entry.number} is in `{target}`", hint=hint)
+    return replace(report, profile=profile, capture=target)
 
 
 def _more_runs(
@@ -152,12 +189,25 @@ def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
 def tasks_for(wish: Wish) -> AgentTasks:
     """Return what is asked of a trial that is to be profiled."""
     return AgentTasks(
-        profiles=Profiling(read=_read, read_native=_read_native, rate=wish.rate, native=wish.native)
+        profiles=Profiling(
+            question=wish.question,
+            read=_READERS[wish.question],
+            read_native=_read_native,
+            rate=wish.rate,
+            native=wish.native,
+        )
     )
 
 
-def _read(recording: Recording) -> Profile:
+def _read_spied(recording: Recording) -> Profile:
     return read_spied(recording, is_user_code)
+
+
+def _read_blocks(recording: Recording) -> Profile:
+    return read_blocks(recording, is_user_code)
+
+
+_READERS: Mapping[str, Read] = {"cpu": _read_spied, "memory": _read_blocks}
 
 
 def _read_native(recording: Recording) -> Profile:
@@ -176,7 +226,7 @@ def _is_too_short(profile: Profile, result: RunResult) -> bool:
     outcome = result.entry.outcome
     if outcome is None or outcome.interrupted or outcome.timed_out:
         return False
-    if _lacking(profile):
+    if _lacking(profile) or profile.question != "cpu":
         return False
     return profile.samples < FEW_SAMPLES and outcome.wall_seconds < 2 * FEW_SAMPLES / profile.rate
 

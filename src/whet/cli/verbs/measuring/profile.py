@@ -1,7 +1,7 @@
 """``whet profile``: where the time and the memory of a program went."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -24,6 +24,7 @@ from whet.workbench.profile.profile import (
     Wish,
     profile_command,
     recorded_profiles,
+    restricted,
 )
 from whet.workbench.trials.bench import Workbench, open_workbench
 
@@ -48,8 +49,30 @@ class Files:
         return [each for each in (self.html, self.exported) if each]
 
 
-@click.command(cls=TrialCommand, options_metavar="[OPTIONS] -- COMMAND...")
+class ProfileCommand(TrialCommand):
+    """The verb, whose `--memory` without a size asks for a profile of the memory.
+
+    With a size it is a limit, as for every verb that runs trials.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read a `--memory` without a size as `--heap`."""
+        border = args.index("--") if "--" in args else len(args)
+        for place in range(border):
+            following = args[place + 1] if place + 1 < border else ""
+            if args[place] == "--memory" and not following[:1].isdigit():
+                args[place] = "--heap"
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=ProfileCommand, options_metavar="[OPTIONS] -- COMMAND...")
 @trial_options
+@click.option("--cpu", is_flag=True, help="Show which lines the processor time goes to. [this one]")
+@click.option(
+    "--heap",
+    is_flag=True,
+    help="Show which lines the memory goes to; `--memory` without a size does the same.",
+)
 @click.option(
     "--show",
     type=TrialName(),
@@ -72,6 +95,12 @@ class Files:
     "--once", is_flag=True, help="Run a short program once, even if that gives too few samples."
 )
 @click.option(
+    "--capture",
+    default="",
+    metavar="MODULE:FUNCTION",
+    help="Show what one function does, with all that it calls, and nothing else.",
+)
+@click.option(
     "--html",
     default="",
     metavar="FILE",
@@ -90,10 +119,13 @@ def command(
     ctx: click.Context,
     /,
     *,
+    cpu: bool,
+    heap: bool,
     show: int | str | None,
     rate: int,
     native: bool,
     once: bool,
+    capture: str,
     html: str,
     exported: str,
     as_json: bool,
@@ -107,6 +139,10 @@ def command(
     enough samples.
     """
     request = trial_request(ctx)
+    if capture and not all(capture.partition(":")):
+        raise BadUsage(
+            f"`--capture {capture}` is not a function", hint="write it as `package.module:function`"
+        )
     check_place(html, is_page=True)
     check_place(exported, is_page=False)
     files = Files(html=html, exported=exported)
@@ -115,16 +151,26 @@ def command(
             raise BadUsage("`--show` and a command exclude each other", hint="leave one out")
         with open_workbench() as bench:
             reports = recorded_profiles(bench, show)
+            reports = [restricted(each, capture) for each in reports] if capture else reports
             _write(bench, reports, files)
         _show(reports, files, as_json=as_json)
         return 0
-    wish = Wish(rate=rate, native=native, once=once)
+    question = _question({"cpu": cpu, "memory": heap})
+    wish = Wish(question=question, rate=rate, native=native, once=once, capture=capture)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         report = profile_command(bench, request, None if as_json else Console(), wish)
         _write(bench, [report], files)
     _show([report], files, as_json=as_json)
     outcome = report.entry.outcome
     return 0 if outcome is None else outcome.shell_exit_code
+
+
+def _question(asked: Mapping[str, bool]) -> str:
+    chosen = [name for name, is_asked in asked.items() if is_asked]
+    if len(chosen) > 1:
+        options = " and ".join(f"`--{name}`" for name in chosen)
+        raise BadUsage(f"{options} exclude each other", hint="profile one after the other")
+    return chosen[0] if chosen else "cpu"
 
 
 def _write(bench: Workbench, reports: Sequence[ProfileReport], files: Files) -> None:

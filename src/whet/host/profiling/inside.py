@@ -1,0 +1,117 @@
+"""A profiler that whet's agent starts inside the program, and what it leaves there."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+from whet.core.limits import LimitMet
+from whet.core.observations.evidence import PROFILE, Evidence
+from whet.core.observations.profile import Recording
+from whet.core.text.record import MalformedRecordError, as_record, decoded, text
+from whet.host.limits.enforcer import End, Order
+from whet.host.process.tool import ToolMissingError, call_tool
+from whet.host.profiling.request import Profiling
+
+VARIABLE = "WHET_PROFILER"
+"""Tells the agent what to record."""
+
+_NO_MEMRAY = "memray is not installed for the program's Python: `{python} -m pip install memray`"
+_READ_SECONDS = 300.0
+_MEMRAY = """
+import json, sys
+from memray import FileReader
+with FileReader(sys.argv[1]) as reader:
+    peak = reader.metadata.peak_memory
+    blocks = [
+        [each.size, each.n_allocations, [list(frame) for frame in reversed(each.stack_trace())]]
+        for each in reader.get_high_watermark_allocation_records(merge_threads=True)
+    ]
+held = sum(size for size, *_ in blocks)
+print(json.dumps({"peak": max(peak, held), "held": held, "blocks": blocks}))
+"""
+
+
+class Inside:
+    """What profiles one trial from inside; a `whet.host.limits.enforcer.Prepared`."""
+
+    way = ""
+    steps: tuple[Order, ...] = ()
+    probes: tuple[Order, ...] = ()
+    watches: tuple[Order, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, asked: Profiling, agent_folder: Path) -> None:
+        """Prepare.
+
+        Args:
+            asked: what is to be recorded.
+            agent_folder: where the agents of the trial write.
+        """
+        self._asked = asked
+        self._folder = agent_folder
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What tells the agent."""
+        return {VARIABLE: self._asked.question, **self._asked.variables}
+
+    def note_waiting(self) -> None:
+        """Note nothing."""
+
+    def met(self, _end: End, /) -> tuple[LimitMet, ...]:
+        """Return nothing: it isn't a limit."""
+        return ()
+
+    def close(self) -> None:
+        """Remove nothing: the folder goes with the trial."""
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return the profile that the agents of the trial have left."""
+        recording = self._memory()
+        profile = self._asked.read(recording)
+        detail = {"question": profile.question, "engine": profile.engine}
+        data = json.dumps(profile.to_json()).encode()
+        return (Evidence(kind=PROFILE, detail=detail, data=data),)
+
+    def _memory(self) -> Recording:
+        """Return the blocks that each process held at its peak."""
+        processes: list[dict[str, object]] = []
+        complaints: list[str] = []
+        engine = "memray"
+        for path in sorted(self._folder.glob("*.memory")):
+            words = as_record(decoded(path.read_bytes()), "memory")
+            python = text(words, "executable")
+            if not text(words, "engine"):
+                complaints.append(_NO_MEMRAY.format(python=python))
+                continue
+            engine = text(words, "engine")
+            for file in sorted(self._folder.glob(f"{path.stem}.memray*")):
+                answer = self._read(python, file)
+                try:
+                    told = as_record(decoded(answer.encode()), "memory")
+                except MalformedRecordError:
+                    complaints.append(answer)
+                    continue
+                # A process that was forked has a file with its own number at the end.
+                last = file.name.rpartition(".")[2]
+                processes.append({**told, "pid": int(last if last.isdigit() else path.stem)})
+        return Recording(
+            engine=engine, rate=0.0, running=json.dumps(processes).encode(),
+            complaint="\n".join(complaints),
+        )  # fmt: skip
+
+    def _read(self, python: str, file: Path) -> str:
+        """Return what memray finds in a file that the same Python has written, or its complaint."""
+        environment = {
+            key: value for key, value in os.environ.items() if not key.startswith("WHET_")
+        }
+        try:
+            answer = call_tool(
+                [python, "-c", _MEMRAY, str(file)],
+                environment=environment, timeout_seconds=_READ_SECONDS,
+            )  # fmt: skip
+        except (ToolMissingError, OSError, TimeoutExpired) as error:
+            return str(error)
+        return answer.text if answer.exit_code == 0 else answer.complaint

@@ -1,0 +1,81 @@
+"""Reads what memray found: the blocks that each process held at its peak."""
+
+from collections.abc import Callable, Iterator
+from itertools import dropwhile
+
+from whet.core.failure import Frame
+from whet.core.observations.profile import BYTES, COUNT, Profile, ProfiledProcess, Recording
+from whet.core.text.record import as_record, decoded, integer, items_of, sequence
+from whet.measurement.profiles.stack_table import StackTable
+
+PEAK = "peak_bytes"
+"""Name of the fact that tells how much the allocators held at the peak, all processes together."""
+
+_MOST_STACKS = 5000
+_INTERPRETER = Frame(path="", line=0, function="the interpreter", in_user_code=False)
+_LEFT_OUT = Frame(path="", line=0, function="smaller blocks", in_user_code=False)
+
+
+def read_blocks(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
+    """Return the profile of the memory that was held at the peak.
+
+    Args:
+        recording: what was found in each process, as JSON.
+        is_own: whether a file is the user's own.
+    """
+    table = StackTable()
+    peak = 0
+    processes: list[ProfiledProcess] = []
+    for each in items_of(decoded(recording.running)):
+        told = as_record(each, "process")
+        pid = integer(told, "pid")
+        processes.append(ProfiledProcess(pid=pid))
+        peak += integer(told, "peak")
+        blocks = sorted(
+            _blocks(sequence(told, "blocks"), is_own), key=lambda block: block[0], reverse=True
+        )
+        for place, (size, count, frames) in enumerate(blocks):
+            stack = frames if place < _MOST_STACKS else (_LEFT_OUT,)
+            table.add(pid, "", stack, BYTES, size)
+            table.add(pid, "", stack, COUNT, count)
+    return Profile(
+        question="memory",
+        engine=recording.engine,
+        unit=BYTES,
+        frames=table.frames,
+        stacks=table.stacks,
+        processes=tuple(processes),
+        facts={PEAK: float(peak)},
+        notes=(recording.complaint,) if recording.complaint else (),
+    )
+
+
+def _blocks(
+    blocks: object, is_own: Callable[[str], bool]
+) -> Iterator[tuple[int, int, tuple[Frame, ...]]]:
+    for each in items_of(blocks):
+        size, count, stack = items_of(each)
+        frames = [_frame(frame, is_own) for frame in items_of(stack)]
+        own = tuple(dropwhile(_is_around, frames))
+        if isinstance(size, int) and isinstance(count, int):
+            yield size, count, own or (_INTERPRETER,)
+
+
+def _frame(frame: object, is_own: Callable[[str], bool]) -> Frame:
+    function, path, line = items_of(frame)
+    return Frame(
+        path=str(path),
+        line=line if isinstance(line, int) else 0,
+        function=str(function) or "…",
+        in_user_code=bool(path) and is_own(str(path)),
+    )
+
+
+def _is_around(frame: Frame) -> bool:
+    """Whether a frame is around the program: of memray, or of what runs a script."""
+    path = frame.path.replace("\\", "/")
+    return (
+        "/memray/" in path
+        or "/whet/agent/" in path
+        or path.endswith(("/runpy.py", "<frozen runpy>"))
+    )
