@@ -111,6 +111,8 @@ if not TYPE_CHECKING:  # a checker that saw it would let every misspelt name pas
 
         if name == "make":
             return import_module("whet.make")
+        if name == "load_ipython_extension":
+            return import_module("whet.plugins.ipython").load_ipython_extension
         home = _HOMES.get(name)
         if home is None:
             raise AttributeError(f"module 'whet' has no attribute {name!r}")

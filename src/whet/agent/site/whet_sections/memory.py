@@ -84,10 +84,8 @@ class Usage:
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
         self._statm = Descriptor("/proc/self/statm", os.O_RDONLY)
-        # What the process was before it became this program may hide the mark.
-        self._floor = 0 if _rusage is None else _rusage(_SELF).ru_maxrss
-        if self._floor <= _mark_kilobytes():
-            self._floor = 0
+        self._floor = UNKNOWN
+        self._find_floor()
 
     def read(self) -> tuple[int, int, int]:
         """Return its memory in bytes, the most that it was since `reset`, and nanoseconds of CPU.
@@ -119,8 +117,13 @@ class Usage:
         """Close what it reads."""
         self._statm.close()
 
-    @staticmethod
-    def reset() -> bool:
+    def _find_floor(self) -> None:
+        """Note what hides the mark: how large the process was before it became this program."""
+        if _rusage is not None:
+            kilobytes = _rusage(_SELF).ru_maxrss
+            self._floor = kilobytes if kilobytes > _mark_kilobytes() else UNKNOWN
+
+    def reset(self) -> bool:
         """Put the high-water mark back to the level; False: it stays where it is."""
         try:
             descriptor = opened("/proc/self/clear_refs", os.O_WRONLY)
@@ -130,6 +133,7 @@ class Usage:
                 os.close(descriptor)
         except OSError:
             return False
+        self._find_floor()
         return True
 
 

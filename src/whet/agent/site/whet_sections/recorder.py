@@ -36,7 +36,7 @@ _MOST_SPANS, _MOST_NAMES, _MOST_RANGES = 5000, 1000, 10_000
 _SHARE, _LEAST_NANOSECONDS = 100, 50_000_000  # sums are at least this far behind
 
 
-class _Sums:
+class Sums:
     """What all runs of the sections of one name come to in this process."""
 
     __slots__ = (
@@ -58,6 +58,7 @@ class _Sums:
         self.more[name] = max(peak, most), kept + change
 
     def begin(self, cpu: int, resident_bytes: int) -> None:
+        """Begin a run, at this CPU time of the process and with this memory."""
         # Runs that overlap, in threads say, share what the process uses: it counts once.
         if not self.open:
             self.cpu_before, self.resident_before = cpu, resident_bytes
@@ -75,6 +76,7 @@ class _Sums:
             self.kept += resident_bytes - self.resident_before
 
     def words(self, highest: int) -> bytes:
+        """Return them as a line has them; `highest`: the most memory of the process so far."""
         words = b"%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s" % (
             self.count, self.open, self.nanoseconds, self.cpu, self.peak, self.kept, highest,
             self.encoded,
@@ -93,7 +95,7 @@ class Span:
         "objects", "parent", "process", "resident_bytes", "start", "sums",
     )  # fmt: skip
 
-    def __init__(self, process: _Process, here: tuple[int, object]) -> None:
+    def __init__(self, process: Process, here: tuple[int, object]) -> None:
         """Make it.
 
         Args:
@@ -128,12 +130,12 @@ class Span:
         self.names = around.names | {name} if self.is_outermost else around.names
 
 
-_NO_SUMS = _Sums("")
+_NO_SUMS = Sums("")
 _NO_MORE: list[tuple[str, int, int]] = []
 _CURRENT: ContextVar[Span | None] = ContextVar("whet_section", default=None)
 
 
-class _Process:
+class Process:
     """What is recorded in one process.
 
     Attributes:
@@ -141,10 +143,17 @@ class _Process:
     """
 
     def __init__(self, folder: str) -> None:
+        """Begin a record.
+
+        Args:
+            folder: where its file is; empty: it has none, and only its sums are of use.
+        """
         self._folder = folder
         self._lock = RLock()
         self._opened: dict[Span, None] = {}
         self._start()
+        if not folder:
+            return
         _at_end(self.flush)
         sys.audit(_RECORDER, self)  # whoever freezes copies of this process has a word to say
 
@@ -155,7 +164,7 @@ class _Process:
         self._log = Descriptor(
             os.path.join(self._folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND
         )
-        self._sums: dict[str, _Sums] = {}
+        self._sums: dict[str, Sums] = {}
         self._usage = Usage()
         self._peaks = Peaks(self._usage.reset)
         self._gauges = Gauges()
@@ -331,12 +340,14 @@ class _Process:
                     self._write_begin(span, *span.line)
                 span.start = time.monotonic_ns()
 
-    def _new_sums(self, name: str) -> _Sums:
+    def _new_sums(self, name: str) -> Sums:
         if len(self._sums) >= _MOST_NAMES:
             name = ""  # all further names together
-        return self._sums.setdefault(name, _Sums(name))
+        return self._sums.setdefault(name, Sums(name))
 
     def _write(self, line: bytes, *values: object) -> None:
+        if not self._folder:
+            return
         # It begins a line of its own, also after one that a full disk has cut off, and says where
         # it ends.
         data = b"\n%s\t." % (line % values)
@@ -346,14 +357,14 @@ class _Process:
             pass  # the trial is over, or the disk is full: the program is what matters
 
 
-_PROCESS: list[_Process] = []
+_PROCESS: list[Process] = []
 
 
-def process_now() -> _Process:
+def process_now() -> Process:
     """Return what is recorded of this process, which may be a copy of another one."""
     if _PROCESS and _PROCESS[-1].pid == os.getpid():
         return _PROCESS[-1]
-    mine = _Process(FOLDER)
+    mine = Process(FOLDER)
     for other in _PROCESS:
         other.rest()  # a fork has handed its files on
     _PROCESS[:] = [mine]
