@@ -24,11 +24,11 @@ _LABELS = {"gpu": "GPU", "jax_gpu": "JAX's GPU", "python": "Python's own"}
 class Compiler(Protocol):
     """What IPython compiles cells with."""
 
-    def cache(self, transformed_code: str, number: int = ...) -> str:
+    def cache(self, _source: str, /) -> str:
         """Keep source for tracebacks; return the name of its file."""
         ...
 
-    def ast_parse(self, source: str, filename: str = ...) -> ast.Module:
+    def ast_parse(self, _source: str, _path: str, /) -> ast.Module:
         """Parse Python source."""
         ...
 
@@ -40,16 +40,16 @@ class Shell(Protocol):
     user_ns: dict[str, object]
 
     def register_magic_function(
-        self, func: Callable[[str, str], object], magic_kind: str, magic_name: str
+        self, _function: Callable[[str, str], object], _kind: str, _name: str, /
     ) -> None:
         """Make a function known as a magic."""
         ...
 
-    def transform_cell(self, raw_cell: str) -> str:
+    def transform_cell(self, _cell: str, /) -> str:
         """Return Python source for what a cell says."""
         ...
 
-    def transform_ast(self, node: ast.Module) -> ast.Module:
+    def transform_ast(self, _node: ast.Module, /) -> ast.Module:
         """Return what the program's transformers make of a cell."""
         ...
 
