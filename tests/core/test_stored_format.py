@@ -308,7 +308,7 @@ READING = Reading(
     table=(("PID", "command"), ("1", "python")),
     lines=("l",),
     reason="r",
-    numbers=(Number(name="rss", value=3.2e9, unit="bytes"), Number(name="n", value=1.0)),
+    numbers=(Number(name="rss", value=3.2e9, unit="bytes", full=4e9), Number(name="n", value=1.0)),
 )
 TREE = WorkingTree(
     top="/r",

@@ -46,3 +46,15 @@ def test_colours_stay() -> None:
 def test_only_the_last_lines_are_shown() -> None:
     assert shown(b"1\n2\n3\nhalf", count=2) == ["3", "half"]
     assert shown(b"1\n2\n", count=5) == ["1", "2"]
+
+
+@given(st.lists(st.text("ab \n", max_size=12)))
+def test_plain_text_is_as_it_is_however_fast_it_is_taken_in(parts: list[str]) -> None:
+    text = "".join(parts)
+    lines = text.split("\n")
+    assert shown(*(each.encode() for each in parts)) == (lines[:-1] if not lines[-1] else lines)
+
+
+def test_of_a_flood_only_the_last_lines_are_kept() -> None:
+    flood = b"".join(b"line %d\n" % number for number in range(100_000))
+    assert shown(b"first ", flood, count=2) == ["line 99998", "line 99999"]

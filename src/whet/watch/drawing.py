@@ -61,9 +61,11 @@ def panel_lines(
     body = _table(reading, width, room) or _lines(reading, before, width, room)
     room -= len(body)
     drawn: list[Text] = []
-    has_curve = bool(reading.numbers) and not reading.table and len(history) > 1
+    is_plain = not (reading.table or reading.reason)
+    has_curve = bool(reading.numbers) and is_plain and len(history) > 1
     if has_curve and room >= _LEAST_CURVE:
-        full = _FULL_PERCENT if reading.numbers[0].unit == "percent" else 0.0
+        first = reading.numbers[0]
+        full = first.full or (_FULL_PERCENT if first.unit == "percent" else 0.0)
         rows = curve(history, width, min(room, _MOST_CURVE), full=full)
         drawn = [Text(row, style=_CURVE) for row in rows]
     return [*head, *drawn, *body][:height]
@@ -87,8 +89,8 @@ def _headline(reading: Reading, history: Sequence[float], width: int, height: in
         return trouble[:height]
     found = _QUANTITY.fullmatch(reading.headline)
     words = [reading.column or reading.detail, _peak(reading.numbers, history)]
-    needs_room = bool(reading.table or len(reading.lines) > max(0, height - _LEAST_BIG_HEIGHT))
-    is_big = height >= (2 * _LEAST_BIG_HEIGHT if needs_room else _LEAST_BIG_HEIGHT)
+    least = 2 * _LEAST_BIG_HEIGHT if reading.table else _BIG_ROWS + len(reading.lines)
+    is_big = height >= max(least, _LEAST_BIG_HEIGHT)
     rows = _big(found["number"]) if found is not None and is_big else []
     left = width - max(map(len, rows), default=width) - 2
     if found is not None and left >= max(_LEAST_DETAIL, len(found["unit"])):
@@ -166,4 +168,4 @@ def _lines(reading: Reading, before: Reading | None, width: int, room: int) -> l
 def _wrapped(text: str, width: int) -> list[str]:
     import textwrap
 
-    return textwrap.wrap(visible_line(text), width) or [""]
+    return [cut(each, width) for each in textwrap.wrap(visible_line(text), width)]

@@ -9,6 +9,7 @@ _ESCAPE = re.compile(
     r"\x1b(?:\[(?P<given>[0-9;?]*)(?P<letter>[@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])"
 )
 _PARTIAL = re.compile(r"\x1b(?:\[[0-9;?]*|\][^\x07]{0,200})?\Z")
+_STEERS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _TAB = 8
 _FIRST_BYTE = 0xC0  # of a character of several bytes
 
@@ -30,6 +31,10 @@ class OutputLines:
     def feed(self, data: bytes) -> None:
         """Take in what the program has written."""
         text = self._rest + self._decoded(data)
+        if not (self._style or _STEERS.search(text)):
+            self._rest = ""
+            self._append(text)
+            return
         partial = _PARTIAL.search(text)
         self._rest = "" if partial is None else text[partial.start() :]
         text = text if partial is None else text[: partial.start()]
@@ -45,6 +50,18 @@ class OutputLines:
         current = ["".join(self._cells)] if self._cells else []
         lines = [*list(self._whole)[-count:], *current] if count > 0 else []
         return lines[-count:] if count > 0 else []
+
+    def _append(self, text: str) -> None:
+        """Take in text without any sign that means something: most of a long output is that."""
+        *whole, rest = text.split("\n")
+        if whole:
+            self._put(whole[0])
+            self._whole.append("".join(self._cells))
+            self._cells, self._column = [], 0
+            self._whole.extend(
+                _printable(each[:_MOST_COLUMNS]) for each in whole[1:][-_MOST_LINES:]
+            )
+        self._put(rest)
 
     def _decoded(self, data: bytes) -> str:
         data = self._bytes + data
@@ -69,10 +86,11 @@ class OutputLines:
             elif part == "\t":
                 self._put(" " * (_TAB - self._column % _TAB))
             else:
-                self._put("".join(each for each in part if each.isprintable()))
+                self._put(part)
 
     def _put(self, text: str) -> None:
-        if not text or self._column > _MOST_COLUMNS:
+        text = _printable(text)[: max(0, _MOST_COLUMNS - self._column)]
+        if not text:
             return
         self._cells += [" "] * (self._column - len(self._cells))
         cells = [f"\x1b[{self._style}m{each}\x1b[0m" if self._style else each for each in text]
@@ -90,3 +108,8 @@ class OutputLines:
                 self._cells = []
             elif given in {"", "0"}:
                 del self._cells[self._column :]
+
+
+def _printable(text: str) -> str:
+    """Return a part of a line without what no terminal shows."""
+    return text if text.isprintable() else "".join(each for each in text if each.isprintable())

@@ -22,6 +22,8 @@ from whet.watch.output_lines import OutputLines
 _MOST_HISTORY = 2048
 _FRAME = 2
 _MOST_TITLE = 200
+_MOST_BYTES = 1 << 20  # at once: keys are heard in between
+_TITLE_CSS = "border-title-color: $foreground; border-title-style: bold;"
 
 
 class Source(Protocol):
@@ -82,9 +84,7 @@ class PanelView(Widget):
         panel: which one, as of `Reading`.
     """
 
-    DEFAULT_CSS = (
-        f"PanelView {{ border: round $secondary; height: 1fr; min-height: {LEAST_HEIGHT}; }}"
-    )
+    DEFAULT_CSS = f"PanelView {{ border: round $secondary; border-title-color: $foreground; border-title-style: bold; height: 1fr; min-height: {LEAST_HEIGHT}; }}"
 
     def __init__(self, reading: Reading) -> None:
         super().__init__()
@@ -96,6 +96,8 @@ class PanelView(Widget):
 
     def show(self, reading: Reading) -> None:
         """Show another reading."""
+        if reading.column != self._reading.column:
+            self._history.clear()  # it was another number
         if reading.numbers:
             self._history.append(reading.numbers[0].value)
         if reading.lines != self._reading.lines:
@@ -117,14 +119,15 @@ class PanelView(Widget):
     def render(self) -> Text:
         """Return what is in the frame."""
         size = (self.content_size.width, self.content_size.height)
-        lines = panel_lines(self._reading, list(self._history), size, before=self._before)
+        drawn = panel_lines(self._reading, list(self._history), size, before=self._before)
+        lines = [_veiled(each) for each in drawn]
         return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
 class OutputView(Widget):
     """The last lines of a program's output."""
 
-    DEFAULT_CSS = "OutputView { border: round $primary; }"
+    DEFAULT_CSS = f"OutputView {{ {_TITLE_CSS} border: round $primary; }}"
 
     def __init__(self) -> None:
         super().__init__()
@@ -143,7 +146,7 @@ class OutputView(Widget):
     def render(self) -> Text:
         """Return the lines that there is room for."""
         width, height = self.content_size.width, self.content_size.height
-        lines = [Text.from_ansi(veiled(each)) for each in self._lines.last(height)]
+        lines = [_veiled(Text.from_ansi(each)) for each in self._lines.last(height)]
         for each in lines:
             each.truncate(width, overflow="ellipsis")
         return Text("\n", no_wrap=True, overflow="crop").join(lines)
@@ -170,8 +173,7 @@ class StatusLine(Widget):
         keys = "  ".join(f"{key} {does}" for key, does in self._source.keys.items())
         line = Text(f" {self._source.state()}  ", no_wrap=True, overflow="crop")
         if self._event:
-            line.append(f"! {cut(self._event, max(0, width - len(line) - 3))}", style="bold red")
-            return line
+            line.append(f"! {cut(self._event, max(0, width - len(line) - 3))}  ", style="bold red")
         line.append(cut(keys, max(0, width - len(line))), style="dim")
         return line
 
@@ -263,11 +265,13 @@ class WatchView(App[str]):
         self.look()
 
     def _take_in(self, stream: str, descriptor: int) -> None:
-        data = self._source.read(stream)
-        if not data:  # the last one has closed its end
+        parts: list[bytes] = []
+        while sum(map(len, parts)) < _MOST_BYTES and (data := self._source.read(stream)):
+            parts.append(data)
+        if not parts:  # the last one has closed its end
             asyncio.get_running_loop().remove_reader(descriptor)
         elif self._output is not None:
-            self._output.feed(data)
+            self._output.feed(b"".join(parts))
 
     def _feed(self) -> None:
         assert self._output is not None, "there is a program"
@@ -275,6 +279,12 @@ class WatchView(App[str]):
             data = self._source.read(stream)
             if data:
                 self._output.feed(data)
+
+
+def _veiled(line: Text) -> Text:
+    """Return a line whose secrets are masked; colours between its letters hide none."""
+    plain = veiled(line.plain)
+    return line if plain == line.plain else Text(plain)
 
 
 def show(source: Source) -> str | None:

@@ -99,6 +99,7 @@ def test_a_command_that_hangs_says_so_and_leaves_nothing_behind(whet: Whet) -> N
     [
         (("memry",), 64, "did you mean `memory`?"),
         (("--when", "rss > many", "bell", "memory"), 64, "`many` in `rss > many`"),
+        (("--when", "rss > 1G", "stack", "memory"), 64, "did you mean `stacks`?"),
         (("--when", "rss > 1G", "kill"), 64, "`kill` ends the program behind `--`"),
         (("sections",), 64, "there is none"),
         (("--probe", "x.py:1 sleep 3"), 64, "there is none"),

@@ -12,11 +12,13 @@ class Number(Record):
         name: what it is, such as ``rss`` or ``disk.free``.
         value: how much of it there is.
         unit: such as ``bytes``, ``bytes/s``, ``percent``; empty: a plain number.
+        full: the most that it can be, as a curve is scaled; 0: not known.
     """
 
     name: str
     value: float
     unit: str = sparse("")
+    full: float = sparse(0.0)
 
 
 @value_class(kw_only=True)

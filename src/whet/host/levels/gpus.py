@@ -176,7 +176,8 @@ def gpu_reading(panel: str, gpus: Sequence[Gpu], wanted: int | None) -> Reading:
     words = [f"of {shown_bytes(fullest.total_bytes)}"]
     words += [f"{max(busy):.0f} % busy"] if busy else []
     words += [f"{fullest.celsius} °C"] if fullest.celsius is not None else []
-    numbers = [Number(name="gpu.memory", value=fullest.used_bytes, unit="bytes")]
+    used, total = fullest.used_bytes, fullest.total_bytes
+    numbers = [Number(name="gpu.memory", value=used, unit="bytes", full=total)]
     numbers += [Number(name="gpu.busy", value=max(busy), unit="percent")] if busy else []
     return Reading(
         panel=panel,

@@ -32,7 +32,9 @@ def disk_reading(panel: str, path: str) -> Reading:
         detail=", ".join(notes),
         lines=(f"{share:.0f} % used, {system.kind}",),
         numbers=(
-            Number(name="disk.free", value=system.free_bytes, unit="bytes"),
+            Number(
+                name="disk.free", value=system.free_bytes, unit="bytes", full=system.total_bytes
+            ),
             Number(name="disk.used", value=used, unit="bytes"),
         ),
     )

@@ -121,7 +121,7 @@ def machine_reading(panel: str, _title: str, usages: Sequence[Usage], _reason: s
         detail=f"in use of {shown_bytes(total)}",
         lines=(f"this project's processes hold {shown_bytes(rss_bytes)}",) if usages else (),
         numbers=(
-            Number(name="memory.used", value=total - free, unit="bytes"),
+            Number(name="memory.used", value=total - free, unit="bytes", full=total),
             Number(name="memory.free", value=free, unit="bytes"),
             Number(name="rss", value=rss_bytes, unit="bytes"),
         ),
@@ -131,12 +131,12 @@ def machine_reading(panel: str, _title: str, usages: Sequence[Usage], _reason: s
 def memory_reading(panel: str, title: str, usages: Sequence[Usage], reason: str) -> Reading:
     """Return the memory of all these processes together."""
     rss_bytes = sum(each.rss_bytes for each in usages)
-    free, total = machine_memory()
+    free, _ = machine_memory()
     return Reading(
         panel=panel,
         title=title,
         headline=shown_bytes(rss_bytes) if usages else "",
-        detail=f"{shown_bytes(free)} of {shown_bytes(total)} free here" if usages else "",
+        detail=f"{shown_bytes(free)} free here" if usages else "",
         reason="" if usages else reason,
         numbers=(
             Number(name="rss", value=rss_bytes, unit="bytes"),

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import struct
 import termios
@@ -35,6 +36,7 @@ class PanelTerminal:
             os.set_blocking(master, False)
             self.readers[name] = master
             self._slaves.append(slave)
+        self._set_size(*shutil.get_terminal_size())  # until it is known how large the panel is
         self.console = Console(-1, *self._slaves)
         self.console.is_shown = False  # its signals are the view's
 
@@ -46,11 +48,14 @@ class PanelTerminal:
 
     def resize(self, columns: int, rows: int) -> None:
         """Give the terminals another size, and have the program know it."""
+        self._set_size(columns, rows)
+        self.console.send(signal.SIGWINCH)
+
+    def _set_size(self, columns: int, rows: int) -> None:
         size = struct.pack("HHHH", max(rows, 1), max(columns, 1), 0, 0)
         for slave in self._slaves:
             with suppress(OSError):
                 fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
-        self.console.send(signal.SIGWINCH)
 
     def close(self) -> None:
         """Close both ends of both."""

@@ -1,10 +1,13 @@
 """What `whet watch --when` does as a level crosses a threshold."""
 
+import difflib
 import json
+import shutil
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from whet.core.errors import BadThreshold
 from whet.core.observations.evidence import STACKS, Evidence
 from whet.core.observations.stack import ProcessStack
 from whet.core.threshold import Threshold
@@ -16,9 +19,29 @@ from whet.host.levels.subjects import Subject
 from whet.workbench.watch.readers import Surroundings
 
 BELL, STACK, KILL = "bell", "stacks", "kill"
+_ACTIONS = (BELL, STACK, KILL)
 _COMMAND_SECONDS = 60.0
 _CLOSING_SECONDS = 70.0
 _MOST_GROUPS = 3
+
+
+def parse_threshold(condition: str, action: str) -> Threshold:
+    """Return a threshold whose action can be done.
+
+    Raises:
+        BadThreshold: if it can't be read, or its action is neither known nor a command.
+    """
+    threshold = Threshold.parse(condition, action)
+    word = threshold.action
+    if word in _ACTIONS or any(each.isspace() for each in word) or shutil.which(word) is not None:
+        return threshold
+    near = difflib.get_close_matches(word, _ACTIONS, n=1, cutoff=0.5)
+    raise BadThreshold(
+        f"`{word}` is neither an action nor a command",
+        hint=f"did you mean `{near[0]}`?"
+        if near
+        else "write bell, stacks, kill or a shell command",
+    )
 
 
 @dataclass(slots=True)

@@ -24,10 +24,10 @@ from whet.cli.options.trial_name import TrialName
 from whet.cli.verbs.trials.run import show as show_run
 from whet.core.errors import BadUsage
 from whet.core.observations.panel import Sight
-from whet.core.threshold import Threshold
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.trials.bench import Workbench, open_workbench
+from whet.workbench.watch.actions import parse_threshold
 from whet.workbench.watch.panels import parse_panels
 from whet.workbench.watch.watch import Plan, WatchedTrial, open_trial, open_watch, replay_of_trial
 from whet.workbench.watch.watching import Watch
@@ -117,7 +117,7 @@ def command(
     has_program = bool(request.command)
     plan = Plan(
         wishes=parse_panels(words, has_program=has_program),
-        thresholds=[Threshold.parse(condition, action) for condition, action in when],
+        thresholds=[parse_threshold(condition, action) for condition, action in when],
         interval_seconds=interval or (_VIEW_SECONDS if has_view else _LINES_SECONDS),
         seconds=seconds,
         column=column,
@@ -172,6 +172,8 @@ def _can_draw() -> bool:
     """Whether there is a terminal with room for panels, and the package that draws them."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         return False
+    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        return False  # it couldn't show the frames and the curves
     if importlib.util.find_spec("textual") is None:
         say("whet: note: `pip install 'whet[watch]'` draws panels; without it whet writes lines")
         return False
