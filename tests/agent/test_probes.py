@@ -326,7 +326,9 @@ def test_without_a_terminal_a_sleep_ends_by_itself(own_program: Program) -> None
 
     done, _ = own_program.run("x = 1\n")
 
-    assert re.search(r"waits 0.01 s in process (\d+); watch it:  watch .*/proc/\1/", done.stderr)
+    assert re.search(
+        r"waits 0.01 s in process (\d+); watch it:  whet watch memory:\1\n", done.stderr
+    )
 
 
 def test_in_a_terminal_enter_ends_a_sleep_and_pdb_opens_there(own_program: Program) -> None:

@@ -77,12 +77,16 @@ class Terminal:
 
 @contextmanager
 def watching(
-    whet: Whet, *words: str, size: tuple[int, int] = (80, 24), variables: str = ""
+    whet: Whet,
+    *words: str,
+    size: tuple[int, int] = (80, 24),
+    variables: str = "",
+    main: tuple[str, ...] = ("-m", "whet"),
 ) -> Iterator[Terminal]:
     """Start `whet watch` in a terminal."""
     server, done = whet.folder.parent / "tmux", whet.folder.parent / "done"
     script = whet.folder.parent / "script.sh"
-    command = shlex.join([sys.executable, "-m", "whet", "watch", *words])
+    command = shlex.join([sys.executable, *main, "watch", *words])
     script.write_text(
         f"trap : INT; stty -g > {done}.before\n{variables} {command}\ncode=$?\n"
         f"stty -g | cmp -s - {done}.before && same=same || same=other\n"

@@ -127,3 +127,30 @@ def test_without_colour_nothing_is_coloured(whet: Whet) -> None:
         screen.wait_for("free of")
         coloured = screen.tmux("capture-pane", "-p", "-e")
         assert re.findall(r"\x1b\[[0-9;]*(?:3[1-6]|4[1-6]|38|48)[0-9;]*m", coloured) == []
+
+
+def test_without_textual_whet_names_the_extra_and_writes_lines(whet: Whet) -> None:
+    blocked = "import sys; sys.modules['textual'] = None; from whet.__main__ import main; main()"
+    with watching(whet, "disk", "--for", "1", main=("-c", blocked)) as screen:
+        assert screen.ended().split() == ["0", "same"]
+        text = " ".join(" ".join(screen.lines).split())
+        assert "pip install 'whet[watch]'" in text
+        assert "free of" in text
+
+
+def test_a_secret_is_masked_in_the_panels_too(whet: Whet) -> None:
+    whet.write(
+        "tell.py",
+        "import os, time\nkey = os.environ['API_TOKEN']\n"
+        "print('plain', key)\nprint(f'\x1b[31m{key}\x1b[0m', flush=True)\ntime.sleep(600)\n",
+    )
+    words = ("processes", "echo $API_TOKEN", "--", sys.executable, "tell.py", "k3y-of-a-vault-0815")
+    with watching(whet, *words, variables="API_TOKEN=k3y-of-a-vault-0815") as screen:
+        screen.wait_for("plain")
+        lines = screen.wait_for("tell.py")
+        assert "k3y-of" not in "\n".join(lines)
+        screen.press("q")
+        screen.wait_for("runs on; Ctrl-C")
+        screen.press("C-c")
+        screen.ended()
+    assert "k3y-of" not in whet("watch", "--replay", "1", "--json").stdout

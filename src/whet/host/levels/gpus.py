@@ -9,7 +9,7 @@ from whet.core.observations.panel import Number, Reading
 from whet.core.text.quantity import shown_bytes
 from whet.core.value_class import value_class
 from whet.host.levels.processes import gigabytes
-from whet.host.levels.subjects import command_of
+from whet.host.levels.subjects import command_of, shown_command
 from whet.host.process.tool import ToolMissingError, call_tool
 
 ValueT = TypeVar("ValueT")
@@ -193,7 +193,12 @@ def _table(gpus: Sequence[Gpu]) -> tuple[tuple[str, ...], ...]:
     rows: list[tuple[str, ...]] = []
     for gpu in gpus:
         rows += [
-            (str(gpu.index), str(pid), "?" if size < 0 else gigabytes(size), command_of(pid) or "?")
+            (
+                str(gpu.index),
+                str(pid),
+                "?" if size < 0 else gigabytes(size),
+                shown_command(command_of(pid)) or "?",
+            )
             for pid, size in sorted(gpu.processes.items(), key=lambda item: -item[1])
         ]
         if not gpu.processes and len(gpus) > 1:

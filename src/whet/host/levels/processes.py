@@ -9,7 +9,7 @@ from contextlib import suppress
 from whet.core.observations.panel import Number, Reading
 from whet.core.text.quantity import shown_bytes
 from whet.core.value_class import value_class
-from whet.host.levels.subjects import Subject, command_of
+from whet.host.levels.subjects import Subject, command_of, shown_command
 from whet.host.process.process_tree import cpu_ticks_of, resident_bytes, state_of
 
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -95,7 +95,7 @@ def gigabytes(count: int) -> str:
 def processes_reading(panel: str, title: str, usages: Sequence[Usage], reason: str) -> Reading:
     """Return a table of processes, the largest first."""
     rows = [
-        (str(each.pid), gigabytes(each.rss_bytes), _percent(each), each.command)
+        (str(each.pid), gigabytes(each.rss_bytes), _percent(each), shown_command(each.command))
         for each in usages[:_MOST_ROWS]
     ]
     return Reading(

@@ -77,6 +77,12 @@ def command_of(pid: int) -> str:
     return " ".join(" ".join(words).split()) or f"[{name_of(pid)}]"
 
 
+def shown_command(command: str) -> str:
+    """Return a command line for a narrow column: of the program's path, its name."""
+    program, space, rest = command.partition(" ")
+    return f"{os.path.basename(program) or program}{space}{rest}"
+
+
 def _folder_of(pid: int) -> str:
     with suppress(OSError):
         return os.readlink(f"/proc/{pid}/cwd")

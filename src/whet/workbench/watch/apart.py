@@ -9,6 +9,7 @@ from dataclasses import replace
 from whet.core.observations.panel import Reading
 from whet.core.text.quantity import shown_seconds
 from whet.host.kernel.daemon_thread import DaemonThread
+from whet.host.process.tool import end_tools_of
 
 _LATE_SECONDS = 3.0
 _CLOSING_SECONDS = 10.0
@@ -68,6 +69,7 @@ class Apart:
         """Read no more; a system call that hangs isn't waited for."""
         self._closed.set()
         self._close()
+        end_tools_of(self._thread)
         self._thread.join(
             _CLOSING_SECONDS if self._is_reading and self._close is not _nothing else 0
         )

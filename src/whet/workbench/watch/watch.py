@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.core.errors import BadUsage, NothingRecorded
@@ -90,6 +90,7 @@ class WatchedTrial:
     Attributes:
         watch: the panels.
         result: what came of it; None: it still runs, or could not be started.
+        told: what actions had to say after its end.
         is_kept: what was seen is kept with it.
     """
 
@@ -99,6 +100,7 @@ class WatchedTrial:
     future: "Future[Outcome]"
     oracle: Oracle
     result: RunResult | None = None
+    told: list[str] = field(default_factory=list[str])
     is_kept: bool = False
 
     def conclude(self) -> RunResult:
@@ -110,6 +112,7 @@ class WatchedTrial:
         if self.result is None:
             ran = result_of(self.trial, self.future, self.oracle, "")
             self.watch.actions.finish()
+            self.told = self.watch.untold()
             self.result = judged(self.session, ran, self.oracle)
             self.keep()
         return self.result

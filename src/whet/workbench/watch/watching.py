@@ -93,10 +93,12 @@ class Watch:
         return told
 
     def untold(self) -> list[str]:
-        """Return what actions have had to say since the last look."""
+        """Return what actions have had to say since the last look, and record it."""
         told: list[str] = []
+        at = round(max(self.seconds_at(time.monotonic()), 0.0), 3)
         while self.told:
             told.append(self.told.popleft())
+            self.recording.note_event(at, told[-1], {"told": told[-1]})
         return told
 
     def close(self) -> None:

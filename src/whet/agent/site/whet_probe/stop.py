@@ -32,7 +32,7 @@ def hold(seconds: float, head: str, report: Report) -> None:
     """Wait this long, or until the user presses Enter in the terminal."""
     pid = os.getpid()
     end = "" if not has_terminal() else "; press Enter to continue at once"
-    words = "{0}: waits {1:g} s in process {2}{3}; watch it:  watch -n1 grep Vm /proc/{2}/status"
+    words = "{0}: waits {1:g} s in process {2}{3}; watch it:  whet watch memory:{2}"
     report.say(words.format(head, seconds, pid, end))
     ends = time.monotonic() + seconds
     if not end:

@@ -147,7 +147,7 @@ def command(
             with open_trial(bench, request, plan, console, tasks) as watched:
                 _write_lines(watched.watch, as_json=as_json, watched=watched)
                 result = watched.conclude()
-            told = watched.watch.untold()
+            told = watched.told
     return _show(result, told, as_json=as_json)
 
 
@@ -239,7 +239,7 @@ def _draw_trial(
                 say("whet: the program runs on; Ctrl-C interrupts it")
             for line in follow(live):
                 say(f"whet: ! {line}")
-            return watched.conclude(), watched.watch.untold()
+            return watched.conclude(), watched.told
     finally:
         terminal.close()
 
