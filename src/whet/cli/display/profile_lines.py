@@ -4,8 +4,8 @@ import os
 from collections.abc import Sequence
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import BYTES, CPU_SECONDS, GPU_SECONDS, Profile
-from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.core.observations.profile import BYTES, CPU_SECONDS, GPU_SECONDS, SECONDS, Profile
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
 from whet.measurement.profiles.merge import RUNS
 from whet.measurement.profiles.sentences import Measured, sentences_of
@@ -13,6 +13,8 @@ from whet.measurement.profiles.words import UNIT_WORDS, short_path, shown_amount
 
 _LEAST_WAIT = 0.01
 _LEAST_SHARE = 0.001
+_AMOUNTS = {BYTES: "held", SECONDS: "waits"}
+"""Units of which the table shows amounts, with the heading of their column."""
 
 
 def profile_lines(profile: Profile, measured: Measured | None) -> list[str]:
@@ -59,8 +61,8 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
         for each in table.lines
         if each.own >= _LEAST_SHARE * whole or each.waits >= _LEAST_WAIT
     ]
-    if profile.unit == BYTES:
-        return _sizes(lines, table)
+    if profile.unit in _AMOUNTS:
+        return _amounts(lines, table)
     head = f"{UNIT_WORDS[profile.unit] + ' own':>10} {'total':>7}" + (
         f" {'waits':>9}" if shows_waits else ""
     )
@@ -74,12 +76,15 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
     return rows
 
 
-def _sizes(lines: Sequence[LineCost], table: LineTable) -> list[str]:
-    rows = [f"{'held':>10} {'':>7}  line"]
+def _amounts(lines: Sequence[LineCost], table: LineTable) -> list[str]:
+    """Return rows of a table that has amounts instead of shares of the processor's time."""
+    rows = [f"{_AMOUNTS[table.unit]:>10} {'':>7}  line"]
     rows += [
-        f"{shown_bytes(round(each.own)):>10} {_share(each.own / (table.total or 1)):>7}  {_place(each)}"
+        f"{shown_amount(each.own, table.unit):>10} {_share(each.own / (table.total or 1)):>7}  {_place(each)}"
         for each in lines
     ]
+    if table.left_out:
+        rows.append(f"… {shown_count(table.left_out, 'more line')} of your code: --json")
     return rows
 
 
@@ -93,7 +98,7 @@ def _waits(line: LineCost) -> str:
 
 def _place(line: LineCost) -> str:
     words = frame_words(line.frame)
-    return f"{words}, in {line.calls}" if line.calls else words
+    return f"{words}, in {line.calls}" if line.calls else words or "(unknown)"
 
 
 def frame_words(frame: Frame) -> str:

@@ -18,6 +18,11 @@ VARIABLE = "WHET_PROFILER"
 """Tells the agent what to record."""
 
 _NO_MEMRAY = "memray is not installed for the program's Python: `{python} -m pip install memray`"
+_NO_TRACE = (
+    "torch's profiler wrote nothing: the program didn't import torch, or a signal ended it before"
+    " the profiler could write"
+)
+_JAX = "the program uses JAX, whose own profiler only records what `whet.capture()` surrounds"
 _READ_SECONDS = 300.0
 _MEMRAY = """
 import json, sys
@@ -55,7 +60,13 @@ class Inside:
     @property
     def environment(self) -> Mapping[str, str]:
         """What tells the agent."""
-        return {VARIABLE: self._asked.question, **self._asked.variables}
+        gpu = {
+            "WHET_CAPTURE": "torch",
+            # XLA would take nearly all of the GPU's memory at once, and hide what is needed.
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+        }
+        more = gpu if self._asked.question == "gpu" else {}
+        return {VARIABLE: self._asked.question, **more, **self._asked.variables}
 
     def note_waiting(self) -> None:
         """Note nothing."""
@@ -69,11 +80,25 @@ class Inside:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the profile that the agents of the trial have left."""
-        recording = self._memory()
+        recording = self._traces() if self._asked.question == "gpu" else self._memory()
         profile = self._asked.read(recording)
         detail = {"question": profile.question, "engine": profile.engine}
         data = json.dumps(profile.to_json()).encode()
         return (Evidence(kind=PROFILE, detail=detail, data=data),)
+
+    def _traces(self) -> Recording:
+        """Return the traces that torch's profiler has written."""
+        traces: list[str] = []
+        for path in sorted(self._folder.glob("*.torch.json")):
+            data = path.read_text("utf-8", "replace").lstrip()
+            pid = path.name.partition("-")[0]
+            if data.startswith("{"):
+                traces.append(f'{{"pid": {int(pid)}, {data[1:]}')
+        words = "" if traces else _NO_TRACE
+        if not traces and list(self._folder.glob("*.jax-seen")):
+            words = _JAX
+        running = f"[{', '.join(traces)}]".encode()
+        return Recording(engine="torch.profiler", rate=0.0, running=running, complaint=words)
 
     def _memory(self) -> Recording:
         """Return the blocks that each process held at its peak."""

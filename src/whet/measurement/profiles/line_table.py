@@ -58,7 +58,9 @@ class _Sums:
 
 
 def lines_of(profile: Profile, most: int = MOST_LINES) -> LineTable:
-    """Return the most expensive lines of a profile."""
+    """Return the most expensive lines of a profile; of a GPU or of waiting, with each operator or call."""
+    if profile.question in {"gpu", "io"}:
+        return _operators(profile, most)
     sums = _Sums()
     leading = leading_processes(profile)
     for stack in profile.stacks:
@@ -88,6 +90,31 @@ def lines_of(profile: Profile, most: int = MOST_LINES) -> LineTable:
         total=profile.total(profile.unit),
         waits=sum(sums.waits.values()),
         left_out=sum(each.frame.in_user_code for each in costs[most:]),
+    )
+
+
+def _operators(profile: Profile, most: int) -> LineTable:
+    """Return a row for each operator, kernel or call in each line of the user's own."""
+    own: dict[tuple[Frame, str], float] = {}
+    total: dict[Frame, float] = {}
+    for stack in profile.stacks:
+        cost, frames = stack.number(profile.unit), profile.lines_of(stack)
+        place = innermost_own(frames)
+        if place is not None and cost:
+            called = frames[-1].function if frames[-1] != place else ""
+            own[place, called] = own.get((place, called), 0.0) + cost
+            for each in {each for each in frames if each.in_user_code}:
+                total[each] = total.get(each, 0.0) + cost
+    order = sorted(own, key=lambda key: (not key[0].in_user_code, -own[key], key[1]))
+    rows = [
+        LineCost(frame=place, own=own[place, called], total=total.get(place, 0.0), calls=called)
+        for place, called in order
+    ]
+    return LineTable(
+        lines=tuple(rows[:most]),
+        unit=profile.unit,
+        total=profile.total(profile.unit),
+        left_out=sum(each.frame.in_user_code for each in rows[most:]),
     )
 
 

@@ -3,9 +3,19 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import BYTES, CPU_SECONDS, SECONDS, Profile, Stack
+from whet.core.observations.profile import BYTES, COUNT, CPU_SECONDS, SECONDS, Profile, Stack
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.value_class import value_class
+from whet.measurement.profiles.kineto import (
+    BUSY,
+    COPIED,
+    COPYING,
+    KERNELS,
+    SYNCHRONISATIONS,
+    WAITING,
+    WAITS_FOR_GPU,
+    WINDOW,
+)
 from whet.measurement.profiles.line_table import innermost_own, leading_processes, lines_of, waited
 
 _MOST = 0.5
@@ -17,6 +27,8 @@ _FEWEST_RANKS = 2
 _LEAST_LAG_SECONDS, _LEAST_LAG = 0.3, 0.2
 """So much longer must each other rank wait, and this share of the time of the slow one."""
 _LEAST_BYTES = 20_000_000
+_MANY_KERNELS, _SHORT_KERNEL = 1000, 20e-6
+_MANY_WAITS, _LEAST_SHARE_WAITING, _LEAST_COPYING = 10, 0.05, 1e-3
 _CROWDED = 1.5
 """So many times the processor time that a program had, it was ready to run for."""
 
@@ -45,6 +57,8 @@ def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
     """
     if profile.question == "cpu" and measured is not None:
         return cpu_sentences(profile, measured)
+    if profile.question == "gpu":
+        return gpu_sentences(profile)
     return memory_sentences(profile, measured) if profile.question == "memory" else []
 
 
@@ -130,6 +144,65 @@ def _elsewhere(profile: Profile, measured: Measured | None) -> Iterator[str]:
         " in RAM aren't in this table: Python itself, memray, loaded libraries, memory that was freed but"
         " not given back."
     )
+
+
+def gpu_sentences(profile: Profile) -> list[str]:
+    """Return what a profile of a GPU shows."""
+    return [
+        *_starving(profile),
+        *_small_kernels(profile),
+        *_synchronising(profile),
+        *_copying(profile),
+    ]
+
+
+def _starving(profile: Profile) -> Iterator[str]:
+    """Say if the GPU has nothing to do for a large part of the time."""
+    busy, window = profile.facts.get(BUSY, 0.0), profile.facts.get(WINDOW, 0.0)
+    if window and busy < (1 - _MUCH) * window:
+        yield (
+            f"The GPU waits for the CPU: it works for {shown_seconds(busy)} of"
+            f" {shown_seconds(window)} ({busy / window:.0%})."
+        )
+
+
+def _small_kernels(profile: Profile) -> Iterator[str]:
+    """Say if kernels are so short that starting them takes longer."""
+    count, window = profile.facts.get(KERNELS, 0.0), profile.facts.get(WINDOW, 0.0)
+    working = profile.facts.get(BUSY, 0.0) - profile.facts.get(COPYING, 0.0)
+    if count < _MANY_KERNELS or working / count > _SHORT_KERNEL or working > _MOST * window:
+        return
+    yield (
+        f"Too many small kernels: {count:,.0f} of {working / count * 1e6:.0f} µs on average."
+        " Larger batches, `torch.compile` or CUDA graphs start fewer."
+    )
+
+
+def _synchronising(profile: Profile) -> Iterator[str]:
+    """Say where the program waits for the GPU most often."""
+    count = profile.facts.get(SYNCHRONISATIONS, 0.0)
+    waiting = profile.facts.get(WAITING, 0.0)
+    if count < _MANY_WAITS or waiting < _LEAST_SHARE_WAITING * profile.seconds:
+        return
+    lines: dict[Frame, float] = {}
+    for stack in profile.stacks:
+        frames = profile.lines_of(stack)
+        line = innermost_own(frames)
+        if frames[-1].function == WAITS_FOR_GPU.function and line is not None and line.in_user_code:
+            lines[line] = lines.get(line, 0.0) + stack.number(COUNT)
+    where = f", most at {_place(max(lines, key=lambda each: lines[each]))}" if lines else ""
+    yield (
+        f"The program waits for the GPU {count:,.0f} times, {shown_seconds(waiting)} in all{where}."
+        " `.item()`, `print` of a tensor and `.cpu()` do that."
+    )
+
+
+def _copying(profile: Profile) -> Iterator[str]:
+    """Say if copies to and from the GPU take a large part of its time."""
+    busy, copying = profile.facts.get(BUSY, 0.0), profile.facts.get(COPYING, 0.0)
+    if copying > _MUCH * busy and copying > _LEAST_COPYING:
+        size = shown_bytes(round(profile.facts.get(COPIED, 0.0)))
+        yield f"Copies take {copying / busy:.0%} of the GPU's time: {size} in {shown_seconds(copying)}."
 
 
 def _straggling(profile: Profile) -> Iterator[str]:

@@ -9,7 +9,7 @@ UNIT_WORDS = {
     CPU_SECONDS: "CPU",
     GPU_SECONDS: "GPU",
     BYTES: "memory",
-    SECONDS: "time",
+    SECONDS: "waiting",
     COUNT: "times",
 }
 """What a unit is called."""

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from whet.core.errors import (
     NotProfiled,
@@ -13,22 +14,27 @@ from whet.core.errors import (
     UnknownTarget,
 )
 from whet.core.event import Notice
-from whet.core.observations.evidence import PROFILE, Evidence
+from whet.core.observations.evidence import PROFILE, SYSTEM_CALLS, Evidence
 from whet.core.observations.profile import Profile, Recording
+from whet.core.observations.system_call import SystemCalls
 from whet.core.oracle import Oracle
 from whet.core.text.record import as_record, decoded
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
+from whet.evidence.calls.usual_calls import is_usual, telling
+from whet.host.inspect.call_groups import Sieve
 from whet.host.inspect.stacks import is_user_code
 from whet.host.process.console import Console
 from whet.host.profiling.request import Profiling, Read
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.profiles.capture import captured, near_names
+from whet.measurement.profiles.kineto import read_kineto
 from whet.measurement.profiles.memory_blocks import read_blocks
 from whet.measurement.profiles.merge import merged
 from whet.measurement.profiles.perf_script import read_perf
 from whet.measurement.profiles.sentences import FEW_SAMPLES, Measured
 from whet.measurement.profiles.spied import read_spied
+from whet.measurement.profiles.waits import waits_of
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench, oracle_of
 from whet.workbench.trials.request import TrialRequest
@@ -105,6 +111,11 @@ def profile_command(
     oracle = oracle_of(request.judging)
     session = Session(bench=bench, verb="profile", request=request, tasks=tasks_for(wish))
     result = run_trial(session, trial, oracle, console)
+    if wish.question == "io":
+        profile = _waits_in(result)
+        _keep(bench, result.entry.number, profile)
+        number = result.entry.number
+        return ProfileReport(profile=profile, entry=result.entry, result=result, trials=(number,))
     profile = _profile_in(result)
     numbers = [result.entry.number]
     if _is_too_short(profile, result) and not wish.once:
@@ -121,6 +132,11 @@ def profile_command(
         profile=profile, entry=result.entry, result=result, trials=tuple(numbers)
     )
     return restricted(report, wish.capture) if wish.capture else report
+
+
+def _waits_in(result: RunResult) -> Profile:
+    (calls,) = [each for each in result.evidence if each.kind == SYSTEM_CALLS]
+    return waits_of(SystemCalls.from_json(as_record(decoded(calls.data), SYSTEM_CALLS)))
 
 
 def restricted(report: ProfileReport, target: str) -> ProfileReport:
@@ -188,6 +204,8 @@ def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
 
 def tasks_for(wish: Wish) -> AgentTasks:
     """Return what is asked of a trial that is to be profiled."""
+    if wish.question == "io":
+        return AgentTasks(follows=Sieve(is_usual, telling))
     return AgentTasks(
         profiles=Profiling(
             question=wish.question,
@@ -207,7 +225,20 @@ def _read_blocks(recording: Recording) -> Profile:
     return read_blocks(recording, is_user_code)
 
 
-_READERS: Mapping[str, Read] = {"cpu": _read_spied, "memory": _read_blocks}
+def _read_kineto(recording: Recording) -> Profile:
+    return read_kineto(recording, _is_own_module)
+
+
+def _is_own_module(path: str) -> bool:
+    """Whether a path, as from the nearest of Python's folders, is in none of a library."""
+    return is_user_code(path) and Path(path).exists()
+
+
+_READERS: Mapping[str, Read] = {
+    "cpu": _read_spied,
+    "memory": _read_blocks,
+    "gpu": _read_kineto,
+}
 
 
 def _read_native(recording: Recording) -> Profile:

@@ -49,19 +49,22 @@ class Files:
         return [each for each in (self.html, self.exported) if each]
 
 
-class ProfileCommand(TrialCommand):
-    """The verb, whose `--memory` without a size asks for a profile of the memory.
+_WITHOUT_SIZE = {"--memory": "--heap", "--gpu": "--kernels"}
 
-    With a size it is a limit, as for every verb that runs trials.
+
+class ProfileCommand(TrialCommand):
+    """The verb, whose `--memory` and `--gpu` without a size ask for a profile.
+
+    With a size they are limits, as for every verb that runs trials.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read a `--memory` without a size as `--heap`."""
+        """Read one without a size as the option that has no other meaning."""
         border = args.index("--") if "--" in args else len(args)
         for place in range(border):
             following = args[place + 1] if place + 1 < border else ""
-            if args[place] == "--memory" and not following[:1].isdigit():
-                args[place] = "--heap"
+            if args[place] in _WITHOUT_SIZE and not following[:1].isdigit():
+                args[place] = _WITHOUT_SIZE[args[place]]
         return super().parse_args(ctx, args)
 
 
@@ -72,6 +75,16 @@ class ProfileCommand(TrialCommand):
     "--heap",
     is_flag=True,
     help="Show which lines the memory goes to; `--memory` without a size does the same.",
+)
+@click.option(
+    "--kernels",
+    is_flag=True,
+    help="Show which kernels and operators of torch take the time, by your functions; `--gpu` without a size does the same.",
+)
+@click.option(
+    "--io",
+    is_flag=True,
+    help="Show which lines wait for files, sockets, pipes and other processes, and for how long.",
 )
 @click.option(
     "--show",
@@ -121,6 +134,8 @@ def command(
     *,
     cpu: bool,
     heap: bool,
+    kernels: bool,
+    io: bool,
     show: int | str | None,
     rate: int,
     native: bool,
@@ -155,7 +170,7 @@ def command(
             _write(bench, reports, files)
         _show(reports, files, as_json=as_json)
         return 0
-    question = _question({"cpu": cpu, "memory": heap})
+    question = _question({"cpu": cpu, "memory": heap, "gpu": kernels, "io": io})
     wish = Wish(question=question, rate=rate, native=native, once=once, capture=capture)
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         report = profile_command(bench, request, None if as_json else Console(), wish)

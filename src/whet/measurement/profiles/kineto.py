@@ -1,0 +1,234 @@
+"""Reads the trace of torch's profiler (Kineto): operators, the functions that call them, GPU work."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from whet.core.failure import Frame
+from whet.core.observations.profile import (
+    COUNT,
+    CPU_SECONDS,
+    GPU_SECONDS,
+    Profile,
+    ProfiledProcess,
+    Recording,
+)
+from whet.core.observations.timeline import Span, Timeline
+from whet.core.text.record import (
+    JsonObject,
+    as_record,
+    decoded,
+    items_of,
+    optional_integer,
+    records,
+)
+from whet.measurement.profiles.stack_table import StackTable
+
+_PYTHON = re.compile(r"^(?P<path>.*)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
+_MICROSECONDS = 1e6
+_CALLS, _OPERATORS = {"python_function"}, {"cpu_op", "user_annotation"}
+_RUNTIME = {"cuda_runtime", "cuda_driver"}
+_ON_GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
+_COPIES = {"HtoD": "to the GPU", "DtoH": "from the GPU"}
+_WAITS = re.compile(r"^cuda(?:Stream|Device|Event)Synchronize|^cuda(?:Stream|Device|Event)Query$")
+_MOST_SPANS = 3000
+
+KERNELS, BUSY, WINDOW = "kernels", "gpu_busy_seconds", "gpu_window_seconds"
+"""Facts: how many kernels there were, how long the GPU worked, between its first and last work."""
+SYNCHRONISATIONS, WAITING = "synchronisations", "synchronising_seconds"
+COPIED, COPYING = "copied_bytes", "copying_seconds"
+
+WAITS_FOR_GPU = Frame(path="", line=0, function="wait for the GPU", in_user_code=False)
+
+
+@dataclass(slots=True)
+class _Event:
+    """An event of the trace, in seconds."""
+
+    name: str
+    kind: str
+    start: float
+    end: float
+    correlation: int | None
+    size: int
+    inside: float = 0.0  # what events within it took
+
+
+@dataclass(slots=True)
+class _Trace:
+    """The events of one process, by thread, and those of its GPUs."""
+
+    threads: "dict[object, list[_Event]]" = field(default_factory=dict[object, "list[_Event]"])
+    gpu: "list[_Event]" = field(default_factory=list["_Event"])
+
+
+def read_kineto(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
+    """Return the profile of the traces of a trial.
+
+    Args:
+        recording: the traces with their processes, as a JSON list.
+        is_own: whether a file is the user's own; paths are relative to Python's folders.
+    """
+    table = StackTable()
+    spans: list[Span] = []
+    facts: dict[str, float] = {}
+    processes: list[ProfiledProcess] = []
+    seconds = 0.0
+    for each in items_of(decoded(recording.running)):
+        told = as_record(each, "trace")
+        pid = optional_integer(told, "pid") or 0
+        processes.append(ProfiledProcess(pid=pid, name="python"))
+        trace = _trace(records(told, "traceEvents"))
+        seconds = max(seconds, _add(table, trace, pid, is_own, facts))
+        spans += _spans(trace, pid)
+    has_gpu = facts.get(KERNELS, 0.0) > 0
+    return Profile(
+        question="gpu",
+        engine=recording.engine,
+        unit=GPU_SECONDS if has_gpu else CPU_SECONDS,
+        frames=table.frames,
+        stacks=table.stacks,
+        seconds=seconds,
+        processes=tuple(processes),
+        facts=facts,
+        timeline=Timeline(spans=tuple(sorted(spans, key=lambda each: each.start)[:_MOST_SPANS])),
+        notes=tuple(_notes(recording, has_gpu=has_gpu)),
+    )
+
+
+def _notes(recording: Recording, *, has_gpu: bool) -> Iterator[str]:
+    if recording.complaint:
+        yield recording.complaint
+    if not has_gpu:
+        yield "torch's profiler saw no work on a GPU, so this is processor time of its operators"
+
+
+def _trace(events: Sequence[JsonObject]) -> _Trace:
+    trace = _Trace()
+    for event in events:
+        start, length = event.get("ts"), event.get("dur")
+        kind = event.get("cat")
+        if event.get("ph") != "X" or not isinstance(kind, str):
+            continue
+        if not isinstance(start, int | float) or not isinstance(length, int | float):
+            continue
+        details: Mapping[str, Any] = event.get("args") or {}  # type: ignore[assignment]
+        made = _Event(
+            name=str(event.get("name")),
+            kind=kind,
+            start=start / _MICROSECONDS,
+            end=(start + length) / _MICROSECONDS,
+            correlation=details.get("correlation"),
+            size=int(details.get("bytes") or 0),
+        )
+        if kind in _ON_GPU:
+            trace.gpu.append(made)
+        elif kind in _CALLS | _OPERATORS | _RUNTIME:
+            trace.threads.setdefault(event.get("tid"), []).append(made)
+    return trace
+
+
+def _add(
+    table: StackTable,
+    trace: _Trace,
+    pid: int,
+    is_own: Callable[[str], bool],
+    facts: dict[str, float],
+) -> float:
+    """Add the events of a process to the table and the facts; return how long it was watched."""
+    launched: dict[int, tuple[str, tuple[Frame, ...]]] = {}
+    begun, ended = float("inf"), 0.0
+    for place, events in enumerate(trace.threads.values()):
+        thread = "" if place == 0 else f"thread {place}"
+        for event, frames in _nested(events, is_own):
+            begun, ended = min(begun, event.start), max(ended, event.end)
+            own = max(0.0, event.end - event.start - event.inside)
+            if event.kind in _RUNTIME:
+                if event.correlation is not None:
+                    launched[event.correlation] = (thread, frames)
+                if _WAITS.match(event.name):
+                    _count(facts, SYNCHRONISATIONS, 1)
+                    _count(facts, WAITING, own)
+                    table.add(pid, thread, (*frames[:-1], WAITS_FOR_GPU), COUNT, 1)
+            if event.kind not in _CALLS:
+                table.add(pid, thread, frames, CPU_SECONDS, own)
+    for event in trace.gpu:
+        seconds = event.end - event.start
+        thread, frames = launched.get(event.correlation or -1, ("", ()))
+        work = Frame(path="", line=0, function=event.name, in_user_code=False)
+        table.add(pid, thread, (*frames[:-1], work), GPU_SECONDS, seconds)
+        if event.kind == "kernel":
+            _count(facts, KERNELS, 1)
+        else:
+            _count(facts, COPIED, event.size)
+            _count(facts, COPYING, seconds)
+    if trace.gpu:
+        _count(facts, BUSY, _union(trace.gpu))
+        first = min(each.start for each in trace.gpu)
+        _count(facts, WINDOW, max(each.end for each in trace.gpu) - first)
+    return max(0.0, ended - begun)
+
+
+def _count(facts: dict[str, float], name: str, number: float) -> None:
+    facts[name] = facts.get(name, 0.0) + number
+
+
+def _union(events: Sequence[_Event]) -> float:
+    """Return for how long at least one of some events took place."""
+    busy, until = 0.0, 0.0
+    for each in sorted(events, key=lambda event: event.start):
+        busy += max(0.0, each.end - max(each.start, until))
+        until = max(until, each.end)
+    return busy
+
+
+def _nested(
+    events: Sequence[_Event], is_own: Callable[[str], bool]
+) -> Iterator[tuple[_Event, tuple[Frame, ...]]]:
+    """Yield each event of a thread, when it has ended, with its stack."""
+    known: dict[str, Frame] = {}
+    open_events: list[tuple[_Event, tuple[Frame, ...]]] = []
+    for event in sorted(events, key=lambda each: (each.start, -each.end)):
+        while open_events and open_events[-1][0].end <= event.start:
+            yield open_events.pop()
+        above: tuple[Frame, ...] = ()
+        if open_events:
+            parent, above = open_events[-1]
+            parent.inside += min(event.end, parent.end) - event.start
+        frame = known.get(event.name)
+        if frame is None:
+            frame = known[event.name] = _frame(event.name, is_own)
+        open_events.append((event, (*above, frame)))
+    while open_events:
+        yield open_events.pop()
+
+
+def _frame(name: str, is_own: Callable[[str], bool]) -> Frame:
+    match = _PYTHON.match(name)
+    if match is None:
+        return Frame(path="", line=0, function=name, in_user_code=False)
+    path = match["path"]
+    return Frame(
+        path=path, line=int(match["line"]), function=match["function"], in_user_code=is_own(path)
+    )
+
+
+def _spans(trace: _Trace, pid: int) -> Iterator[Span]:
+    """Yield what was on the GPU, and the longest operators."""
+    events = [*trace.gpu, *(each for row in trace.threads.values() for each in row)]
+    if not events:
+        return
+    begun = min(each.start for each in events)
+    shown = trace.gpu or [
+        each for row in trace.threads.values() for each in row if each.kind in _OPERATORS
+    ]
+    for each in sorted(shown, key=lambda event: event.start - event.end)[:_MOST_SPANS]:
+        yield Span(
+            name=each.name,
+            start=round(each.start - begun, 6),
+            seconds=round(each.end - each.start, 6),
+            pid=pid,
+            thread="GPU" if each.kind in _ON_GPU else "",
+            source="gpu" if each.kind in _ON_GPU else "operator",
+        )

@@ -1,0 +1,129 @@
+"""The trace of torch's profiler is read: operators by own functions, kernels by who launched them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from whet.core.observations.profile import CPU_SECONDS, GPU_SECONDS, Profile, Recording
+from whet.measurement.profiles.kineto import (
+    BUSY,
+    COPIED,
+    KERNELS,
+    SYNCHRONISATIONS,
+    WINDOW,
+    read_kineto,
+)
+from whet.measurement.profiles.line_table import lines_of
+from whet.measurement.profiles.sentences import gpu_sentences
+
+Event = dict[str, object]
+
+
+def event(kind: str, name: str, start: float, seconds: float, **details: object) -> Event:
+    """Return an event; times in milliseconds."""
+    return {
+        "ph": "X", "cat": kind, "name": name, "pid": 7, "tid": 7, "ts": start * 1e3,
+        "dur": seconds * 1e3, "args": details,
+    }  # fmt: skip
+
+
+def read(events: list[Event]) -> Profile:
+    running = json.dumps([{"pid": 7, "traceEvents": events}]).encode()
+    recording = Recording(engine="torch.profiler", rate=0, running=running)
+    return read_kineto(recording, lambda path: path == "train.py")
+
+
+def training(*, kernels: int, kernel_ms: float, gap_ms: float, syncs: int = 0) -> Profile:
+    """Return the profile of a loop that starts kernels, with a gap after each."""
+    step = kernel_ms + gap_ms
+    events = [event("python_function", "train.py(5): step", 0, kernels * step + 1)]
+    for number in range(kernels):
+        at = number * step
+        events += [
+            event("cpu_op", "aten::mm", at, step * 0.9),
+            event("cuda_runtime", "cudaLaunchKernel", at, 0.001, correlation=number + 1),
+            event("kernel", "gemm", at, kernel_ms, correlation=number + 1),
+        ]
+    for number in range(syncs):
+        at = number * step + step * 0.5
+        events.append(event("cuda_runtime", "cudaStreamSynchronize", at, step * 0.3, correlation=0))
+    return read(events)
+
+
+def test_an_operators_own_time_is_without_that_of_those_in_it() -> None:
+    profile = read(
+        [
+            event("python_function", "train.py(5): step", 0, 10),
+            event("python_function", "torch/nn/modules/linear.py(120): forward", 1, 8),
+            event("cpu_op", "aten::linear", 2, 6),
+            event("cpu_op", "aten::addmm", 3, 4),
+        ]
+    )
+    assert profile.unit == CPU_SECONDS
+    rows = [
+        (each.frame.function, each.calls, round(each.own, 6)) for each in lines_of(profile).lines
+    ]
+    assert rows == [("step", "aten::addmm", 0.004), ("step", "aten::linear", 0.002)]
+    assert "no work on a GPU" in profile.notes[0]
+
+
+def test_a_kernels_time_belongs_to_the_function_that_launched_it() -> None:
+    profile = training(kernels=3, kernel_ms=2, gap_ms=1)
+    assert profile.unit == GPU_SECONDS
+    (row,) = lines_of(profile).lines
+    assert (row.frame.function, row.calls) == ("step", "gemm")
+    assert row.own == pytest.approx(0.006)
+    assert profile.facts[KERNELS] == 3
+    assert profile.facts[BUSY] == pytest.approx(0.006)
+    assert profile.facts[WINDOW] == pytest.approx(0.008)
+
+
+def test_two_streams_at_once_keep_the_gpu_busy_once() -> None:
+    events = [event("kernel", "a", 0, 4), event("kernel", "b", 2, 4)]
+    assert read(events).facts[BUSY] == pytest.approx(0.006)
+
+
+def test_a_gpu_that_waits_for_the_cpu_is_told_and_one_that_works_is_not() -> None:
+    idle = gpu_sentences(training(kernels=50, kernel_ms=1, gap_ms=9))
+    assert idle == ["The GPU waits for the CPU: it works for 50 ms of 491 ms (10%)."]
+    assert gpu_sentences(training(kernels=50, kernel_ms=9, gap_ms=1)) == []
+
+
+def test_many_small_kernels_are_told_and_few_or_long_ones_are_not() -> None:
+    small = training(kernels=1500, kernel_ms=0.005, gap_ms=0.02)
+    assert any(
+        each.startswith("Too many small kernels: 1,500 of 5 µs") for each in gpu_sentences(small)
+    )
+    few = training(kernels=500, kernel_ms=0.005, gap_ms=0.02)
+    long = training(kernels=1500, kernel_ms=0.5, gap_ms=2)
+    dense = training(kernels=1500, kernel_ms=0.015, gap_ms=0.001)
+    for other in (few, long, dense):
+        assert not any("small kernels" in each for each in gpu_sentences(other))
+
+
+def test_synchronisations_are_told_with_their_function_if_they_take_long() -> None:
+    often = training(kernels=50, kernel_ms=1, gap_ms=1, syncs=20)
+    assert often.facts[SYNCHRONISATIONS] == 20
+    (sentence,) = [each for each in gpu_sentences(often) if "waits for the GPU" in each]
+    assert sentence.startswith(
+        "The program waits for the GPU 20 times, 12 ms in all, most at train.py:5 in step."
+    )
+    seldom = training(kernels=50, kernel_ms=1, gap_ms=1, syncs=5)
+    assert not any("waits for the GPU" in each for each in gpu_sentences(seldom))
+
+
+def test_copies_are_told_if_they_take_much_of_the_gpus_time() -> None:
+    copies = [event("gpu_memcpy", "Memcpy HtoD", n * 10, 5, bytes=1_000_000) for n in range(4)]
+    kernels = [event("kernel", "gemm", n * 10 + 5, 5) for n in range(4)]
+    profile = read(copies + kernels)
+    assert profile.facts[COPIED] == 4_000_000
+    assert gpu_sentences(profile) == ["Copies take 50% of the GPU's time: 4.0 MB in 20 ms."]
+    assert not any("Copies" in each for each in gpu_sentences(read(copies[:1] + kernels)))
+
+
+def test_a_trace_without_events_is_an_empty_profile_with_a_note() -> None:
+    profile = read([])
+    assert not profile.stacks
+    assert profile.notes
+    assert gpu_sentences(replace(profile, notes=())) == []
