@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from whet.core.limits import Limits
+from whet.core.measurements import is_of_section
 from whet.core.outcome import Outcome
 from whet.core.text.json_record import Record
 from whet.core.trial import CodeState, EnvironmentFacts, Trial
@@ -122,7 +123,7 @@ class OutcomeDifference:
         same_stderr: they wrote the same to standard error, byte for byte.
         seconds_ratio: wall time of the second over that of the first; None if that was none.
         memory_ratio: peak memory of the second over that of the first; None if that was none.
-        changes: in exit code, failure and measurements.
+        changes: in exit code, failure and measurements; of sections in how often they ran.
     """
 
     same_stdout: bool
@@ -144,8 +145,13 @@ class OutcomeDifference:
 
 def compare_outcomes(before: Outcome, after: Outcome) -> OutcomeDifference:
     """Return in what the second outcome differs from the first."""
+    # Times and memory of sections differ from run to run, as those of the whole program do.
     measured = [
-        {name: f"{value:g}" for name, value in sorted(each.measurements.items())}
+        {
+            name: f"{value:g}"
+            for name, value in sorted(each.measurements.items())
+            if not is_of_section(name) or name.endswith(".count")
+        }
         for each in (before, after)
     ]
     return OutcomeDifference(

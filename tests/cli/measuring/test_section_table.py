@@ -87,3 +87,17 @@ def test_a_program_without_sections_has_no_table(whet: Whet) -> None:
     said = whet("run", "--", sys.executable, "-c", "print(1)")
 
     assert "section" not in said.stderr
+
+
+def test_a_diff_names_how_often_a_section_ran_and_not_each_of_its_times(whet: Whet) -> None:
+    path = whet.write(
+        "n.py",
+        "import sys, whet\nfor _ in range(int(sys.argv[1])):\n    with whet.section('a'): pass\n",
+    )
+    for count in ("2", "3"):
+        whet("run", "--", sys.executable, str(path), count)
+
+    said = whet("diff", "1", "2").stdout
+
+    assert "a.count" in said
+    assert "a.seconds" not in said

@@ -21,6 +21,7 @@ import sys
 from _thread import RLock
 
 from .around import Around
+from .memory import UNKNOWN
 from .recorder import FOLDER, process_now
 
 TYPE_CHECKING = False
@@ -115,6 +116,7 @@ class _Recording:
             sys.audit(_EVENT, "end")
 
 
+_WITHOUT_CUDA = [UNKNOWN]  # how many modules there were when no library of CUDA was found
 _RECORDINGS: dict[int, _Recording] = {}
 
 
@@ -147,6 +149,8 @@ def _start_jax(name: str) -> Iterator[End]:
 
 def _start_cuda(_name: str) -> Iterator[End]:
     """Start the CUDA profiler through the library that the process has loaded."""
+    if len(sys.modules) == _WITHOUT_CUDA[0]:
+        return  # no library has come since there was none
     is_injected = any(each in os.environ for each in _INJECTED)
     paths = _cuda_libraries(must_be_used=not is_injected)
     if not paths:
@@ -180,12 +184,13 @@ def _cuda_libraries(*, must_be_used: bool) -> list[tuple[str, str]]:
             paths = {line.split(None, 5)[5].strip() for line in file if line.count("/")}
     except (OSError, IndexError):
         return []
-    if must_be_used and not any(path.startswith("/dev/nvidia") for path in paths):
-        return []
     names = (("libcudart.so", "cuda"), ("libcudart-", "cuda"), ("libcuda.so", "cu"))
-    return [
+    found = [
         (path, prefix)
         for begin, prefix in names
         for path in sorted(paths)
         if os.path.basename(path).startswith(begin)
     ]
+    _WITHOUT_CUDA[0] = UNKNOWN if found else len(sys.modules)
+    is_used = any(path.startswith("/dev/nvidia") for path in paths)
+    return found if is_used or not must_be_used else []

@@ -30,7 +30,9 @@ class Descriptor:
         Raises:
             OSError: if it can't be opened.
         """
-        if self._number < 0 or not (is_sure or self._is_ours()):
+        if self._number >= 0 and is_sure:
+            return self._number
+        if not self._is_ours():
             self._number = opened(self._path, self._flags, is_high=True)
             status = os.fstat(self._number)
             self._identity = status.st_dev, status.st_ino

@@ -84,7 +84,7 @@ class Usage:
     def __init__(self) -> None:
         self._page_bytes = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
         self._statm = Descriptor("/proc/self/statm", os.O_RDONLY)
-        self._floor = UNKNOWN
+        self._floor = self._faults = self._mark = UNKNOWN
         self._find_floor()
 
     def read(self) -> tuple[int, int, int]:
@@ -98,9 +98,15 @@ class Usage:
         seconds = own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
         kilobytes = own.ru_maxrss
         if kilobytes == self._floor:
-            kilobytes = _mark_kilobytes()
+            kilobytes = self._hidden_mark(own.ru_minflt + own.ru_majflt)
         level = self._level()
         return level, UNKNOWN if level < 0 else max(level, kilobytes << 10), int(seconds * 1e9)
+
+    def _hidden_mark(self, faults: int) -> int:
+        if faults != self._faults:  # without a page fault no page has come, and the mark stays
+            self._mark = _mark_kilobytes()
+            self._faults = faults
+        return self._mark
 
     def _level(self) -> int:
         for _ in range(2):
@@ -134,6 +140,7 @@ class Usage:
         except OSError:
             return False
         self._find_floor()
+        self._faults = UNKNOWN
         return True
 
 

@@ -159,6 +159,7 @@ class Process:
 
     def _start(self) -> None:
         self.pid = os.getpid()
+        self._main_thread = UNKNOWN
         # Two processes of two namespaces may have one number.
         name = "{}-{:x}{}".format(self.pid, time.monotonic_ns(), _SUFFIX)
         self._log = Descriptor(
@@ -171,7 +172,7 @@ class Process:
         self._spans = self._sections = self._ranges = self._left_out = 0
         self._due = time.monotonic_ns()
         self._began = self._due
-        self._write(b"process\t%d\t%d", _VERSION, self.pid)
+        self._write(b"\nprocess\t%d\t%d\t.", _VERSION, self.pid)
 
     def begin(self, name: str, *, objects: bool = False) -> Span:
         """Begin a section in this thread and task; `objects`: count Python's objects, too."""
@@ -221,7 +222,7 @@ class Process:
             if span.objects is not None:
                 count, kinds = objects_since(span.objects)
                 more = [*more, ("objects", UNKNOWN, count)]
-                self._write(b"objects\t%d\t%s", span.number, encoded(kinds))
+                self._write(b"\nobjects\t%d\t%s\t.", span.number, encoded(kinds))
             for name, most, change in more:
                 sums.add(name, most, change)
             if span.number >= 0:
@@ -231,7 +232,13 @@ class Process:
                     b"\t%s,%d,%d" % (n.encode(), most, change) for n, most, change in more
                 )
                 self._write(
-                    b"end\t%d\t%d\t%d\t%d\t%s%s", span.number, nanoseconds, peak, kept, words, own
+                    b"\nend\t%d\t%d\t%d\t%d\t%s%s\t.",
+                    span.number,
+                    nanoseconds,
+                    peak,
+                    kept,
+                    words,
+                    own,
                 )
             else:
                 sums.is_unwritten = True
@@ -263,7 +270,7 @@ class Process:
         if self.pid == os.getpid():
             with self._lock:
                 self._opened.pop(span, None)
-                self._write(b"over\t%d\t%d", span.number, stopped - span.start)
+                self._write(b"\nover\t%d\t%d\t.", span.number, stopped - span.start)
 
     def mark(self, name: str, words: Words) -> None:
         """Note a moment."""
@@ -273,7 +280,9 @@ class Process:
                 return
             self._ranges += 1
             now, place = time.monotonic_ns(), encoded_place(here_now())
-            self._write(b"mark\t%d\t%s\t%s\t%s", now, encoded(name), place, encoded_words(words))
+            self._write(
+                b"\nmark\t%d\t%s\t%s\t%s\t.", now, encoded(name), place, encoded_words(words)
+            )
 
     def _leave_out(self) -> None:
         self._left_out += 1
@@ -284,9 +293,15 @@ class Process:
         span.number = self._spans
         self._spans += 1
         parent = UNKNOWN if span.parent is None else span.parent.number
-        place = encoded_place(span.here)
+        ident, task = span.here
+        if ident == self._main_thread and task is None:
+            place = b"\t"
+        else:
+            place = encoded_place(span.here)
+            if place == b"\t" and "threading" in sys.modules:
+                self._main_thread = ident
         self._write(
-            b"begin\t%d\t%d\t%d\t%s\t%s\t%s\t%s",
+            b"\nbegin\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t.",
             span.number, parent, time.monotonic_ns(), name, place, source, words,
         )  # fmt: skip
 
@@ -306,9 +321,9 @@ class Process:
             unwritten = [each for each in self._sums.values() if each.is_unwritten]
             for sums in unwritten:
                 sums.is_unwritten = False
-                self._write(b"sums\t%s", sums.words(self._peaks.highest))
+                self._write(b"\nsums\t%s\t.", sums.words(self._peaks.highest))
             if self._left_out:
-                self._write(b"left out\t%d", self._left_out)
+                self._write(b"\nleft out\t%d\t.", self._left_out)
             now = time.monotonic_ns()
             # Ever more seldom, and more so with many names: the file stays small.
             pause = max(_LEAST_NANOSECONDS, (now - self._began) // _SHARE)
@@ -330,7 +345,7 @@ class Process:
             ended = [each.encoded for each in self._sums.values() if each.count]
             opened, self._opened = self._opened, {}
             self._start()
-            self._write(b"resumed\t%s", b"\t".join(ended[:_MOST_ENDED]))
+            self._write(b"\nresumed\t%s\t.", b"\t".join(ended[:_MOST_ENDED]))
             for span in opened:
                 if span.line is None:
                     self._begin(span)
@@ -348,11 +363,10 @@ class Process:
     def _write(self, line: bytes, *values: object) -> None:
         if not self._folder:
             return
-        # It begins a line of its own, also after one that a full disk has cut off, and says where
+        # Each begins a line of its own, also after one that a full disk has cut off, and says where
         # it ends.
-        data = b"\n%s\t." % (line % values)
         try:
-            os.write(self._log.number(), data)
+            os.write(self._log.number(), line % values)
         except OSError:
             pass  # the trial is over, or the disk is full: the program is what matters
 
