@@ -28,6 +28,8 @@ _NAMES = {
     THREADS: "threads", CHILDREN: "child processes",
 }  # fmt: skip
 _COUNTS = {DESCRIPTORS: "open file", THREADS: "thread", CHILDREN: "child process"}
+_UNITS = ("character", "byte", "item")
+"""What a value consists of that is replaced by a larger one."""
 _ALWAYS = (MEMORY, RESIDENT, DESCRIPTORS, THREADS)
 _HIDDEN_SHARE = 0.1
 _MOST_LINES, _MOST_HOLDERS, _MOST_THREADS = 3, 3, 2
@@ -138,7 +140,7 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
     if found.kind is Kind.SMALL:
         return (
             f"NO LEAK that matters: each {what} adds {_amount(judgement)}; a leak starts at "
-            "100 B (`--least`)"
+            "64 B (`--least`)"
         )
     return f"LEAK: each {what} adds {_amount(judgement)} ({times})"
 
@@ -217,7 +219,7 @@ def _holder(holder: Holder, growth: Growth | None) -> str:
     where = _place(holder.made_path, holder.made_line) if holder.made_path else ""
     kinds = {
         "module": f"global of {grown.within}", "local": f"local of {grown.within}",
-        "class": "of the class", "function": "of the function", "cache": "cache of the function",
+        "context": "context variable", "class": "of the class", "function": "of the function", "cache": "cache of the function",
     }  # fmt: skip
     facts = ", ".join(word for word in (grown.type, kinds.get(grown.kind, "")) if word)
     if grown.type == "graph":
@@ -230,9 +232,11 @@ def _holder(holder: Holder, growth: Growth | None) -> str:
             f"{where} `{grown.label}` ({facts}) leads to {grown.added:,} new {grown.item}".strip()
         )
     times = growth.repetitions if growth is not None else 0
-    items = f" of {grown.item}" if grown.item and grown.kind != "cache" else ""
+    is_whole = grown.item in _UNITS
+    items = "" if not grown.item or is_whole or grown.kind == "cache" else f" of {grown.item}"
+    gains = shown_count(grown.added, grown.item if is_whole else "item")
     return (
-        f"{where} `{grown.label}` ({facts}) gains {shown_count(grown.added, 'item')}{items}"
+        f"{where} `{grown.label}` ({facts}) gains {gains}{items}"
         f" in {times:,} repetitions, and has {grown.length:,}"
     ).strip()
 

@@ -23,7 +23,7 @@ _EXPLAINS = 0.5
 """Resident memory that grows no faster than what is in use, by this share, tells nothing more."""
 
 _NOISES = 4
-_LEAST_BYTES = 100.0
+_LEAST_BYTES = 64.0
 _UNSURE_BYTES = 65536.0
 
 

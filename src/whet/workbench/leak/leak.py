@@ -46,7 +46,7 @@ class LeakOptions:
     call: str = ""
     nth: int = 1
     loop: tuple[str, int] | None = None
-    least: float = 100.0
+    least: float = 64.0
     seconds: float = 60.0
 
 

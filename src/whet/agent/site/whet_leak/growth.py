@@ -11,6 +11,7 @@ import sys
 import tracemalloc
 from collections import Counter, deque
 
+from . import named
 from .graphs import graphs_in
 from .holders import Chain, Holders, thread_spaces
 
@@ -23,6 +24,7 @@ _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _FRAMES = 12
 _MOST_TOLD, _MOST_TYPES = 5, 8
 _PART = 1000
+_SELDOM, _SELDOM_SHARE = 3, 16
 _type_of: Callable[[Any], type] = type
 _SIZED = (list, dict, set, deque)
 _CACHE = "_lru_cache_wrapper"
@@ -39,6 +41,7 @@ class Growth:
         self._lengths: dict[int, int] = {}
         self._types: Counter[type] = Counter()
         self._graphs: dict[int, int] = {}
+        self._named: dict[tuple[str, str, str], int] = {}
         self._lines: dict[Any, list[int]] = {}
         self._files: set[str] = set()
         self._threads: set[int] = set()
@@ -60,6 +63,7 @@ class Growth:
         self._known = set(map(id, objects))
         self._graphs = {id(each): size for each, size in graphs_in(objects)}
         del objects
+        self._named = {key: size for key, (size, _) in named.sizes(self._is_users).items()}
         self._files, self._threads = _files(), set(vars(sys)["_current_frames"]())
         self._lines = self._by_line()
 
@@ -78,6 +82,8 @@ class Growth:
         types = Counter({_name_of(kind): count for kind, count in kinds.items() if count > 0})
         least = max(1, repetitions // 2)
         grown = self._grown_containers(objects, least)
+        if not grown:  # of every so many repetitions, one adds something
+            grown = self._grown_containers(objects, max(_SELDOM, least // _SELDOM_SHARE))
         new = [each for each in objects if id(each) not in self._known]
         holders = Holders(self._is_users, [objects, grown, new, self.__dict__, self._lengths])
         told: dict[str, Any] = {
@@ -88,9 +94,13 @@ class Growth:
             "file_count": len(files),
             "threads": self._new_threads(),
         }
+        for line in lines[1:]:
+            line[0] = _whole(line[0])
         told["holders"] = self._grown_graphs(objects, holders, least) or self._holders(
             holders, grown, new, types, least
         )
+        for each in told["holders"]:
+            each["path"] = _whole(each["path"])
         return told
 
     def _grown_containers(self, objects: list[Any], least: int) -> list[tuple[int, Any]]:
@@ -153,6 +163,7 @@ class Growth:
                      "added": count, "length": _length(container), "item": _item_type(container),
                      "bound": _bound(container)}
                 )  # fmt: skip
+        told += self._grown_values(least)
         if told:
             return sorted(told, key=self._rank)
         for name, count in types.most_common(_MOST_TYPES):
@@ -165,6 +176,19 @@ class Growth:
                              "item": name, "bound": 0})  # fmt: skip
                 break
         return told
+
+    def _grown_values(self, least: int) -> list[dict[str, Any]]:
+        """Return the names whose value is larger than before, though it is another object."""
+        told: list[dict[str, Any]] = []
+        for key, (size, value) in named.sizes(self._is_users).items():
+            added = size - self._named.get(key, size)
+            if added >= least:
+                told.append(
+                    {**named.chain_of(key).facts(), "type": _type_of(value).__name__,
+                     "added": added, "length": size, "item": named.unit_of(value), "bound": 0}
+                )  # fmt: skip
+        told.sort(key=lambda each: -int(each["added"]))
+        return told[:_MOST_TOLD]
 
     def _rank(self, told: dict[str, Any]) -> tuple[bool, bool]:
         """Return a key: the user's own first, and what holds nothing alive last."""
@@ -236,6 +260,11 @@ class Growth:
         grown.sort(key=lambda each: -each[3])
         whole = [["", 0, False, self._traced - traced, 0]]
         return whole + [each for each in grown[:_MOST_TOLD] if each[3] > 0]
+
+
+def _whole(path: str) -> str:
+    """Return a path as the program's folder makes it whole: code may have it as it was typed."""
+    return os.path.realpath(path) if path and path[:1] != "<" else path
 
 
 def _name_of(kind: type) -> str:

@@ -56,7 +56,7 @@ class Holders:
         """
         self._is_own = is_own
         self._modules: dict[int, tuple[str, str]] = {}
-        self._frames = _frames()
+        self._frames = frames()
         self._beside = {id(each) for each in beside}
         for name, module in list(sys.modules.items()):
             space = getattr(module, "__dict__", None)
@@ -169,7 +169,7 @@ def thread_spaces() -> list[tuple[Any, dict[str, Any]]]:
     return found
 
 
-def _frames() -> list[Any]:
+def frames() -> list[Any]:
     """Return the frames of all threads."""
     found: list[Any] = []
     for innermost in vars(sys)["_current_frames"]().values():

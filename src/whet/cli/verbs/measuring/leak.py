@@ -21,7 +21,7 @@ from whet.workbench.leak.leak import LeakOptions, leak
 from whet.workbench.trials.bench import open_workbench
 
 _SECONDS = 60.0
-_LEAST = 100
+_LEAST = 64
 _EXIT_CODES = {Kind.LEAK: 1, Kind.UNSURE: 125, Kind.SMALL: 0, Kind.NONE: 0}
 _LOOP = re.compile(r"(?P<file>.+\.py):(?P<line>\d{1,9})")
 
@@ -47,7 +47,7 @@ _LOOP = re.compile(r"(?P<file>.+\.py):(?P<line>\d{1,9})")
     type=click.IntRange(1),
     default=_LEAST,
     metavar="BYTES",
-    help="Call it a leak from this many bytes a repetition on. [100]",
+    help="Call it a leak from this many bytes a repetition on. [64]",
 )
 @trial_options
 @budget_option

@@ -1,0 +1,71 @@
+"""Values that grow although each is a new one: a text, a tuple, an array under a name of the user's.
+
+None of the program's own code is run. Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import _contextvars
+import sys
+
+from .holders import Chain, frames
+from .steps import type_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+_PLAIN = (str, bytes, bytearray, tuple, frozenset)
+_UNITS = {"str": "character", "bytes": "byte", "bytearray": "byte"}
+
+
+def sizes(is_own: Callable[[str], bool]) -> dict[tuple[str, str, str], tuple[int, Any]]:
+    """Return by file, function or module, and name: the length of a value, and the value."""
+    found: dict[tuple[str, str, str], tuple[int, Any]] = {}
+    for key, value in _values(is_own):
+        size = _size(value)
+        if size is not None:
+            found[key] = size, value
+    return found
+
+
+def chain_of(key: tuple[str, str, str]) -> Chain:
+    """Return the way to a value by its name."""
+    path, within, name = key
+    kind = "context" if not path else "local" if within[:1] == "(" else "module"
+    return Chain(name, kind, path, 0, within.strip("()"))
+
+
+def unit_of(value: Any) -> str:
+    """Return what a value consists of."""
+    kind = type_of(value).__name__
+    return _UNITS.get(kind, "item" if kind in ("tuple", "frozenset") else "byte")
+
+
+def _values(is_own: Callable[[str], bool]) -> Iterator[tuple[tuple[str, str, str], Any]]:
+    for name, module in list(sys.modules.items()):
+        space: Any = getattr(module, "__dict__", None)
+        path = space.get("__file__") if type(space) is dict else None
+        if type(path) is str and is_own(path):
+            own = [(key, value) for key, value in list(space.items()) if key[:2] != "__"]
+            yield from (((path, name, key), value) for key, value in own)
+    for frame in frames():
+        code = frame.f_code
+        if code.co_flags & 1 and is_own(code.co_filename):
+            within = "({})".format(code.co_name)
+            for key, value in list(frame.f_locals.items()):
+                yield (code.co_filename, within, key), value
+    for variable, value in _contextvars.copy_context().items():
+        yield ("", "", str(variable.name)), value
+
+
+def _size(value: Any) -> int | None:
+    kind = type_of(value)
+    if kind in _PLAIN:
+        return len(value)
+    if (kind.__module__, kind.__name__) == ("numpy", "ndarray"):
+        return int(value.nbytes)
+    if (kind.__module__, kind.__name__) == ("torch", "Tensor"):
+        return int(value.numel() * value.element_size())
+    return None
