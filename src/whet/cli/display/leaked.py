@@ -64,7 +64,7 @@ def leak_json(found: Leak) -> dict[str, object]:
         "piece": None
         if piece is None
         else {
-            "kind": "loop" if piece.is_loop else "call",
+            "kind": "call" if not piece.is_loop else "loop" if piece.path else "section",
             "path": piece.path,
             "line": piece.line,
             "function": piece.function,
@@ -121,8 +121,10 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
     name = f" (in {piece.function})" if piece.is_loop and piece.function else ""
     where = _place(piece.path, piece.line)
     what = f"{each} {where}{name}" if piece.is_loop else f"{each} {piece.function} ({where})"
+    if not piece.path:
+        what = f"run of the section {piece.function}"
     count = found.series.numbers[-1] if found.series and found.series.numbers else 0
-    times = shown_count(count, "round" if piece.is_loop else "call")
+    times = shown_count(count, "call" if not piece.is_loop else "round" if piece.path else "run")
     if found.kind is Kind.UNSURE:
         return f"whet can't tell whether a {what} leaks: {_why_unsure(found, judgement, times)}"
     if judgement.growing and found.fills_up:

@@ -1,6 +1,7 @@
 """`whet leak`: whether a piece of a program leaves something behind each time, and who holds it."""
 
 import ast
+import difflib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,7 @@ class LeakOptions:
         call: a function, as of `whet probe`; empty: a loop of the program, which runs anyway.
         nth: the call of it that is repeated.
         loop: file and line of a loop; None: the one that takes most of the time.
+        section: name of a section whose runs are measured instead; empty: none.
         least: bytes a repetition from which on growth counts.
         seconds: how long is measured.
     """
@@ -46,6 +48,7 @@ class LeakOptions:
     call: str = ""
     nth: int = 1
     loop: tuple[str, int] | None = None
+    section: str = ""
     least: float = 64.0
     seconds: float = 60.0
 
@@ -141,6 +144,8 @@ class _Search:
         """Measure at the rounds of the loops that run anyway."""
         wished = self._options.loop
         only = None if wished is None else self._loop(*wished)
+        if self._options.section:
+            only = Loop(path="", line=0, function=self._options.section)
         ran, told = self._run(loops_wish(self._options.seconds, only), "memory of each round")
         rounds = [each for each in told.rounds() if each.count >= _LEAST_ROUNDS]
         main = _main_loop(rounds)
@@ -196,8 +201,21 @@ class _Search:
                 )
                 return self.of_call(place)
         count = max((each.count for each in told.rounds()), default=0)
+        name = self._options.section
+        if name and not count:
+            near = difflib.get_close_matches(name, told.sections, n=3) or told.sections[:5]
+            raise UnknownTarget(
+                f"no section `{name}` runs",
+                hint=f"its sections are {', '.join(f'`{each}`' for each in near)}"
+                if near
+                else f"mark the part with `with whet.section({name!r}):`",
+            )
         self._notes.append(
-            f"the loop runs {count} times" if only and count else
+            f"the section `{name}` runs {count + 1} times, and {_LEAST_ROUNDS} are needed"
+            if name
+            else f"the loop runs {count + 1} times, and {_LEAST_ROUNDS} are needed"
+            if only and count
+            else
             f"no loop of yours runs {_LEAST_ROUNDS} times"
         )  # fmt: skip
         return self._leak(None, None, None, None)

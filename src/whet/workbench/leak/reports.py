@@ -156,6 +156,11 @@ class LeakReports:
         """Whether the function was called at all."""
         return any("met" in each or "call" in each for each in self._lines())
 
+    @property
+    def sections(self) -> list[str]:
+        """The names of the sections that were met, but for the one that is measured."""
+        return [text(each, "section") for each in self._lines() if "section" in each]
+
     def rounds(self) -> list[Rounds]:
         """Return the loops that were measured, of each process."""
         found: list[Rounds] = []

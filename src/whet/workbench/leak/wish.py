@@ -15,12 +15,12 @@ _COMMON: dict[str, object] = {"ranks": [], "most_calls": 0}
 
 @value_class(kw_only=True)
 class Loop:
-    """A loop of the user's.
+    """A loop of the user's, or a section.
 
     Attributes:
-        path: its file.
+        path: its file; empty: it is a section.
         line: the line of its `for` or `while`.
-        function: the function that it is in; empty: none.
+        function: the function that it is in, empty: none; of a section its name.
     """
 
     path: str
@@ -49,8 +49,12 @@ def closer_wish(loop: Loop, between: Sequence[int]) -> str:
 
 
 def _loops(seconds: float, only: Loop | None, between: Sequence[int]) -> str:
-    place = None if only is None else [only.path, only.line]
-    asked = {"piece": "loop", "loop": place, "seconds": seconds, "between": list(between)}
+    is_section = only is not None and not only.path
+    asked = {
+        "piece": "loop", "seconds": seconds, "between": list(between),
+        "loop": None if only is None or is_section else [only.path, only.line],
+        "section": only.function if only is not None and is_section else "",
+    }  # fmt: skip
     return json.dumps({**_COMMON, "probes": [_ANY_PLACE], **asked})
 
 

@@ -1,7 +1,7 @@
 """Measures what a repeated piece of the program leaves behind each time.
 
-A piece is a loop of the user's that runs anyway, of which each round is measured (`rounds.py`), or a
-function that is called again and again where it was called first (`repeats.py`).
+A piece is a loop of the user's that runs anyway, of which each round is measured (`rounds.py`), a section
+(`runs.py`), or a function that is called again and again where it was called first (`repeats.py`).
 
 Standard library only, Python 3.8 or later.
 """
@@ -16,13 +16,14 @@ BEFORE = frozenset(sys.modules)  # what is imported here, the program gets again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from whet.agent.site.whet_leak.runs import Runs
     from whet.agent.site.whet_probe import look_out
     from whet.agent.site.whet_probe.loading import Loading
 else:
     from whet_probe import look_out
 
 
-def begin(folder: str, wish: str) -> Loading | None:
+def begin(folder: str, wish: str) -> Loading | Runs | None:
     """Measure from here on; return what compiles modules, if anything is to.
 
     Args:
@@ -38,6 +39,10 @@ def begin(folder: str, wish: str) -> Loading | None:
         from .repeats import Repeats
 
         return look_out(Repeats(folder, wish, report), BEFORE)
+    if told["section"]:
+        from .runs import Runs
+
+        return Runs(folder, wish, report)
     from .rounds import Rounds
 
     return look_out(Rounds(folder, wish, report), BEFORE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 import tracemalloc
 from collections import Counter, deque
 
@@ -24,6 +25,9 @@ _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _FRAMES = 12
 _MOST_TOLD, _MOST_TYPES = 5, 8
 _PART = 1000
+_MOST_ASKED, _MOST_SECONDS = 80, 10.0
+_ATOMS = ("str", "int", "float", "bytes", "bool", "NoneType")
+_clock = time.perf_counter
 _SELDOM, _SELDOM_SHARE = 3, 16
 _type_of: Callable[[Any], type] = type
 _SIZED = (list, dict, set, deque)
@@ -114,7 +118,8 @@ class Growth:
                 added = _length(each) - self._lengths[id(each)]
                 if added >= least:
                     grown.append((added, each))
-        grown.sort(key=lambda pair: -pair[0])
+        # What holds objects comes before what holds texts: these are in it.
+        grown.sort(key=lambda pair: (_item_type(pair[1]) in _ATOMS, -pair[0]))
         return grown
 
     def _sized_in(self, objects: list[Any]) -> list[Any]:
@@ -154,9 +159,12 @@ class Growth:
     ) -> list[dict[str, Any]]:
         told: list[dict[str, Any]] = []
         names: set[str] = set()
-        for count, container in grown[: _MOST_TOLD * 2]:
+        deadline = _clock() + _MOST_SECONDS
+        for count, container in grown[:_MOST_ASKED]:
+            if len(told) == _MOST_TOLD or _clock() > deadline:
+                break
             chain = _of_cache(container) or holders.chain(container)
-            if chain is not None and chain.label not in names and len(told) < _MOST_TOLD:
+            if chain is not None and chain.label not in names:
                 names.add(chain.label)
                 told.append(
                     {**chain.facts(), "type": "lru_cache" if chain.kind == "cache" else _type_of(container).__name__,

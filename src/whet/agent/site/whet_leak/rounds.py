@@ -46,7 +46,7 @@ _LONG_SECONDS, _MOST_FREEZES = 0.02, 4
 _clock = time.perf_counter
 
 
-class _Loop:
+class Loop:
     """A loop of the user's.
 
     Attributes:
@@ -75,7 +75,7 @@ class Rounds(Hits):
         self._seconds: float = told["seconds"]
         self._between: list[int] = told["between"]
         self._usage = Usage()
-        self._loops: dict[int, _Loop] = {}
+        self._loops: dict[int, Loop] = {}
         self._found: dict[str, list[Probe]] = {}
         self._begun = _clock()
         self._growth: Growth | None = None
@@ -105,7 +105,7 @@ class Rounds(Hits):
             if self._looks_at is not None and self._looks_at[:2] != told[:2]:
                 continue
             number = len(self._loops)
-            self._loops[number] = _Loop(told)
+            self._loops[number] = Loop(told)
             found.append(
                 Probe({"number": number, "title": "", "kind": "loop", "path": path, "module": "",
                        "line": first, "last": last, "loop": line, "name": "", "condition": "", "after": 0,
@@ -115,20 +115,24 @@ class Rounds(Hits):
 
     def at(self, numbers: list[int], _frame: FrameType, /, **_known: object) -> None:
         """Count a round, and measure if it is time to."""
+        self.counts(numbers)
+
+    def counts(self, numbers: list[int]) -> None:
+        """Count a round of loops, and measure those that it is time for."""
         for number in numbers:
             loop = self._loops[number]
             loop.count += 1
             if loop.count >= loop.at and self._is_time(loop):
                 self._alone(partial(self._look, loop))
 
-    def _is_time(self, loop: _Loop) -> bool:
+    def _is_time(self, loop: Loop) -> bool:
         if self._between:
             return True
         if loop.looks < _FREE_LOOKS:
             return True
         return loop.spent < _FREE_SECONDS + _SHARE * (_clock() - self._begun)
 
-    def _look(self, loop: _Loop) -> None:
+    def _look(self, loop: Loop) -> None:
         began = _clock()
         if self._between:
             self._look_closer(loop)
@@ -146,7 +150,7 @@ class Rounds(Hits):
             self.report.tell({"stops": loop.told, "round": loop.count - 1})
             leave(self._pid)
 
-    def _look_closer(self, loop: _Loop) -> None:
+    def _look_closer(self, loop: Loop) -> None:
         first, middle, last = self._between
         if loop.count >= last and self._growth is not None:
             told = self._growth.facts(loop.count - middle)

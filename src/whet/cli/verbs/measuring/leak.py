@@ -43,6 +43,12 @@ _LOOP = re.compile(r"(?P<file>.+\.py):(?P<line>\d{1,9})")
     help="Measure the rounds of this loop. [the one that takes most of the time]",
 )
 @click.option(
+    "--section",
+    default="",
+    metavar="NAME",
+    help="Measure the runs of this `whet.section`.",
+)
+@click.option(
     "--least",
     type=click.IntRange(1),
     default=_LEAST,
@@ -61,6 +67,7 @@ def command(
     call: str,
     nth: int,
     loop: str,
+    section: str,
     least: int,
     budget: float | None,
     exit_verdict: bool,
@@ -78,10 +85,12 @@ def command(
     that for a single test too (`-- pytest test_x.py::test_y`). What the function writes to files or
     sends, it does each time.
     """
-    if call and loop:
-        raise BadUsage("`--call` and `--loop` each say what is repeated", hint="keep one of them")
+    if sum(map(bool, (call, loop, section))) > 1:
+        raise BadUsage(
+            "`--call`, `--loop` and `--section` each say what is repeated", hint="keep one of them"
+        )
     options = LeakOptions(
-        call=call, nth=nth, loop=_loop(loop), least=least,
+        call=call, nth=nth, loop=_loop(loop), section=section, least=least,
         seconds=_SECONDS if budget is None else budget,
     )  # fmt: skip
     request = trial_request(ctx)
