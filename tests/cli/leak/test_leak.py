@@ -96,6 +96,46 @@ def test_the_answer_comes_first_and_ends_with_the_next_step(whet: Whet) -> None:
     assert "1197600" not in said.stdout  # what the program prints is in its trial
 
 
+SECTIONS = """
+import whet
+kept, log = [], ""
+for number in range(40):
+    with whet.section("load"):
+        rows = [number] * 100
+    with whet.section("train step"):
+        kept.append(bytearray(2000))
+"""
+
+
+def test_the_runs_of_a_section_are_measured(whet: Whet) -> None:
+    whet.write("prog.py", SECTIONS)
+    run = ("--", PYTHON, "prog.py")
+    told = found(whet("leak", "--json", "--section", "train step", *run))
+    assert (told["verdict"], told["piece"]["kind"]) == ("leak", "section")
+    assert told["slopes"]["memory"]["best"] == pytest.approx(2090, abs=100)
+    assert told["holders"][0]["name"] == "kept"
+    said = whet("leak", "--section", "train stp", *run)
+    assert (said.code, "its sections are `train step`" in said.stderr) == (66, True)
+
+
+ANEW = """
+import contextvars
+trail = contextvars.ContextVar("trail", default=())
+log = ""
+for number in range(80):
+    log = log + "line of the log %d " % number * 10
+    trail.set(trail.get() + (number,))
+"""
+
+
+def test_a_value_that_is_replaced_by_a_larger_one_is_named(whet: Whet) -> None:
+    whet.write("prog.py", ANEW)
+    told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "leak"
+    assert [each["name"] for each in told["holders"]] == ["log", "trail"]
+    assert [each["item"] for each in told["holders"]] == ["character", "item"]
+
+
 ITERATOR = """
 def step(batches):
     for batch in batches:

@@ -213,7 +213,9 @@ def _shown_holders(found: Leak, judgement: Judgement) -> list[Holder]:
     holders = found.holders
     if THREADS in judgement.growing:
         holders = tuple(each for each in holders if each.grown.within != "threading")
-    return list(holders[:_MOST_HOLDERS])
+    # Weak references keep nothing alive.
+    strong = [each for each in holders if each.grown.item != "ReferenceType"] or list(holders)
+    return strong[:_MOST_HOLDERS]
 
 
 def _holder(holder: Holder, growth: Growth | None) -> str:

@@ -49,12 +49,12 @@ class Runs(Rounds):
         process: Any = module["_Process"]
         begin: Callable[..., Any] = process.begin
 
-        def begins(recorded: Any, name: str) -> Any:
+        def begins(recorded: Any, name: str, **how: Any) -> Any:
             if name == self._name:
                 self.counts([0])
             elif name not in self._seen:
                 self._seen.add(name)
                 self.report.tell({"section": name})
-            return begin(recorded, name)
+            return begin(recorded, name, **how)
 
         process.begin = begins
