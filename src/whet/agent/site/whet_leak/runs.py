@@ -46,15 +46,11 @@ class Runs(Rounds):
         )
 
     def _listen(self, module: dict[str, Any]) -> None:
-        process: Any = module["_Process"]
-        begin: Callable[..., Any] = process.begin
+        module["LISTENERS"].append(self._hear)
 
-        def begins(recorded: Any, name: str, **how: Any) -> Any:
-            if name == self._name:
-                self.counts([0])
-            elif name not in self._seen:
-                self._seen.add(name)
-                self.report.tell({"section": name})
-            return begin(recorded, name, **how)
-
-        process.begin = begins
+    def _hear(self, name: str) -> None:
+        if name == self._name:
+            self.counts([0])
+        elif name not in self._seen:
+            self._seen.add(name)
+            self.report.tell({"section": name})

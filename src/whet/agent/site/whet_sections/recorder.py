@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 FOLDER = os.environ.get("WHET_AGENT", "")
 """Where whet reads what the processes of a trial have left; empty: no whet runs this program."""
 
+LISTENERS: list[Callable[[str], None]] = []
+"""What is called with the name of a section that begins, before it is measured: `whet leak` looks there."""
+
 _NO_WORDS = (None, None, None, None)
 _SUFFIX = ".sections"
 _RECORDER = "whet.sections"
@@ -176,6 +179,8 @@ class Process:
 
     def begin(self, name: str, *, objects: bool = False) -> Span:
         """Begin a section in this thread and task; `objects`: count Python's objects, too."""
+        for hear in LISTENERS:
+            hear(name)
         here = here_now()
         counted = objects_now() if objects else None
         with self._lock:
