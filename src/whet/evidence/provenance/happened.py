@@ -9,12 +9,21 @@ from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.flaws import is_infinite, is_nan, is_zero
 from whet.evidence.provenance.missing import caught
-from whet.evidence.provenance.recording import SCALAR, Step
+from whet.evidence.provenance.recording import SCALAR, Call, Step
 from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.unlike import spread_in
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call
+
+OVER = "over"
+"""How a recording writes an iterator that has nothing left."""
+
+_OF_NOTHING = {
+    "ValueError", "IndexError", "StopIteration", "ZeroDivisionError", "AssertionError",
+    "StatisticsError",
+}  # fmt: skip
+"""What operations raise that were given nothing."""
 
 
 @dataclass(slots=True)
@@ -90,6 +99,48 @@ class Happened(Wording):
                 call.code.path, line, Sureness.POSSIBLE,
             )
         ]  # fmt: skip
+
+    def spent(self, failing: Failing) -> Iterator[Clue]:
+        """Report the line that had used up what the failing operation goes through, or what that was made of."""
+        for expr, call, step in self._gone_through(failing):
+            value = self.walk.now.value(expr, call, step)
+            if value is None or value.words != OVER:
+                continue
+            states = self.recording.history(value.number)
+            first = next((each for each in states if each.value.words == OVER), None)
+            if first is None or first is states[0] or first.step is None or not first.has_changed:
+                continue
+            path, line = first.step.frame.code.path, first.step.line
+            is_here = (path, line) == (call.code.path, step.line)
+            if first.moment > step.begin or is_here:
+                continue
+            there = self.at(call.code.path, step.line)
+            yield self.clue(
+                f"`{self.said(expr, call)}` had nothing left at {there}: {self.place_of(path, line)} had"
+                " used it up",
+                path, line, Sureness.SEEN,
+            )  # fmt: skip
+            return
+
+    def _gone_through(self, failing: Failing) -> Iterator[tuple[ast.expr, Call, Step]]:
+        call, step = failing.call, failing.step
+        is_about_nothing = failing.error.type.rpartition(".")[2] in _OF_NOTHING
+        if not is_about_nothing or not isinstance(failing.node, ast.expr | ast.stmt):
+            return
+        whole = ast.Expr(failing.node) if isinstance(failing.node, ast.expr) else failing.node
+        for node in ast.walk(whole):
+            if isinstance(node, ast.Name | ast.Attribute | ast.Call):
+                yield node, call, step
+                value = self.walk.now.value(node, call, step)
+                if value is None or value.kind == SCALAR or value.size or value.words == OVER:
+                    continue
+                behind = self.walk.back(node, call, step, value, None)
+                made = behind.expression
+                if made is None or behind.call is None or behind.step is None:
+                    continue
+                for inner in ast.walk(made):
+                    if isinstance(inner, ast.Name | ast.Attribute):
+                        yield inner, behind.call, behind.step
 
     def divides_by_zero(self, trail: Trail) -> bool:
         """Whether a value was made by a division by zero: why there is a zero is the question then."""

@@ -115,6 +115,7 @@ class Origin(Wording):
             *self._of_swallowed(failing),
             *self.keys.twins(failing),
             *self.missing.defaults(failing),
+            *self.happened.spent(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
