@@ -280,6 +280,30 @@ assert "whet" not in sys.modules
     assert timeline.totals[0].kept_memory_bytes == pytest.approx(5 << 20, abs=1 << 20)
 
 
+def test_the_vendored_file_and_whet_keep_one_record(tmp_path: Path) -> None:
+    (tmp_path / "whet_sections.py").write_text(vendored_text())
+    timeline = run(
+        tmp_path,
+        """
+import sys
+sys.path.insert(0, ".")
+import whet, whet_sections
+with whet.section("outer"):
+    big = bytearray(60 << 20)
+    del big
+    with whet_sections.section("inner"):
+        with whet.annotate("innermost"):
+            pass
+""",
+    )
+    outer, inner = timeline.totals
+
+    assert [each.parent for each in timeline.spans] == [None, 0, 1]
+    assert outer.peak_memory_bytes is not None
+    assert inner.peak_memory_bytes is not None
+    assert outer.peak_memory_bytes - inner.peak_memory_bytes > 50 << 20
+
+
 def test_the_vendored_file_is_for_python_3_8_and_names_nothing_twice() -> None:
     tree = ast.parse(vendored_text(), feature_version=(3, 8))
     names: list[str] = []

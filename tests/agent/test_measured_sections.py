@@ -333,6 +333,35 @@ asyncio.run(main())
     assert any("at the same time" in each for each in timeline.notes)
 
 
+def test_no_section_of_many_threads_and_signals_is_lost(sections: Sections) -> None:
+    timeline = sections.of(
+        """
+import signal, sys, threading
+sys.setswitchinterval(1e-5)
+@whet.section("handler")
+def handle(number, frame):
+    pass
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+def work():
+    for _ in range(200):
+        with whet.section("outer"):
+            with whet.section("inner"):
+                pass
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+work()
+for thread in threads: thread.join()
+signal.setitimer(signal.ITIMER_REAL, 0)
+"""
+    )
+
+    assert total(timeline, "outer").count == total(timeline, "inner").count == 1000
+    assert total(timeline, "handler").open_count == 0
+    parents = {timeline.spans[each.parent or 0].name for each in timeline.named("inner")}
+    assert parents == {"outer"}
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_child_processes_have_sections_of_their_own(sections: Sections, method: str) -> None:
     timeline = sections.of(

@@ -376,7 +376,8 @@ class Process:
             pass  # the trial is over, or the disk is full: the program is what matters
 
 
-_PROCESS: list[Process] = []
+# One for whet and for a file that stands alone: there is one high-water mark for both.
+_PROCESS: list[Process] = vars(sys).setdefault("_whet_sections_{}".format(_VERSION), [])
 
 
 def process_now() -> Process:
