@@ -635,6 +635,18 @@ with whet.section(Name.LOAD):
     assert all(each.count == 1 for each in timeline.totals)
 
 
+def test_sections_whose_measures_have_one_name_are_said(sections: Sections) -> None:
+    timeline = sections.of(
+        """
+for name in ("a b", "a_b", "c"):
+    with whet.section(name):
+        pass
+"""
+    )
+
+    assert timeline.notes == ("`a_b.seconds` and the like are of the section `a b`, not of `a_b`",)
+
+
 @pytest.mark.parametrize(
     ("name", "measure"),
     [("load", "load"), ("load data", "load_data"), ("1st", "_1st"), ("a.b", "a.b"), (".", "_.")],

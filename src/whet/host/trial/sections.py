@@ -39,11 +39,8 @@ def with_sections(outcome: Outcome, agent_folder: Path, started_at: float) -> Ou
     timeline = _timeline(processes, started_at)
     if is_killed and any(each.is_summed for each in processes):
         timeline = replace(timeline, notes=(*timeline.notes, _BEHIND))
-    numbers: dict[str, float] = {}
-    for total in timeline.totals[:_MOST_TOTALS]:
-        numbers.update(
-            (name, value) for name, value in total.numbers.items() if name not in numbers
-        )
+    numbers, without = _numbers(timeline.totals)
+    timeline = replace(timeline, notes=(*timeline.notes, *without))
     highest = max((each.highest for each in processes), default=0)
     data = timeline.to_bytes()
     return replace(
@@ -60,6 +57,26 @@ def sections_so_far(agent_folder: Path, started_at: float) -> Timeline:
     paths = sorted(agent_folder.glob(f"*{_SUFFIX}"))
     timeline = _timeline([_Process(path) for path in paths], started_at)
     return replace(timeline, notes=())
+
+
+def _numbers(totals: Sequence[SectionTotal]) -> tuple[dict[str, float], list[str]]:
+    """Return the measurements of sections, and in sentences which sections have none."""
+    numbers: dict[str, float] = {}
+    names: dict[str, str] = {}
+    notes: list[str] = []
+    for total in totals[:_MOST_TOTALS]:
+        first = names.setdefault(total.measure, total.name)
+        if first == total.name:
+            numbers.update(total.numbers)
+        else:
+            notes.append(
+                f"`{total.measure}.seconds` and the like are of the section `{first}`, not of `{total.name}`"
+            )
+    if len(totals) > _MOST_TOTALS:
+        notes.append(
+            f"only the first {_MOST_TOTALS} of {len(totals):,} sections give numbers for conditions"
+        )
+    return numbers, notes
 
 
 class _Sums:
