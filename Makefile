@@ -133,12 +133,13 @@ bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cos
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: bench-measure
-bench-measure: $(VENV)/.ready-dev ## what sections, watching and profiling cost, compared with htop and watch; the hottest lines compared with a count; leaks, compared with tracemalloc and memray
+bench-measure: $(VENV)/.ready-dev ## what sections, watching and profiling cost, compared with htop and watch; the hottest lines compared with a count; leaks, compared with tracemalloc and memray; the least time and the memory of six torch programs
 	$(BIN)/python -m benchmarks.measure.watching $(ARGS)
 	$(BIN)/python -m benchmarks.measure.profiles
 	$(BIN)/python -m benchmarks.measure.sections $$(test -x $(VENV_PEERS)/bin/python && echo --python $(CURDIR)/$(VENV_PEERS)/bin/python)
 	$(BIN)/python -m benchmarks.measure.leaks $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
 	$(BIN)/python -m benchmarks.measure.leaks --unseen
+	test ! -x $(VENV_ML)/bin/python || $(BIN)/python -m benchmarks.measure.estimates $(CURDIR)/$(VENV_ML)/bin/python
 
 .PHONY: bench-small
 bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready $(VENV_PEERS)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds; whet sample compared with duckdb and pandas

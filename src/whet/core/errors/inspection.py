@@ -1,6 +1,6 @@
 """Errors about inspecting a process or a failure."""
 
-from whet.core.errors.base import NO_INPUT, NO_PERMISSION, UNAVAILABLE, WhetError
+from whet.core.errors.base import DATA, NO_INPUT, NO_PERMISSION, UNAVAILABLE, WhetError
 
 
 class NoFailureKept(WhetError):
@@ -33,6 +33,17 @@ class NothingCounted(WhetError):
     """
 
     exit_code = NO_INPUT
+
+
+class NotEstimated(WhetError):
+    """whet can't tell what a step of a model costs, because the step fails or asks for values.
+
+    `whet expect --estimate FILE.py:step` calls `step()` with tensors that have shapes and no data. A step
+    that looks at values, with `.item()`, `print` or `if loss > 3`, can't continue there. Put what computes
+    into a function of its own, without arguments, and name that one.
+    """
+
+    exit_code = DATA
 
 
 class NoSuchProcess(WhetError):

@@ -25,12 +25,15 @@ class AskedPython:
         script: what it runs.
         cwd: the folder to start in.
         environment: the whole environment.
+        task: what it does, for the complaint if it ends.
     """
 
     def __init__(
-        self, python: str, script: Path, *, cwd: Path, environment: Mapping[str, str]
-    ) -> None:
+        self, python: str, script: Path, *, cwd: Path, environment: Mapping[str, str],
+        task: str = "built the model",
+    ) -> None:  # fmt: skip
         self._python = python
+        self._task = task
         self._said = os.fdopen(_nameless_file(), "rb")
         self._process = _started([python, str(script)], cwd, environment, self._said.fileno())
 
@@ -75,7 +78,7 @@ class AskedPython:
         lines = said.decode("utf-8", "replace").strip().splitlines()
         last = f": {lines[-1].strip()}" if lines else ""
         return HostFailure(
-            f"`{self._python}` ended {how} while it built the model{last}",
+            f"`{self._python}` ended {how} while it {self._task}{last}",
             hint="does it import the model in your own program? `--python` names another one",
         )
 

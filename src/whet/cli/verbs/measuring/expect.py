@@ -18,6 +18,22 @@ from whet.workbench.trials.bench import open_workbench
     help="Run the command, and show what each line takes, next to its `# expect: 40 ms`.",
 )
 @click.option("--all", "is_whole", is_flag=True, help="With --lines: show every line that can run.")
+@click.option(
+    "--estimate",
+    default="",
+    metavar="FILE.py:FUNCTION",
+    help="Say what a step of a torch or JAX model takes at least here, before it runs.",
+)
+@click.option("--timed", is_flag=True, help="With --estimate: run the step too, and compare.")
+@click.option(
+    "--remeasure", is_flag=True, help="With --estimate: measure again what this machine reaches."
+)
+@click.option(
+    "--python",
+    default="",
+    metavar="PATH",
+    help="With --estimate: use this Python. [your program's]",
+)
 @click.option("--here", is_flag=True, help="Count only the guesses in this project.")
 @trial_options
 @json_option
@@ -28,6 +44,8 @@ def command(
     *,
     lines: str,
     is_whole: bool,
+    estimate: str,
+    timed: bool,
     here: bool,
     as_json: bool,
     **_: object,
@@ -43,13 +61,20 @@ def command(
     you expect of one run of a statement, behind it or above it: `# expect: 40 ms`, `# expect: 2s..4s
     total`, `# expect: < 100 MB`, `# expect: 10 calls`. Above a loop, a `with` or a function it is about
     everything inside it.
+
+    --estimate calls a function that does one step, with tensors that have shapes but no data. From its
+    operators it says how much arithmetic, how many bytes and how much memory the step takes, and
+    the least time that this machine needs for that. whet measures once what the machine reaches.
     """
     request = trial_request(ctx)
     if lines:
         return _count(ctx, lines, is_whole=is_whole, as_json=as_json)
+    if estimate:
+        _estimate(ctx, estimate, is_timed=timed, as_json=as_json)
+        return 0
     if request.command:
         raise BadUsage(
-            "`whet expect -- COMMAND` needs `--lines FILE.py`",
+            "`whet expect -- COMMAND` needs `--lines FILE.py` or `--estimate FILE.py:step`",
             hint="to state what you expect of a run: `whet run --expect 'seconds ~ 3s' -- COMMAND`",
         )
     _score(here=here, as_json=as_json)
@@ -68,6 +93,24 @@ def _score(*, here: bool, as_json: bool) -> None:
     if not record.calibrations:
         say("no guesses yet; state one: `whet run --expect 'seconds ~ 3s' -- COMMAND`")
     for line in record_lines(record):
+        answer(line)
+
+
+def _estimate(ctx: click.Context, words: str, *, is_timed: bool, as_json: bool) -> None:
+    from whet.cli.display.estimate import estimate_json, estimate_lines
+    from whet.workbench.expect.estimate import estimate_step, find_step
+
+    request = trial_request(ctx)
+    target = find_step(words, Path(request.cwd or ".").absolute())
+    with open_workbench() as bench:
+        found = estimate_step(
+            bench, request, target, python=ctx.params["python"], is_timed=is_timed,
+            measures_again=ctx.params["remeasure"],
+        )  # fmt: skip
+    if as_json:
+        answer_json(estimate_json(found))
+        return
+    for line in estimate_lines(found):
         answer(line)
 
 

@@ -1,0 +1,364 @@
+"""Estimates a step of a torch program without running it, times it, and measures what a machine reaches."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import tempfile
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+torch: Any = importlib.import_module("torch")
+_fake: Any = importlib.import_module("torch._subclasses.fake_tensor")
+_dispatch: Any = importlib.import_module("torch.utils._python_dispatch")
+_counter: Any = importlib.import_module("torch.utils.flop_counter")
+_storages: Any = importlib.import_module("torch.multiprocessing.reductions")
+
+_STEPS = 2
+"""The first makes gradients and the optimizer's state, the second is like all that follow."""
+
+_GATHERS = {"embedding", "index_select", "gather", "index", "slice_scatter", "embedding_bag"}
+_MAKES_ONLY = {
+    "empty",
+    "zeros",
+    "empty_like",
+    "zeros_like",
+    "empty_strided",
+    "new_empty",
+    "new_zeros",
+}
+_MOST_SECONDS, _MOST_RUNS, _FEWEST_RUNS = 3.0, 30, 3
+_MACHINE_SECONDS = 1.2
+_SIZES = (256, 512, 1024, 1536)
+_WORKING_SETS = (1 << 15, 1 << 17, 1 << 19, 1 << 21, 1 << 23, 1 << 25, 1 << 27)
+
+
+# ---- estimating ----
+
+
+def estimate(
+    request: dict[str, object], load: Callable[[], Callable[[], object]]
+) -> dict[str, object]:
+    """Return what one step computes, moves and holds, from the shapes of its tensors alone."""
+    # One operator for a whole layer shows nothing of what it does inside.
+    if hasattr(torch.backends, "mha"):
+        torch.backends.mha.set_fastpath_enabled(False)
+    is_fake = not request["is_built"]
+    mode = _fake.FakeTensorMode(allow_non_fake_inputs=not is_fake)
+    watch = _Watch()
+    if is_fake:
+        # A copy of a tensor is in the same mode as the tensor.
+        _fake.FakeTensorMode.__deepcopy__ = lambda own, _memo: own
+        with mode, watch.mode():
+            step = load()
+    else:
+        step = load()
+    with mode, watch.mode():
+        watch.begin()
+        for _ in range(_STEPS):
+            watch.operators.clear()
+            step()
+            watch.sweep()
+    kinds = _kinds(watch, is_fake=is_fake)
+    dtypes: dict[str, float] = {}
+    for each in watch.operators.values():
+        if each["flops"]:
+            dtypes[each["dtype"]] = dtypes.get(each["dtype"], 0.0) + each["flops"]
+    return {
+        "operators": sorted(watch.operators.values(), key=lambda each: -each["flops"]),
+        "memory": {**kinds, "peak": max(watch.peak, sum(kinds.values()))},
+        "dtype": max(dtypes, key=lambda each: dtypes[each], default="float32"),
+        "device": watch.device,
+        "threads": torch.get_num_threads(),
+        "precision": torch.get_float32_matmul_precision(),
+        "was_built": not is_fake,
+        "version": torch.__version__,
+    }
+
+
+class _Watch:
+    """Sees each operator, and which storages are alive."""
+
+    def __init__(self) -> None:
+        self.operators: dict[tuple[str, str], dict[str, Any]] = {}
+        self.alive: dict[int, tuple[Any, int]] = {}
+        self.peak = 0
+        self.device = "cpu"
+
+    def begin(self) -> None:
+        """Count what is alive before the first step; what it took to build it doesn't matter."""
+        self.sweep()
+        self.peak = self.live_bytes
+
+    def mode(self) -> Any:
+        """Return the block in which it sees what happens."""
+
+        def dispatch(
+            _mode: object, function: Any, _types: object, args: Any = (), kwargs: Any = None
+        ) -> object:
+            return self.sees(function, args, kwargs or {})
+
+        return type("Watch", (_dispatch.TorchDispatchMode,), {"__torch_dispatch__": dispatch})()
+
+    def sees(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Call an operator, and note it."""
+        given = list(_tensors((args, kwargs)))
+        made = function(*args, **kwargs)
+        results = list(_tensors(made))
+        self._count(function, given, results, made, args, kwargs)
+        for each in results:
+            self.note(each)
+        if self.live_bytes > self.peak:
+            self.sweep()
+            self.peak = max(self.peak, self.live_bytes)
+        return made
+
+    @property
+    def live_bytes(self) -> int:
+        return sum(size for _, size in self.alive.values())
+
+    def note(self, tensor: Any) -> None:
+        storage = tensor.untyped_storage()
+        weak = _storages.StorageWeakRef(storage)
+        if weak.cdata not in self.alive:
+            self.alive[weak.cdata] = (weak, storage.nbytes())
+
+    def sweep(self) -> None:
+        gone = [key for key, (weak, _) in self.alive.items() if weak.expired()]
+        for key in gone:
+            del self.alive[key]
+
+    def _count(
+        self, function: Any, given: Any, results: Any, made: Any, args: Any, kwargs: Any
+    ) -> None:
+        packet = function.overloadpacket
+        space, _, name = str(function.name()).partition(".")[0].partition("::")
+        if space in {"prim", "profiler"}:
+            return
+        moved = _bytes(function, name, given, results)
+        flops = _flops(packet, name, args, kwargs, made)
+        if not moved and not flops:
+            return
+        of = next(iter(results or given), None)
+        if of is not None and of.device.type != "cpu":
+            self.device = of.device.type
+        dtype = str(given[0].dtype if given else "").replace("torch.", "")
+        row = self.operators.setdefault(
+            (name, dtype),
+            {"name": name, "dtype": dtype, "count": 0, "flops": 0.0, "bytes": 0.0, "calls": []},
+        )
+        row["count"] += 1
+        row["flops"] += flops
+        row["bytes"] += moved
+        row["calls"].append([flops, moved])
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _tensors(each)
+    elif isinstance(value, dict):
+        yield from _tensors(list(value.values()))
+
+
+def _size(tensor: Any) -> int:
+    """Return the bytes that are read at least: of an expanded tensor, those that are there."""
+    try:
+        numbers: int = tensor.numel() * tensor.element_size()
+        return min(numbers, int(tensor.untyped_storage().nbytes()))
+    except (RuntimeError, NotImplementedError):  # sparse, say
+        return 0
+
+
+def _bytes(function: Any, name: str, given: Any, results: Any) -> int:
+    """Return the bytes that an operator can't do without: each tensor once, read or written."""
+    if function.is_view or name in _MAKES_ONLY or name in {"detach", "_unsafe_view", "lift_fresh"}:
+        return 0
+    inputs = {id(each): each for each in given}
+    if name in _GATHERS:  # of the table only the rows that are asked for
+        inputs = {id(each): each for each in given[1:]}
+    storages: dict[int, int] = {}
+    for each in (*inputs.values(), *results):
+        key = _key(each)
+        storages[key] = max(storages.get(key, 0), _size(each))
+    return sum(storages.values())
+
+
+def _flops(packet: Any, name: str, args: Any, kwargs: Any, made: Any) -> float:
+    if packet in _counter.flop_registry:
+        flops = float(_counter.flop_registry[packet](*args, **kwargs, out_val=made))
+        # Winograd's convolutions multiply 2.25 times less; x86's oneDNN has none.
+        is_reduced = "convolution" in name and (args[0].device.type != "cpu" or not _is_x86())
+        return flops / 2.25 if is_reduced else flops
+    if name in {"mkldnn_rnn_layer", "mkldnn_rnn_layer_backward"}:
+        steps: int = args[0].shape[0] * args[0].shape[1]
+        once: float = 2.0 * steps * (args[1].numel() + args[2].numel())
+        return once if name == "mkldnn_rnn_layer" else 2 * once
+    return 0.0
+
+
+def _is_x86() -> bool:
+    return os.uname().machine in {"x86_64", "AMD64", "i686"}
+
+
+def _kinds(watch: _Watch, *, is_fake: bool) -> dict[str, int]:
+    """Return the bytes of what stays from step to step, by what it is."""
+    found: dict[str, dict[int, int]] = {
+        kind: {} for kind in ("parameters", "gradients", "optimizer")
+    }
+    for kind, tensor in _kept_tensors(gc.get_objects()):
+        key = _key(tensor)
+        if not any(key in each for each in found.values()):
+            found[kind][key] = tensor.untyped_storage().nbytes()
+    kinds = {kind: sum(each.values()) for kind, each in found.items()}
+    held = {key for each in found.values() for key in each}
+    kinds["others"] = sum(size for key, (_, size) in watch.alive.items() if key not in held)
+    if not is_fake:
+        watch.peak += kinds["parameters"]
+    return kinds
+
+
+def _kept_tensors(objects: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield parameters, their gradients, and what optimizers keep, each with its kind."""
+    for each in objects:
+        # By the class: `isinstance` would ask objects that import something when they are asked.
+        if issubclass(type(each), torch.nn.Module):
+            for parameter in (*each.parameters(), *each.buffers()):
+                yield from _with_gradient(parameter)
+        elif type(each) is torch.nn.Parameter:
+            yield from _with_gradient(each)
+    for each in objects:
+        if issubclass(type(each), torch.optim.Optimizer):
+            for tensor in _tensors([*each.state.values()]):
+                yield "optimizer", tensor
+
+
+def _with_gradient(parameter: Any) -> Iterator[tuple[str, Any]]:
+    yield "parameters", parameter
+    if parameter.grad is not None:
+        yield "gradients", parameter.grad
+
+
+def _key(tensor: Any) -> int:
+    """Return what tells a tensor's storage from others."""
+    key: int = _storages.StorageWeakRef(tensor.untyped_storage()).cdata
+    return key
+
+
+# ---- timing ----
+
+
+def run(_request: dict[str, object], load: Callable[[], Callable[[], object]]) -> dict[str, object]:
+    """Run the step itself; return the shortest time."""
+    step = load()
+    times: list[float] = []
+    began = time.perf_counter()
+    for _ in range(_STEPS):
+        step()
+    while len(times) < _FEWEST_RUNS or (
+        len(times) < _MOST_RUNS and time.perf_counter() - began < _MOST_SECONDS
+    ):
+        since = time.perf_counter()
+        step()
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - since)
+    return {"seconds": min(times), "runs": len(times)}
+
+
+def hold(
+    _request: dict[str, object], load: Callable[[], Callable[[], object]]
+) -> dict[str, object]:
+    """Run two steps; return the most bytes that tensors held, as torch's allocator tells."""
+    if torch.cuda.is_available():
+        load_and_step(load)
+        return {"memory": torch.cuda.max_memory_allocated()}
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+    ) as profile:
+        load_and_step(load)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        profile.export_chrome_trace(path)
+        with open(path, encoding="utf-8") as file:
+            events = [each for each in json.load(file)["traceEvents"] if each["name"] == "[memory]"]
+    held = most = 0
+    for each in sorted(events, key=lambda each: float(each["ts"])):
+        held += int(each["args"]["Bytes"])
+        most = max(most, held)
+    return {"memory": most}
+
+
+def load_and_step(load: Callable[[], Callable[[], object]]) -> None:
+    """Build what the step needs, and run it as often as the estimate does."""
+    step = load()
+    for _ in range(_STEPS):
+        step()
+
+
+# ---- the machine ----
+
+
+def machine(request: dict[str, object], _load: object) -> dict[str, object]:
+    """Return the most that this machine reaches with torch: the best of many short tries."""
+    threads = int(str(request["threads"]))
+    torch.set_float32_matmul_precision(str(request["precision"]))
+    dtype, device = getattr(torch, str(request["dtype"])), str(request["device"])
+    if not dtype.is_floating_point:
+        dtype = torch.float32
+    flops = moved = 0.0
+    with torch.no_grad():
+        # On a busy machine several threads seldom run together: one alone, as often, is the most.
+        for count in (threads, 1) if device == "cpu" else (threads,):
+            torch.set_num_threads(count)
+            as_often = threads / count
+            flops = max(flops, *(as_often * _flops_of(size, dtype, device) for size in _SIZES))
+            moved = max(
+                moved, *(as_often * _bytes_of(size, dtype, device) for size in _WORKING_SETS)
+            )
+    return {"flops": flops, "bytes": moved}
+
+
+def _best(work: Callable[[], object], device: str, seconds: float) -> float:
+    best, until = float("inf"), time.perf_counter() + seconds
+    work()
+    while time.perf_counter() < until:
+        if device != "cpu":
+            torch.cuda.synchronize()
+        since = time.perf_counter()
+        work()
+        if device != "cpu":
+            torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - since)
+    return best
+
+
+def _flops_of(size: int, dtype: Any, device: str) -> float:
+    a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
+    out = torch.empty(size, size, dtype=dtype, device=device)
+    seconds = _best(lambda: torch.mm(a, b, out=out), device, _MACHINE_SECONDS / len(_SIZES))
+    return 2.0 * size**3 / seconds
+
+
+def _bytes_of(size: int, dtype: Any, device: str) -> float:
+    """Return the bytes a second of the quickest of a copy, a sum of two, and a reduction."""
+    count = max(size // torch.empty(0, dtype=dtype).element_size(), 1)
+    a, b = (torch.ones(count, dtype=dtype, device=device) for _ in range(2))
+    out = torch.empty_like(a)
+    share = _MACHINE_SECONDS / len(_WORKING_SETS) / 4
+    held = a.numel() * a.element_size()
+    works: tuple[tuple[int, Callable[[], object]], ...] = (
+        (2 * held, lambda: out.copy_(a)),
+        (3 * held, lambda: torch.add(a, b, out=out)),
+        (held, a.sum),
+        (held, lambda: out.mul_(1.5)),
+    )
+    return max(moved / _best(work, device, share) for moved, work in works)
