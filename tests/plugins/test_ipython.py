@@ -99,3 +99,23 @@ def test_in_a_trial_a_cell_is_a_section_of_it(tmp_path: Path) -> None:
 
     assert "load:" not in said
     assert [each.name for each in Timeline.from_bytes(evidence.data).totals] == ["load"]
+
+
+def test_a_cell_that_leaves_something_behind_is_told_with_who_holds_it(tmp_path: Path) -> None:
+    said = run(
+        tmp_path,
+        """
+cell("kept = []\\ndef step():\\n    kept.append(bytearray(3000))\\n    print('once')")
+cell("%%leak 12\\nstep()")
+cell("%%leak 12\\nlen(kept)")
+result = cell("%%leak soon\\n1")
+assert "isn't a number of repetitions" in str(result.error_in_exec)
+result = cell("%%leak\\n1 / 0")
+assert isinstance(result.error_in_exec, ZeroDivisionError)
+""",
+    )
+
+    assert said.count("once\n") == 1
+    assert "LEAK: each run of this cell adds 3.1 kB (12 runs)" in said
+    assert "`kept` (list, global of the notebook) gains 16 items of bytearray" in said
+    assert "NO LEAK: below " in said

@@ -18,6 +18,7 @@ from whet.core.text.quantity import shown_bytes, shown_seconds
 
 _OBJECTS = "--objects"
 _NANOSECONDS = 1e9
+_FEWEST, _MOST, _MOST_DIGITS = 8, 10_000, 5
 _LABELS = {"gpu": "GPU", "jax_gpu": "JAX's GPU", "python": "Python's own"}
 
 
@@ -57,6 +58,7 @@ class Shell(Protocol):
 def load_ipython_extension(shell: Shell) -> None:
     """Register the magics; IPython calls it at ``%load_ext whet``."""
     shell.register_magic_function(lambda line, cell: _section(shell, line, cell), "cell", "section")
+    shell.register_magic_function(lambda line, cell: _leak(shell, line, cell), "cell", "leak")
 
 
 def _section(shell: Shell, line: str, cell: str) -> object:
@@ -89,12 +91,34 @@ def _section(shell: Shell, line: str, cell: str) -> object:
         sys.stdout.write(f"{_sentence(name, figures, sums.more)}\n")
 
 
+def _leak(shell: Shell, line: str, cell: str) -> None:
+    """Repeat a cell in this process, and tell what it leaves behind each time.
+
+    Raises:
+        BadUsage: if the line isn't ``%%leak [COUNT]``, or the cell awaits something.
+    """
+    from whet.workbench.leak.here import repeat_here
+    from whet.workbench.leak.words import leak_lines
+
+    count = line.strip()
+    if count and not (count.isdecimal() and _FEWEST <= int(count[:_MOST_DIGITS]) <= _MOST):
+        raise BadUsage(
+            f"`%%leak {count}` isn't a number of repetitions from {_FEWEST} to {_MOST}",
+            hint="write `%%leak`, or `%%leak 100`",
+        )
+    statements, last = _compiled(shell, cell, "leak")
+    found = repeat_here(
+        lambda: _run(shell, statements, last), shell.user_ns, int(count) if count else None
+    )
+    sys.stdout.write("\n".join(leak_lines(found)) + "\n")
+
+
 def _run(shell: Shell, statements: CodeType, last: CodeType | None) -> object:
     exec(statements, shell.user_ns)
     return None if last is None else eval(last, shell.user_ns)
 
 
-def _compiled(shell: Shell, cell: str) -> tuple[CodeType, CodeType | None]:
+def _compiled(shell: Shell, cell: str, magic: str = "section") -> tuple[CodeType, CodeType | None]:
     """Return the statements of a cell, and its last one if that is an expression to show.
 
     Raises:
@@ -115,8 +139,10 @@ def _compiled(shell: Shell, cell: str) -> tuple[CodeType, CodeType | None]:
         if "await" not in str(error) and "async" not in str(error):
             raise
         raise BadUsage(
-            "`%%section` can't measure a cell that awaits",
-            hint="put `with whet.section('NAME'):` into the cell",
+            f"`%%{magic}` can't measure a cell that awaits",
+            hint="put `with whet.section('NAME'):` into the cell"
+            if magic == "section"
+            else "await in a function, and call it with `asyncio.run` in a script: `whet leak -- python FILE`",
         ) from error
 
 

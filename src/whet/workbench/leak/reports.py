@@ -205,7 +205,7 @@ class LeakReports:
         for each in self._lines():
             told = optional_record(each, "growth")
             if told is not None:
-                return _growth(told)
+                return growth_of(told)
         return None
 
     def _lines(self) -> list[JsonObject]:
@@ -249,7 +249,8 @@ def _problems(lines: Sequence[JsonObject]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _growth(told: JsonObject) -> Growth:
+def growth_of(told: JsonObject) -> Growth:
+    """Read what was added."""
     lines = [row(each, 5) for each in items_of(told.get("lines"))]
     types = [row(each, 2) for each in items_of(told.get("types"))]
     threads = [row(each, 4) for each in items_of(told.get("threads"))]

@@ -16,11 +16,10 @@ BEFORE = frozenset(sys.modules)  # what is imported here, the program gets again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from whet.agent.site.whet_leak.runs import Runs
-    from whet.agent.site.whet_probe import look_out
     from whet.agent.site.whet_probe.loading import Loading
-else:
-    from whet_probe import look_out
 
 
 def begin(folder: str, wish: str) -> Loading | Runs | None:
@@ -32,6 +31,7 @@ def begin(folder: str, wish: str) -> Loading | Runs | None:
     """
     from .report import LeakReport
 
+    look_out: Callable[..., Loading | None] = __import__("whet_probe").look_out
     told = json.loads(wish)
     report = LeakReport(folder, len(told["probes"]))
     report.tell({"begins": os.getpid(), "argv": list(getattr(sys, "argv", []))[:3]})

@@ -18,7 +18,7 @@ from .holders import Chain, Holders, thread_spaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -39,8 +39,17 @@ _TELL_NOTHING = ("ReferenceType", "cell", "tuple", "frame", "traceback")
 class Growth:
     """Notes what there is at two moments, and tells what has been added between them."""
 
-    def __init__(self, is_own: Callable[[str], bool]) -> None:
+    def __init__(
+        self, is_own: Callable[[str], bool], spaces: Iterable[tuple[Any, str, str]] = ()
+    ) -> None:
+        """Make it ready.
+
+        Args:
+            is_own: whether a file is the user's own.
+            spaces: namespaces of the user's that no module has, each with a name and a file.
+        """
         self._is_own = is_own
+        self._spaces = list(spaces)
         self._tracing: Any = tracemalloc
         self._lengths: dict[int, int] = {}
         self._types: Counter[type] = Counter()
@@ -53,10 +62,16 @@ class Growth:
         self._traced = 0
         self._owned: dict[str, bool] = {}
 
-    def begin(self) -> None:
-        """Have each allocation traced from here on."""
-        if not self._tracing.is_tracing():
-            self._tracing.start(_FRAMES)
+    def begin(self) -> bool:
+        """Have each allocation traced from here on; say whether it was before."""
+        if self._tracing.is_tracing():
+            return True
+        self._tracing.start(_FRAMES)
+        return False
+
+    def end(self) -> None:
+        """Trace no more."""
+        self._tracing.stop()
 
     def note(self) -> None:
         """Note what there is now: what was added later is what has grown."""
@@ -89,7 +104,9 @@ class Growth:
         if not grown:  # of every so many repetitions, one adds something
             grown = self._grown_containers(objects, max(_SELDOM, least // _SELDOM_SHARE))
         new = [each for each in objects if id(each) not in self._known]
-        holders = Holders(self._is_users, [objects, grown, new, self.__dict__, self._lengths])
+        holders = Holders(
+            self._is_users, self._spaces, [objects, grown, new, self.__dict__, self._lengths]
+        )
         told: dict[str, Any] = {
             "repetitions": repetitions,
             "types": [list(each) for each in types.most_common(_MOST_TYPES) if each[1] >= least],

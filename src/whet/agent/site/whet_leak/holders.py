@@ -47,11 +47,14 @@ class Chain:
 class Holders:
     """Finds names that lead to objects, the user's own first."""
 
-    def __init__(self, is_own: IsOwn, beside: Iterable[object]) -> None:
+    def __init__(
+        self, is_own: IsOwn, spaces: Iterable[tuple[Any, str, str]], beside: Iterable[object]
+    ) -> None:
         """Make it ready.
 
         Args:
             is_own: whether a file is the user's own.
+            spaces: namespaces that no module has, each with a name and a file.
             beside: objects of whet's own: what they hold doesn't count.
         """
         self._is_own = is_own
@@ -63,6 +66,8 @@ class Holders:
             if type(space) is dict:
                 path = space.get("__file__")
                 self._modules[id(space)] = (name, path if type(path) is str else "")
+        for own, name, path in spaces:
+            self._modules[id(own)] = (name, path)
         self._locals = {id(space): local for local, space in thread_spaces()}
 
     def chain(self, target: object) -> Chain | None:

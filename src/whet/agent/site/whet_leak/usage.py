@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from whet.agent.site.whet_probe.beside import ANY_ERROR
-else:
-    from whet_probe.beside import ANY_ERROR
-
+ANY_ERROR = (Exception,)
+"""What a library may raise that is asked what it holds: the program is what matters."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _STDERR = 2
 _FIELDS = (

@@ -5,7 +5,6 @@ import re
 import click
 
 from whet.cli.console import answer, answer_json
-from whet.cli.display.leaked import leak_json, leak_lines
 from whet.cli.display.progress import Progress
 from whet.cli.options.trial import (
     TrialCommand,
@@ -18,6 +17,7 @@ from whet.cli.options.trial import (
 from whet.core.errors import BadUsage
 from whet.measurement.leaks.verdict import Kind
 from whet.workbench.leak.leak import LeakOptions, leak
+from whet.workbench.leak.words import leak_json, leak_lines
 from whet.workbench.trials.bench import open_workbench
 
 _SECONDS = 60.0

@@ -53,7 +53,8 @@ def leak_lines(found: Leak) -> list[str]:
         for loop, gain in found.others[:1]
         if not judgement.growing
     ]
-    return [*lines, "", *_next(found, judgement)]
+    following = list(_next(found, judgement))
+    return [*lines, "", *following] if following else lines
 
 
 def leak_json(found: Leak) -> dict[str, object]:
@@ -122,7 +123,7 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
     where = _place(piece.path, piece.line)
     what = f"{each} {where}{name}" if piece.is_loop else f"{each} {piece.function} ({where})"
     if not piece.path:
-        what = f"run of the section {piece.function}"
+        what = f"run of the section {piece.function}" if piece.function else "run of this cell"
     count = found.series.numbers[-1] if found.series and found.series.numbers else 0
     times = shown_count(count, "call" if not piece.is_loop else "round" if piece.path else "run")
     if found.kind is Kind.UNSURE:
@@ -315,7 +316,9 @@ def _source(path: str, line: int) -> str:
 def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
     numbers = ", ".join(map(str, found.trials))
     trials = f"trial{'s' if len(found.trials) > 1 else ''} {numbers}"
-    if found.kind is Kind.UNSURE:
+    if found.piece is not None and found.piece.is_loop and not found.piece.path and not numbers:
+        yield from _next_for_cell(found)
+    elif found.kind is Kind.UNSURE:
         yield f"next: more repetitions with `--budget 5min`, or another piece with `--call` or `--loop` ({trials})"
     elif found.kind is not Kind.LEAK and found.piece is not None and not found.piece.is_loop:
         yield (
@@ -339,6 +342,14 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
             f"next: narrow it down with `--call FILE.py:FUNCTION`; for the native stack: "
             f"`memray run --native` ({trials})"
         )
+
+
+def _next_for_cell(found: Leak) -> Iterator[str]:
+    if found.kind is Kind.UNSURE:
+        yield "next: more repetitions with `%%leak 200`"
+    elif found.kind is Kind.LEAK:
+        names = [f"`{each.grown.label}`" for each in found.holders[:1]] or ["what is named above"]
+        yield f"next: empty {names[0]}, give it a bound, or keep less in it; then run the cell again"
 
 
 def _place(path: str, line: int) -> str:
