@@ -341,7 +341,7 @@ class ColdExecutor:
                 stdin = path
             binding.put(str(path), command)
         return Program(
-            command=tuple(command),
+            command=self._tasks.wrapped(tuple(command), workplace.agent_folder),
             environment=environment_of_trial(
                 self._inherited(trial, workplace),
                 trial.environment,

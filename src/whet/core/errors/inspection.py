@@ -85,6 +85,7 @@ class ProfilerMissing(WhetError):
     - For programs in other languages it needs perf: `apt-get install linux-perf` (Debian),
       `apt-get install linux-tools-generic` (Ubuntu), `dnf install perf` (Fedora).
     - `whet profile --heap` needs memray in the program's own Python: `pip install memray`.
+    - `whet profile --trace` needs nsys, which comes with NVIDIA's CUDA toolkit or as Nsight Systems.
     """
 
     exit_code = UNAVAILABLE

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -12,6 +13,7 @@ from whet.core.observations.profile import Recording
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
 from whet.host.limits.enforcer import End, Order
 from whet.host.process.tool import ToolMissingError, call_tool
+from whet.host.profiling.nsys import NsysReport, exported
 from whet.host.profiling.request import Profiling
 
 VARIABLE = "WHET_PROFILER"
@@ -60,6 +62,8 @@ class Inside:
     @property
     def environment(self) -> Mapping[str, str]:
         """What tells the agent."""
+        if self._asked.trace:
+            return {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **self._asked.variables}
         gpu = {
             "WHET_CAPTURE": "torch",
             # XLA would take nearly all of the GPU's memory at once, and hide what is needed.
@@ -80,11 +84,31 @@ class Inside:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return the profile that the agents of the trial have left."""
-        recording = self._traces() if self._asked.question == "gpu" else self._memory()
+        if self._asked.trace:
+            recording = self._nsys()
+        else:
+            recording = self._traces() if self._asked.question == "gpu" else self._memory()
         profile = self._asked.read(recording)
         detail = {"question": profile.question, "engine": profile.engine}
         data = json.dumps(profile.to_json()).encode()
         return (Evidence(kind=PROFILE, detail=detail, data=data),)
+
+    def _nsys(self) -> Recording:
+        """Return what Nsight Systems has recorded."""
+        database, complaint = exported(self._folder)
+        if database is None:
+            return Recording(engine="nsys", rate=0.0, running=b"[]", complaint=complaint)
+        with closing(NsysReport(database)) as report:
+            events = report.events()
+            notes = report.notes(is_captured=self._asked.is_captured)
+        by_process: dict[object, list[dict[str, object]]] = {}
+        for event in events:
+            by_process.setdefault(event["pid"], []).append(event)
+        traces = [{"pid": pid, "traceEvents": each} for pid, each in by_process.items()]
+        return Recording(
+            engine="nsys", rate=0.0, running=json.dumps(traces).encode(),
+            complaint="\n".join(notes),
+        )  # fmt: skip
 
     def _traces(self) -> Recording:
         """Return the traces that torch's profiler has written."""

@@ -20,6 +20,8 @@ class Profiling:
         rate: samples a second.
         native: frames of C, C++ and Rust too.
         variables: what the agent in the program is told beside.
+        trace: the APIs that Nsight Systems traces, by commas; empty: it isn't used.
+        is_captured: it records only what the program surrounds with `whet.capture`.
     """
 
     question: str
@@ -28,3 +30,5 @@ class Profiling:
     rate: int = 100
     native: bool = False
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    trace: str = ""
+    is_captured: bool = False

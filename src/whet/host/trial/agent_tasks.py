@@ -122,6 +122,21 @@ class AgentTasks:
 
         return Sampling(self.profiles, command, agent_folder, cleanup_journal)
 
+    def wrapped(self, command: tuple[str, ...], agent_folder: Path) -> tuple[str, ...]:
+        """Return a command with what profiles it before it, if anything does so.
+
+        Args:
+            command: argument vector.
+            agent_folder: where the report goes.
+        """
+        if self.profiles is None or not self.profiles.trace:
+            return command
+        from whet.host.profiling.nsys import nsys_words
+
+        asked = self.profiles
+        words = nsys_words(asked.trace, is_captured=asked.is_captured, folder=str(agent_folder))
+        return (*words, *command)
+
     def ask_before_end(self, pid: int, agent_folder: Path) -> None:
         """Have a command that is about to be killed tell what it otherwise tells at its end."""
         if self.closer is not None and self.closer.startswith(STEPS_ASKED):

@@ -34,6 +34,8 @@ _COPIES = {"HtoD": "to the GPU", "DtoH": "from the GPU"}
 _WAITS = re.compile(r"^cuda(?:Stream|Device|Event)Synchronize|^cuda(?:Stream|Device|Event)Query$")
 _MOST_SPANS = 3000
 
+TORCH = "torch.profiler"
+
 KERNELS, BUSY, WINDOW = "kernels", "gpu_busy_seconds", "gpu_window_seconds"
 """Facts: how many kernels there were, how long the GPU worked, between its first and last work."""
 SYNCHRONISATIONS, WAITING = "synchronisations", "synchronising_seconds"
@@ -100,7 +102,7 @@ def read_kineto(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
 def _notes(recording: Recording, *, has_gpu: bool) -> Iterator[str]:
     if recording.complaint:
         yield recording.complaint
-    if not has_gpu:
+    if not has_gpu and recording.engine == TORCH:
         yield "torch's profiler saw no work on a GPU, so this is processor time of its operators"
 
 

@@ -1,6 +1,7 @@
 """`whet profile`: run a trial with a profiler beside it, and keep what the profiler saw with it."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -57,6 +58,8 @@ class Wish:
         native: frames of C, C++ and Rust too.
         once: a short program isn't run again for more samples.
         capture: the function to which the profile is restricted; empty: none.
+        trace: the APIs that Nsight Systems traces, by commas; empty: it isn't used.
+        is_captured: it records only what the program surrounds with `whet.capture`.
     """
 
     question: str = "cpu"
@@ -64,6 +67,8 @@ class Wish:
     native: bool = False
     once: bool = False
     capture: str = ""
+    trace: str = ""
+    is_captured: bool = False
 
 
 @value_class(kw_only=True)
@@ -107,6 +112,11 @@ def profile_command(
         ProfilerForbidden: if the system doesn't let it look.
         ProfilerFailed: if it saw nothing for another reason.
     """
+    if wish.trace and shutil.which("nsys", path=bench.environment.get("PATH")) is None:
+        raise ProfilerMissing(
+            "`--trace` needs nsys, which isn't on the `PATH`",
+            hint="it comes with the CUDA toolkit or as Nsight Systems; `--gpu` uses torch's profiler",
+        )
     trial = bench.build_trial(request, live=console is not None)
     oracle = oracle_of(request.judging)
     session = Session(bench=bench, verb="profile", request=request, tasks=tasks_for(wish))
@@ -213,6 +223,8 @@ def tasks_for(wish: Wish) -> AgentTasks:
             read_native=_read_native,
             rate=wish.rate,
             native=wish.native,
+            trace=wish.trace,
+            is_captured=wish.is_captured,
         )
     )
 

@@ -82,6 +82,17 @@ class ProfileCommand(TrialCommand):
     help="Show which kernels and operators of torch take the time, by your functions; `--gpu` without a size does the same.",
 )
 @click.option(
+    "--trace",
+    default="",
+    metavar="APIS",
+    help="Profile the GPU with Nsight Systems, and trace these APIs: cuda,nvtx,osrt,cublas,cudnn.",
+)
+@click.option(
+    "--captured",
+    is_flag=True,
+    help="With --trace: record only what the program surrounds with `whet.capture()`.",
+)
+@click.option(
     "--io",
     is_flag=True,
     help="Show which lines wait for files, sockets, pipes and other processes, and for how long.",
@@ -135,6 +146,8 @@ def command(
     cpu: bool,
     heap: bool,
     kernels: bool,
+    trace: str,
+    captured: bool,
     io: bool,
     show: int | str | None,
     rate: int,
@@ -154,6 +167,11 @@ def command(
     enough samples.
     """
     request = trial_request(ctx)
+    if captured and not trace:
+        raise BadUsage(
+            "`--captured` needs `--trace`",
+            hint="torch's profiler keeps to `whet.capture()` on its own",
+        )
     if capture and not all(capture.partition(":")):
         raise BadUsage(
             f"`--capture {capture}` is not a function", hint="write it as `package.module:function`"
@@ -170,8 +188,16 @@ def command(
             _write(bench, reports, files)
         _show(reports, files, as_json=as_json)
         return 0
-    question = _question({"cpu": cpu, "memory": heap, "gpu": kernels, "io": io})
-    wish = Wish(question=question, rate=rate, native=native, once=once, capture=capture)
+    question = _question({"cpu": cpu, "memory": heap, "gpu": kernels or bool(trace), "io": io})
+    wish = Wish(
+        question=question,
+        rate=rate,
+        native=native,
+        once=once,
+        capture=capture,
+        trace=trace,
+        is_captured=captured,
+    )
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         report = profile_command(bench, request, None if as_json else Console(), wish)
         _write(bench, [report], files)
