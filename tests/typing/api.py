@@ -20,6 +20,9 @@ from whet import (
     Trial,
     Verdict,
     WhetError,
+    annotate,
+    capture,
+    section,
 )
 
 
@@ -67,6 +70,16 @@ def step_of(error: WhetError) -> str:
     return f"{error.slug}: {error.hint}"
 
 
+@section("double")
+@annotate("double", color="green", payload=2)
+@capture()
+def double(number: int) -> int:
+    """Return twice a number, measured; its type stays what it is."""
+    with section("inside"), annotate("inside"):
+        return 2 * number
+
+
+FOUR: int = double(2)
 TRIAL = Trial(
     command=("python", "train.py"),
     cwd="/",

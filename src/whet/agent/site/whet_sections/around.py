@@ -13,7 +13,9 @@ from .places import here_now
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
-    from typing import Any, Self
+    from typing import Any, Self, TypeVar
+
+    AnyT = TypeVar("AnyT")
 
 
 class Around:
@@ -50,13 +52,14 @@ class Around:
             runs.remove(own)
             self._end(own, stopped)
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: AnyT) -> AnyT:
         """Return a function that does the same inside of this.
 
         Raises:
             TypeError: if it is a class, or nothing that can be called.
         """
-        return decorated(function, self._again)
+        made: AnyT = decorated(function, self._again)
+        return made
 
     def _again(self) -> Around:
         """Return another one of the same kind."""

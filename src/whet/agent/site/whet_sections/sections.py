@@ -10,12 +10,12 @@ from .recorder import FOLDER, process_now
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
     from .recorder import Span
 
 
-def section(name: str, *, objects: bool = False) -> Section | _Idle:
+def section(name: str, *, objects: bool = False) -> Section:
     """Measure a part of the program: its time, and what memory it needs and keeps.
 
     For a ``with`` statement, or as a decorator of a function, a coroutine or a generator. whet
@@ -52,11 +52,8 @@ class _Idle:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def __call__(self, function: Any) -> Any:
+    def __call__(self, function: object) -> object:
         return function
-
-
-_IDLE = _Idle()
 
 
 class Section(Around):
@@ -77,3 +74,9 @@ class Section(Around):
 
     def _end(self, opened: Span, stopped: int) -> None:
         opened.process.end(opened, stopped)
+
+
+if TYPE_CHECKING:
+    _IDLE: Section
+else:
+    _IDLE = _Idle()
