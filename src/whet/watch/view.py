@@ -199,7 +199,7 @@ class WatchView(App[str]):
     def compose(self) -> ComposeResult:
         """Make the panels of the first look."""
         sight = self._source.look()
-        self._panels = [PanelView(each) for each in ([] if sight is None else sight.readings)]
+        self._panels = [] if sight is None else [PanelView(each) for each in sight.readings]
         yield Grid(*self._panels, id="panels")
         if self._source.output is not None:
             self._output = OutputView()

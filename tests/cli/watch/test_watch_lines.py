@@ -24,6 +24,7 @@ def test_a_watched_program_is_a_trial_and_its_streams_pass_through(whet: Whet) -
     assert said.stdout == "".join(f"step {step}\n" for step in range(5))
     assert "bad\n" in said.stderr
     assert "BAD exit 4" in said.stderr
+    assert "(yet)" not in said.stderr
     assert " MB, " in said.stderr
     replayed = whet("watch", "--replay", "last").stdout
     assert "memory" in replayed
@@ -75,6 +76,7 @@ def test_panels_without_a_program_end_when_their_time_is_up(whet: Whet) -> None:
         ("disk:/no/such/path", "`/no/such/path` doesn't exist (yet)"),
         ("ls /no/such/path", "exit code 2: ls:"),
         ("sh -c 'exit 7'", "exit code 7"),
+        ("true", "it writes nothing; for the processes of that name: `name:true`"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_shown_says_why(whet: Whet, panel: str, reason: str) -> None:

@@ -21,14 +21,23 @@ def value_of(column: NumericColumn, text: str) -> tuple[str, float] | None:
 
 
 def test_the_percentage_is_followed_first() -> None:
-    assert value_of(NumericColumn(), DF.format(26, 25)) == ("Use%", 25)
-
-
-def test_the_first_number_that_changes_is_followed_from_then_on() -> None:
     column = NumericColumn()
-    assert value_of(column, FREE.format(1834)) == ("total", 24105)
-    assert value_of(column, FREE.format(1900)) == ("used", 1900)
-    assert value_of(column, FREE.format(1900)) == ("used", 1900)
+    for used in range(10):
+        assert value_of(column, DF.format(used, 25)) == ("Use%", 25)
+
+
+def test_after_a_few_looks_the_first_number_that_has_changed_is_followed() -> None:
+    column = NumericColumn()
+    for used in (1834, 1900, 1900):
+        assert value_of(column, FREE.format(used)) == ("total", 24105)
+    for used in (1900, 1900, 2000):
+        assert value_of(column, FREE.format(used)) == ("used", used)
+
+
+def test_a_number_that_changes_more_seldom_but_comes_first_is_followed() -> None:
+    column = NumericColumn()
+    texts = [f"0.{load} 0.10 1/200 {pid}" for pid, load in enumerate((1, 1, 1, 2, 2, 3))]
+    assert [value_of(column, each) for each in texts][-1] == ("", 0.3)
 
 
 def test_a_column_can_be_named_or_counted() -> None:

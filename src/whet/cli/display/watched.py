@@ -59,11 +59,7 @@ def _words(reading: Reading) -> str:
 def _below(reading: Reading, before: Reading | None) -> list[str]:
     """Return the lines and rows that are other than before, as far as there is room for them."""
     old_lines = () if before is None else before.lines
-    lines = (
-        [line for line in reading.lines if line not in old_lines]
-        if reading.headline == "" or len(reading.lines) > 1
-        else []
-    )
+    lines = [line for line in _text(reading) if line not in old_lines]
     if reading.reason and reading.headline:
         lines.append(reading.reason)
     rows = aligned(reading.table[: _MOST_ROWS + 1]) if reading.table else []
@@ -95,4 +91,9 @@ def aligned(table: Sequence[Sequence[str]]) -> list[str]:
 def _signal(reading: Reading) -> Reading:
     """Return what a line is worth: not that a detail is another."""
     rows = tuple((row[-1],) for row in reading.table)
-    return replace(reading, numbers=(), detail="", table=rows)
+    return replace(reading, numbers=(), detail="", table=rows, lines=_text(reading))
+
+
+def _text(reading: Reading) -> tuple[str, ...]:
+    """Return the text of a panel, unless its number says all of it."""
+    return () if reading.headline and len(reading.lines) == 1 else reading.lines

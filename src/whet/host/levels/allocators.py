@@ -78,7 +78,10 @@ def _levels(agent_folder: Path | None) -> tuple[dict[str, int], float]:
     """Return the sums over all processes, and how old the newest of them is in seconds."""
     sums: dict[str, int] = {}
     newest = 0.0
-    for path in [] if agent_folder is None else agent_folder.glob(f"*{_SUFFIX}"):
+    paths: list[Path] = []
+    if agent_folder is not None:
+        paths = list(agent_folder.glob(f"*{_SUFFIX}"))
+    for path in paths:
         if not Path(f"/proc/{path.name.removesuffix(_SUFFIX)}").exists():
             continue  # it has ended, and holds nothing any more
         with suppress(OSError, ValueError), open(path, "rb", buffering=0) as file:

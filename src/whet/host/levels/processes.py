@@ -60,9 +60,9 @@ class Usages:
         usages: list[Usage] = []
         ticks: dict[int, tuple[int, float]] = {}
         for pid in self._subject():
-            state = state_of(pid)
-            if state in {"", "Z", "X"}:
-                continue
+            state, rss_bytes = state_of(pid), resident_bytes(pid)
+            if state in {"", "Z", "X"} or not rss_bytes:
+                continue  # the kernel's own, or about to be gone: its memory is free already
             now = time.monotonic()
             ticks[pid] = (cpu_ticks_of(pid), now)
             busy = _busy(self._ticks.get(pid), ticks[pid])
@@ -70,7 +70,7 @@ class Usages:
                 self._commands[pid] = command_of(pid)
             usages.append(
                 Usage(
-                    pid=pid, rss_bytes=resident_bytes(pid), busy_percent=busy,
+                    pid=pid, rss_bytes=rss_bytes, busy_percent=busy,
                     state=state, command=self._commands[pid],
                 )
             )  # fmt: skip

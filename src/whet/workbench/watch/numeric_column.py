@@ -9,6 +9,7 @@ _WORD = re.compile(r"\S+")
 _NUMBER = re.compile(
     r"(?P<sign>[-+]?)(?P<number>\d[\d,]*(?:\.\d+)?|\.\d+)(?P<unit>%|[kKMGT]i?B?|B|MiB|ms|s|°?C|W)?"
 )
+_LOOKS = 4
 _POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _BINARY_POWERS = {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40}
 
@@ -60,15 +61,17 @@ def numbers_in(text: str) -> list[Cell]:
 class NumericColumn:
     """Follows one number of a command's output.
 
-    It is the column that the user names; else the first number that changes, and until one does
-    the first percentage, or the first number.
+    It is the column that the user names; else the first percentage; else the first number that has
+    changed after a few looks, and until then the first number.
     """
 
     def __init__(self, wanted: str = "") -> None:
         self._wanted = wanted
         self._place: tuple[int, int] | None = None
         self._is_settled = False
+        self._looks = 0
         self._before: dict[tuple[int, int], float] = {}
+        self._changed: set[tuple[int, int]] = set()
 
     def follow(self, text: str) -> Cell | None:
         """Return the number in the newest output; None: there is none."""
@@ -78,15 +81,23 @@ class NumericColumn:
             named = [each for each in cells if self._is_wanted(each)]
             return named[-1] if named else None
         if not self._is_settled:
-            changed = [
-                each for each in cells
-                if each.place in self._before and self._before[each.place] != each.value
-            ]  # fmt: skip
-            likely = [each for each in cells if each.unit == "percent"] or cells
-            self._is_settled = bool(changed)
-            self._place = next((each.place for each in (*changed, *likely)), None)
-            self._before = {each.place: each.value for each in cells}
+            self._settle(cells)
         return None if self._place is None else by_place.get(self._place)
+
+    def _settle(self, cells: Sequence[Cell]) -> None:
+        """Choose a number; for good once there is a reason to."""
+        self._changed |= {
+            each.place for each in cells
+            if each.place in self._before and self._before[each.place] != each.value
+        }  # fmt: skip
+        self._before = {each.place: each.value for each in cells}
+        self._looks += 1
+        shares = [each for each in cells if each.unit == "percent"]
+        changed = [each for each in cells if each.place in self._changed]
+        has_seen_enough = self._looks >= _LOOKS and bool(changed)
+        self._is_settled = bool(shares) or has_seen_enough
+        likely = shares or (changed if has_seen_enough else cells)
+        self._place = likely[0].place if likely else None
 
     def _is_wanted(self, cell: Cell) -> bool:
         if self._wanted.isdecimal():

@@ -231,9 +231,16 @@ def _command(wish: Wish, around: Surroundings) -> Apart:
             headline="" if cell is None else cell.shown,
             column="" if cell is None else cell.name,
             lines=tuple(answer.text.splitlines()),
-            reason=answer.trouble,
+            reason=answer.trouble or ("" if answer.text else _silence(wish.argument)),
             numbers=numbers,
         )
 
     first = Reading(panel=wish.word, title=wish.argument, reason="waiting for its first output")
     return Apart(first, read, around.interval_seconds, close=command.close, release=command.release)
+
+
+def _silence(command: str) -> str:
+    """Return what is to be said of a command without output."""
+    if len(command.split()) > 1:
+        return "it writes nothing"
+    return f"it writes nothing; for the processes of that name: `name:{command}`"

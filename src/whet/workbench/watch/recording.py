@@ -33,6 +33,11 @@ class Recording:
     _count: int = 0
     _frame_bytes: int = 0
 
+    @property
+    def has_levels(self) -> bool:
+        """Whether anything was measured."""
+        return any(each.numbers for sight, _ in self.sights for each in sight.readings)
+
     def note(self, sight: Sight, stream_bytes: Mapping[str, int]) -> None:
         """Keep a sight, and how much the program had written by then."""
         if self._count % self._step == 0:

@@ -9,11 +9,13 @@ from whet.core.observations.panel import Sight
 from whet.core.text.quantity import shown_bytes
 from whet.core.threshold import LEVEL_NAMES, Crossing, Threshold
 from whet.host.process.console import Console
+from whet.host.process.process_tree import has_ended, resident_bytes
 from whet.workbench.watch.actions import Actions
 from whet.workbench.watch.readers import Reader
 from whet.workbench.watch.recording import Recording
 
 _FIRST_SECONDS = 1.0
+_START_SECONDS, _STEP_SECONDS = 30.0, 0.02
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +45,10 @@ class Watch:
     _began: float = field(default_factory=time.monotonic)
 
     def settle(self) -> None:
-        """Give panels that take long a moment for their first reading."""
+        """Wait for the program to start, and give panels that take long a moment to be read."""
+        ends = time.monotonic() + _START_SECONDS
+        while not (self._can_be_measured or self.is_over()) and time.monotonic() < ends:
+            self.wait(_STEP_SECONDS)
         ends = time.monotonic() + _FIRST_SECONDS
         for each in self.readers:
             each.settle(max(0.0, ends - time.monotonic()))
@@ -64,6 +69,17 @@ class Watch:
     def has_started(self) -> bool:
         """Whether the program runs, or has run."""
         return self.console is None or self.console.progress.pid != 0
+
+    @property
+    def _can_be_measured(self) -> bool:
+        """Whether the program holds memory of its own: just after its start it doesn't."""
+        return self.console is None or resident_bytes(self.console.progress.pid) > 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program's first process is gone; whet may still be collecting what it left."""
+        pid = 0 if self.console is None else self.console.progress.pid
+        return pid != 0 and has_ended(pid)
 
     def seconds_at(self, moment: float) -> float:
         """Return the seconds since the command started; without one, since the watch began."""

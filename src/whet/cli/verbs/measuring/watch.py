@@ -34,7 +34,6 @@ from whet.workbench.watch.watching import Watch
 
 if TYPE_CHECKING:
     from whet.workbench.trials.request import TrialRequest
-    from whet.workbench.trials.run import RunResult
 
 _VIEW_SECONDS, _LINES_SECONDS = 1.0, 5.0
 _LOOK_SECONDS = 1.0
@@ -73,7 +72,7 @@ to the program. Elsewhere whet writes a line for each change.
     metavar="'TARGET ACTION'",
     help="Probe the program as `whet probe` does, such as 'load.py:12 sleep 20': it stops there.",
 )
-@click.option("--interval", type=Duration(), help="Look this often. [1 s; lines: 5 s]")
+@click.option("--interval", "-n", type=Duration(), help="Look this often. [1 s; lines: 5 s]")
 @click.option("--for", "seconds", type=Duration(), help="Without a program: end after this time.")
 @click.option(
     "--column", default="", metavar="NAME|N", help="Draw this column of a command's output."
@@ -140,15 +139,14 @@ def command(
             return 0
         tasks = _probing(bench, request, probe)
         if has_view:
-            result, told = _draw_trial(bench, request, plan, tasks)
+            watched = _draw_trial(bench, request, plan, tasks)
         else:
             own = Console()
             console = own.silent() if as_json else own
             with open_trial(bench, request, plan, console, tasks) as watched:
-                _write_lines(watched.watch, as_json=as_json, watched=watched)
-                result = watched.conclude()
-            told = watched.told
-    return _show(result, told, as_json=as_json)
+                _write_lines(watched.watch, as_json=as_json, has_program=True)
+                watched.conclude()
+        return _show(watched, as_json=as_json)
 
 
 def _probing(bench: Workbench, request: "TrialRequest", probes: Sequence[str]) -> AgentTasks:
@@ -220,7 +218,7 @@ def _draw(watch: Watch) -> None:
 
 def _draw_trial(
     bench: Workbench, request: "TrialRequest", plan: Plan, tasks: AgentTasks
-) -> "tuple[RunResult, list[str]]":
+) -> WatchedTrial:
     """Draw panels beside a program; once the user has left them, pass on what it writes."""
     from whet.host.process.panel_terminal import PanelTerminal
     from whet.watch.sources import Live, follow
@@ -239,15 +237,16 @@ def _draw_trial(
                 say("whet: the program runs on; Ctrl-C interrupts it")
             for line in follow(live):
                 say(f"whet: ! {line}")
-            return watched.conclude(), watched.told
+            watched.conclude()
+        return watched
     finally:
         terminal.close()
 
 
-def _write_lines(watch: Watch, *, as_json: bool, watched: WatchedTrial | None = None) -> None:
+def _write_lines(watch: Watch, *, as_json: bool, has_program: bool = False) -> None:
     """Write what changes until there is nothing more to see."""
     shown: Sight | None = None
-    write = answer if watched is None else say
+    write = say if has_program else answer
     due = 0.0
     watch.settle()
     while True:
@@ -258,28 +257,31 @@ def _write_lines(watch: Watch, *, as_json: bool, watched: WatchedTrial | None = 
             if as_json:
                 answer_json(sight_json(sight), on_one_line=True)
             else:
-                for line in sight_lines(sight, shown, is_over=is_over):
-                    write(f"whet: {line}" if watched is not None else line)
+                for line in sight_lines(sight, shown, is_over=is_over or watch.has_ended):
+                    write(f"whet: {line}" if has_program else line)
             shown = sight
-            if any(True for _ in sight.events) and sys.stderr.isatty():
+            if sight.events and sys.stderr.isatty():
                 sys.stderr.write("\a")
+                sys.stderr.flush()
         if is_over:
             return
         watch.wait(min(watch.interval_seconds, _LOOK_SECONDS))
 
 
-def _show(result: "RunResult", told: list[str], *, as_json: bool) -> int:
+def _show(watched: WatchedTrial, *, as_json: bool) -> int:
     """Show how a program ended, and return its exit code."""
+    result = watched.conclude()
     outcome = result.entry.outcome
     assert outcome is not None
     if as_json:
         answer_json(
-            {**entry_json(result.entry), "notes": list(result.notes), "told": told},
+            {**entry_json(result.entry), "notes": list(result.notes), "told": watched.told},
             on_one_line=True,
         )
         return outcome.shell_exit_code
-    for each in told:
+    for each in watched.told:
         say(f"whet: ! {each}")
     code = show_run(result, as_json=False)
-    say(f"whet: its panels again: `whet watch --replay {result.entry.number}`")
+    if watched.watch.recording.has_levels:
+        say(f"whet: its panels again: `whet watch --replay {result.entry.number}`")
     return code
