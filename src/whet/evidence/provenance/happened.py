@@ -1,24 +1,32 @@
 """Events on the path of a value: how often a loop ran, which error was caught."""
 
 import ast
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.text.quantity import shown_count
 from whet.evidence.provenance.control import Control
 from whet.evidence.provenance.flaws import is_infinite, is_nan, is_zero
 from whet.evidence.provenance.missing import caught
-from whet.evidence.provenance.recording import SCALAR, Call, Step
+from whet.evidence.provenance.recording import ARRAY, SCALAR, Call, Step
+from whet.evidence.provenance.source import head
 from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
 from whet.evidence.provenance.trail import End, Trail
 from whet.evidence.provenance.unlike import spread_in
 from whet.evidence.provenance.walk import Walk
 from whet.evidence.provenance.wording import Wording, cut, is_call
+from whet.host.inspect.stacks import is_user_code
 
 OVER = "over"
 """How a recording writes an iterator that has nothing left."""
 
+_CHANGED_IN_PLACE = re.compile(
+    r"modified by an inplace operation: \[[\w.]+ \[(?P<shape>[\d, ]*)\]\]"
+)
+_IN_PLACE = re.compile(r"[a-z]\w*[a-z0-9]_\Z")
+_MOST_PLACES = 2
 _OF_NOTHING = {
     "ValueError", "IndexError", "StopIteration", "ZeroDivisionError", "AssertionError",
     "StatisticsError",
@@ -122,6 +130,40 @@ class Happened(Wording):
             )  # fmt: skip
             return
 
+    def in_place(self, failing: Failing) -> list[Clue]:
+        """Report the lines that changed in place an array like the one that a backward pass still needed."""
+        said = " ".join(part.words for _, part in self.recording.parts(failing.error.arguments))
+        told = _CHANGED_IN_PLACE.search(said)
+        if told is None:
+            return []
+        shape = [int(each) for each in told["shape"].split(",") if each.strip()]
+        places: dict[tuple[str, int], None] = {}
+        for step in self.recording.steps:
+            path = step.frame.code.path
+            if (
+                step.result is not None
+                or step.begin > failing.error.moment
+                or not is_user_code(path)
+            ):
+                continue
+            for changed in _changed_in_place(self.sources[path].statement(step.line)):
+                value = self.walk.now.value(changed, step.frame, step)
+                if value is not None and value.kind == ARRAY and value.facts.get("shape") == shape:
+                    places[path, step.line] = None
+        sureness = Sureness.SEEN if len(places) == 1 else Sureness.POSSIBLE
+        shown_shape = "x".join(map(str, shape))
+        return [
+            replace(
+                self.clue(
+                    f"{self.place_of(path, line)} changed an array of shape {shown_shape} in place: the"
+                    " backward pass needs one of that shape as it was",
+                    path, line, sureness,
+                ),
+                next_step=f"make a new tensor at {self.at(path, line)}: change a `.clone()`, or use `torch.where`",
+            )
+            for path, line in list(places)[-_MOST_PLACES:]
+        ]  # fmt: skip
+
     def _gone_through(self, failing: Failing) -> Iterator[tuple[ast.expr, Call, Step]]:
         call, step = failing.call, failing.step
         is_about_nothing = failing.error.type.rpartition(".")[2] in _OF_NOTHING
@@ -180,3 +222,23 @@ class Happened(Wording):
         if trail.end is not End.MADE or call is None or step is None:
             return False
         return isinstance(expr, ast.Call) and not self.walk.now.callees(expr, call, step)
+
+
+def _changed_in_place(statement: ast.stmt | None) -> Iterator[ast.expr]:
+    """Yield what a statement changes in place, if it is an array."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    targets = [statement.target] if isinstance(statement, ast.AugAssign) else targets
+    for target in targets:
+        if isinstance(target, ast.Subscript):
+            yield target.value
+        elif isinstance(statement, ast.AugAssign):
+            yield target
+    for node in head(statement):
+        match node:
+            case ast.Call(func=ast.Attribute(value=changed, attr=name)) if _IN_PLACE.match(name):
+                yield changed
+            case ast.Call(args=[changed, *_], keywords=keywords):
+                if any(each.arg == "inplace" for each in keywords):
+                    yield changed
+            case _:
+                pass

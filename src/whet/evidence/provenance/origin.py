@@ -116,6 +116,7 @@ class Origin(Wording):
             *self.keys.twins(failing),
             *self.missing.defaults(failing),
             *self.happened.spent(failing),
+            *self.happened.in_place(failing),
         ]
         self.is_telling = bool(others)
         found = [*others, *self._of_suspects(failing)]
