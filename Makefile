@@ -4,7 +4,7 @@
 PYTHON  ?= python3
 ARGS    ?=
 TORCH   ?= torch==2.13.0
-PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1 tqdm==4.70.1 polars==2.1.0 pyarrow==26.0.1 \
+PEERS   ?= jurigged[develoop]==0.6.1 ipython==9.18.1 pandas==3.1.1 tqdm==4.70.1 polars==2.1.0 pyperf==2.11.0 pyarrow==26.0.1 \
            matplotlib==3.11.2 scikit-learn==1.9.1 jax==0.10.2 duckdb==2.0.1 line_profiler==5.1.0
 SYSTEM  ?= yes# `no`: never install Debian packages, not even as root
 # The first other Python that really runs: a shim that pyenv puts on PATH may only print an error.
@@ -133,13 +133,14 @@ bench-starve: $(VENV)/.ready-dev ## the cost and accuracy of limits, and the cos
 	$(BIN)/python -m benchmarks.limits.rooms
 
 .PHONY: bench-measure
-bench-measure: $(VENV)/.ready-dev ## what sections, watching and profiling cost, compared with htop and watch; the hottest lines compared with a count; leaks, compared with tracemalloc and memray; the least time and the memory of six torch programs
+bench-measure: $(VENV)/.ready-dev ## what sections, watching and profiling cost, compared with htop and watch; the hottest lines compared with a count; leaks, compared with tracemalloc and memray; the least time and the memory of six torch programs; how often whet compare is wrong, beside hyperfine and pyperf
 	$(BIN)/python -m benchmarks.measure.watching $(ARGS)
 	$(BIN)/python -m benchmarks.measure.profiles
 	$(BIN)/python -m benchmarks.measure.sections $$(test -x $(VENV_PEERS)/bin/python && echo --python $(CURDIR)/$(VENV_PEERS)/bin/python)
 	$(BIN)/python -m benchmarks.measure.leaks $$(test -x $(VENV_ML)/bin/python && echo --torch $(CURDIR)/$(VENV_ML)/bin/python)
 	$(BIN)/python -m benchmarks.measure.leaks --unseen
 	test ! -x $(VENV_ML)/bin/python || $(BIN)/python -m benchmarks.measure.estimates $(CURDIR)/$(VENV_ML)/bin/python
+	$(BIN)/python -m benchmarks.measure.comparison --peers 10 $$(test -x $(VENV_PEERS)/bin/python && echo --pyperf $(CURDIR)/$(VENV_PEERS)/bin/python)
 
 .PHONY: bench-small
 bench-small: $(VENV)/.ready-dev $(VENV_ML)/.ready $(VENV_PEERS)/.ready ## models made tiny, the dimensions that failures need; the exponents that whet grow finds; whet sample compared with duckdb and pandas

@@ -11,6 +11,7 @@ from whet.core.verdict import SKIP_EXIT_CODE, Verdict
 
 if TYPE_CHECKING:  # most trials are judged without one
     from whet.core.condition import Condition
+    from whet.core.cost_bound import CostBound
 
 _HIGHEST_BAD_EXIT_CODE = 127
 
@@ -110,6 +111,30 @@ class BadIf:
             case False:
                 # A crash before the condition could become true proves nothing about it.
                 return Verdict.GOOD if outcome.failure is None else Verdict.SKIP
+
+
+@value_class
+class CostsMore:
+    """BAD means more time or memory than a bound, as several runs together show.
+
+    One run can't show that: the outcome is that of several runs (`whet.workbench.compare.weighing`).
+    """
+
+    bound: "CostBound"
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return self.bound.description
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        from whet.core.cost_bound import COSTS_MORE
+
+        costs_more = outcome.measurements.get(COSTS_MORE)
+        if says_nothing(outcome) or costs_more is None:
+            return Verdict.SKIP
+        return Verdict.BAD if costs_more else Verdict.GOOD
 
 
 @value_class

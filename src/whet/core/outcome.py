@@ -74,6 +74,8 @@ class Outcome(Record):
         failed_reset: the reset step that failed, so that the command never ran, or None.
         wall_seconds: from the start of the command to its end; reset steps not counted.
         cpu_seconds: user and system time of the whole process tree.
+        queued_seconds: how long the command's main thread was ready to run and had no processor;
+            0 also where the kernel doesn't say.
         peak_rss_bytes: highest resident memory of the whole process tree seen at one moment.
         stdout: captured standard output.
         stderr: captured standard error.
@@ -103,6 +105,7 @@ class Outcome(Record):
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_rss_bytes: int = 0
+    queued_seconds: float = sparse(0.0)
     stdout: Output = kept_by(_STREAM, NO_OUTPUT)
     stderr: Output = kept_by(_STREAM, NO_OUTPUT)
     processes: tuple[ProcessExit, ...] = ()

@@ -176,3 +176,30 @@ def test_a_number_that_no_run_prints_cannot_decide(whet: Whet) -> None:
     said = whet("compare", "--by", "loss", "true", "true x")
 
     assert "`loss` should decide, but a run has no such number" in said.stderr
+
+
+def test_the_function_that_differs_is_named(whet: Whet) -> None:
+    program = """
+import sys, time
+def load():
+    for i in range(300_000): i * i
+def train():
+    for i in range(int(sys.argv[1])): i * i
+load(); train()
+"""
+    whet.write("steps.py", program)
+    arms = (f"{PYTHON} steps.py 300000", f"{PYTHON} steps.py 9000000")
+    answer = compared(whet, "--where", *arms)
+
+    largest = answer["where"][0]
+    assert (largest["function"], largest["is_sure"]) == ("train", True)
+    assert largest["path"].endswith("steps.py")
+    assert largest["b"] > largest["a"]
+
+
+def test_a_program_that_sleeps_is_not_judged_by_its_cpu_time(whet: Whet) -> None:
+    """Whatever else runs on the machine: a wait for a processor isn't a wait of the program's own."""
+    whet.write("asleep.py", ASLEEP)
+    answer = compared(whet, f"{PYTHON} asleep.py 0.1", f"{PYTHON} asleep.py 0.6")
+
+    assert (answer["ruling"], answer["decided_by"]) == ("different", "seconds")

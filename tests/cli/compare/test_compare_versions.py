@@ -28,6 +28,7 @@ def test_two_revisions_of_a_command_are_compared(whet: Whet) -> None:
     assert (
         f"A: {commits[0]}" in said.stdout or f"A: {commits[0]} ({commits[0][:10]})" in said.stdout
     )
+    assert "whet bisect --slower-than" in said.stdout
     assert whet.git("worktree", "list").count("\n") <= 1
 
 

@@ -8,12 +8,15 @@ from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.measurement.comparison.contest import Ruling
 from whet.measurement.comparison.evidence import Effect
 from whet.measurement.comparison.quantities import CPU, MEMORY, WALL, Quantity
+from whet.measurement.profiles.difference import ProfileDifference
 from whet.workbench.compare.comparison import Compared, Comparison
 
 _TWICE = 2.0
 _TENTH, _HUNDREDTH = 0.1, 0.01
 _MINUTE = 60
 _BUSY = 0.75
+_PART = 0.2
+_MOST_LINES = 5
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
@@ -22,6 +25,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     if comparison.compared:
         lines += [*_table(comparison), ""]
     lines += [f"  {note}" for note in _notes(comparison)]
+    lines += _where(comparison)
     lines += _next(comparison)
     runs = shown_count(comparison.pairs, "run")
     return [
@@ -56,7 +60,22 @@ def comparison_json(comparison: Comparison) -> dict[str, object]:
         "load": round(comparison.load, 2),
         "processors": comparison.processors,
         "notes": list(comparison.notes),
+        "where": None if comparison.where is None else _where_json(comparison.where),
     }
+
+
+def _where_json(where: ProfileDifference) -> list[dict[str, object]]:
+    return [
+        {
+            "path": each.path,
+            "line": each.line,
+            "function": each.function,
+            "a": each.before,
+            "b": each.after,
+            "is_sure": each.is_sure,
+        }
+        for each in where.lines
+    ]
 
 
 def _json_of(compared: Compared) -> dict[str, object]:
@@ -112,7 +131,8 @@ def _difference(about: Compared) -> str:
     if name in {WALL, CPU}:
         of = " in CPU time" if name == CPU else ""
         if best >= 1:
-            return f"B takes {1 + best:.2g} times as long as A{of} ({_between(about)})"
+            low, high = 1 + about.effect.low, 1 + about.effect.high
+            return f"B takes {1 + best:.2g} times as long as A{of} ({low:.2g} to {high:.2g} times)"
         if best <= 1 / _TWICE - 1:
             return f"B is {1 / (1 + best):.2g} times as fast as A{of} ({_times(about.effect)})"
         word = "slower" if best > 0 else "faster"
@@ -254,12 +274,29 @@ def _notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"the control failed: an arm differs from itself in {each.quantity.label} by {_own(each)}; such chance is rare, so repeat this on a quieter machine"
             )
-    is_noted = any("the machine is busy" in note for note in notes)
+    is_noted = any("busy machine" in note for note in notes)
     if comparison.load > _BUSY * comparison.processors and not is_noted:
         notes.append(
             f"the machine is busy: load {comparison.load:.1f} on {shown_count(comparison.processors, 'processor')}"
         )
     return notes
+
+
+def _where(comparison: Comparison) -> list[str]:
+    """Return the functions that explain a part of the difference."""
+    where = comparison.where
+    if where is None:
+        return []
+    least = _PART * abs(where.after - where.before)
+    lines = [each for each in where.sure if abs(each.change) >= least][:_MOST_LINES]
+    if not lines:
+        return ["where: no function of yours stands out in three profiled runs of each"]
+    found = ["where, in three profiled runs of each:"]
+    for each in lines:
+        change = f"{'+' if each.change >= 0 else '-'}{_duration(abs(each.change))}"
+        costs = f"A {_duration(each.before)}, B {_duration(each.after)}"
+        found.append(f"  {change:>9}  {each.path}:{each.line} {each.function}  ({costs})")
+    return found
 
 
 def _chance(confidence: float) -> str:
@@ -271,6 +308,16 @@ def _next(comparison: Comparison) -> list[str]:
     about = comparison.deciding
     if about is None:
         return []
+    is_worse = about.ruling is Ruling.DIFFERENT and about.is_ratio and about.effect.best > 0
+    option = {WALL: "--slower-than", CPU: "--slower-than", MEMORY: "--more-memory-than"}
+    if comparison.versions and is_worse and about.quantity.name in option:
+        half = _percent(about.effect.best / 2).lstrip("+").replace(" ", "")
+        ends = " ".join(comparison.versions)
+        what = option[about.quantity.name]
+        return [f"next: which commit? `whet bisect {what} {half} {ends} -- COMMAND`"]
+    is_time = about.quantity.name in {WALL, CPU}
+    if about.ruling is Ruling.DIFFERENT and is_time and comparison.where is None:
+        return ["next: where? `--where` profiles both and shows which of your functions differ"]
     if comparison.more_pairs is not None and comparison.more_pairs > comparison.pairs:
         seconds = comparison.wall_seconds / max(1, comparison.pairs) * comparison.more_pairs
         return [

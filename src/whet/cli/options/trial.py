@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import click
 
 from whet.cli.option_groups import BAD, COMMAND, NOTES, STOPPING, options_of
+from whet.cli.options.cost_bound import cost_bound
 from whet.cli.options.limits import LIMIT_OPTIONS, limits_of
 from whet.cli.options.rooms import ROOM_OPTIONS
 from whet.cli.options.trial_name import TrialName
@@ -261,16 +262,18 @@ def trial_request(ctx: click.Context) -> TrialRequest:
     values = ctx.params
     judging = Judging(
         condition=_condition(values["bad_if"]), oracle=values["oracle"], interesting=values["interesting"],
-        also_interesting=values.get("also_interesting"),
+        also_interesting=values.get("also_interesting"), bound=cost_bound(values),
     )  # fmt: skip
     if judging.also_interesting is not None and not judging.interesting:
         raise BadUsage(
             "`--also-interesting` is an exit code of the script of `--interesting`",
             hint="name that script: `--interesting ./test.sh`",
         )
-    if sum(map(bool, (judging.condition, judging.oracle, judging.interesting))) > 1:
+    ways = (judging.condition, judging.oracle, judging.interesting, judging.bound)
+    if sum(map(bool, ways)) > 1:
         raise BadUsage(
-            "`--bad-if`, `--oracle` and `--interesting` each define what counts as bad",
+            "`--bad-if`, `--oracle` and `--interesting` each define what counts as bad"
+            + ("" if judging.bound is None else ", and so do bounds of time and memory"),
             hint="keep one of them",
         )
     request = TrialRequest(

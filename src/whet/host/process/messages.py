@@ -173,6 +173,7 @@ class Ended(NamedTuple):
     samples: Sequence[Sample] = ()  # what was used meanwhile
     # of the processes that held most: number, name, and how much that was
     peaks: Sequence[tuple[int, str, int]] = ()
+    queued_seconds: float = 0.0  # how long the command's main thread waited for a processor
 
 
 class Begun(NamedTuple):

@@ -145,3 +145,17 @@ def _read(path: str, max_bytes: int) -> bytes | None:
         return text
     finally:
         os.close(descriptor)
+
+
+def queued_seconds_at_end(child: int) -> float:
+    """Return how long a child that has ended, and isn't collected yet, waited for a processor.
+
+    That is proc(5)'s `schedstat` of its main thread; 0: it runs, or the kernel doesn't count that.
+    """
+    try:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            return 0.0
+        with open(f"/proc/{child}/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0

@@ -25,7 +25,13 @@ import time
 
 from whet.host.process.channel import GONE, UNFOLLOWED, Channel, as_number
 from whet.host.process.messages import Ended, Exit, Guard, Noted, Run, Taken, as_run
-from whet.host.process.process_tree import children_of, descendants_of, group_of, resident_bytes
+from whet.host.process.process_tree import (
+    children_of,
+    descendants_of,
+    group_of,
+    queued_seconds_at_end,
+    resident_bytes,
+)
 from whet.host.spawner.frozen import FrozenCopies
 from whet.host.spawner.gauge import Gauge
 from whet.host.spawner.guardian import PARENT_IS_GONE, become_reaper
@@ -79,6 +85,7 @@ class _Tree:
         self.others: list[Exit] = []
         self.cpu_seconds = 0.0
         self.peak_bytes = 0
+        self.queued_seconds = 0.0
         self.was_killed = False
         self.was_told_to_end = False
         self.stubborn: list[int] = []
@@ -286,6 +293,7 @@ class _Tree:
 
     def _reap(self, *, were_left_behind: bool) -> bool:
         """Collect the dead; say whether any child is alive."""
+        self._look_at_queue()
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -307,6 +315,11 @@ class _Tree:
                 self._root_statuses.append(status)
             elif len(self.others) < _MOST_EXITS:
                 self.others.append((pid, status, were_left_behind))
+
+    def _look_at_queue(self) -> None:
+        """Note, once the command has ended and before it is collected, how long it was queued."""
+        if self._command is not None and not self._root_statuses:
+            self.queued_seconds = queued_seconds_at_end(self._command.pid) or self.queued_seconds
 
     def _count(self, cpu_seconds: float, largest_bytes: int, command: Started) -> None:
         self.cpu_seconds += cpu_seconds
@@ -450,6 +463,7 @@ def _run(
             noted=tree.noted,
             samples=tree.gauge.samples,
             peaks=tree.gauge.peaks(),
+            queued_seconds=tree.queued_seconds,
         ),
     )
     if tree.stubborn:

@@ -295,6 +295,7 @@ class Slot:
             wall_seconds=ended.wall_seconds,
             cpu_seconds=ended.cpu_seconds,
             peak_rss_bytes=ended.peak_bytes,
+            queued_seconds=ended.queued_seconds,
             stdout=kept["stdout"],
             # What a reset step wrote isn't the command's; if it ended the trial it is all there is.
             stderr=kept.get("reset", kept["stderr"]),

@@ -1,6 +1,7 @@
 """`whet bisect`: the first bad commit or release."""
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from whet.host.code.relocation import named_otherwise
 from whet.host.process.git import Repository
 from whet.workbench.bisect.culprit_part import part_of_first_bad
 from whet.workbench.bisect.own_files import OwnFiles
+from whet.workbench.compare.weighing import CostWeighing, weighing_for
 from whet.workbench.parts.edits import has_edits, part_of_working_tree
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.session import open_session
+from whet.workbench.trials.session import Session, open_session
 from whet.workbench.versions.command_in_repository import editable_of, outside_of
 from whet.workbench.versions.noisy_versions import Noise, find_first_bad
 from whet.workbench.versions.own_failure import check_shows_failure
@@ -92,6 +94,8 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
     if options.is_resumed:
         _tell_what_is_known(bench, trial)
     jobs = options.jobs or min(bench.jobs, MOST_JOBS)
+    if request.judging.bound is not None:
+        jobs = 1  # two at once would measure each other
     if options.attempts:
         from whet.workbench.bisect.attempts import attempts
 
@@ -102,13 +106,19 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
         versions = versions_of(bench, trial, options, terms)
     has_places = not (options.package or options.pythons)
     own_files = OwnFiles.of(bench, trial, has_places=has_places)
-    with open_session(bench, "bisect", request, trial) as opened:
-        session = replace(opened, before_each=own_files.check)
+    with open_session(bench, "bisect", request, trial) as opened, ExitStack() as stack:
+        session = replace(
+            opened,
+            before_each=own_files.check,
+            weighing=_weighing(opened, trial, versions, terms, stack),
+        )
         hunt = VersionHunt(
             session=session, trial=trial, versions=versions, terms=terms, budget=options.budget,
             overlaps=jobs > 1, jobs=jobs,
         )  # fmt: skip
-        if not options.pins:  # else the command's own Python has other releases
+        if (
+            not options.pins and session.weighing is None
+        ):  # else the command's own Python has other releases
             check_shows_failure(session, trial, versions)
         try:
             first = find_first_bad(hunt, options.noise, jobs=jobs)
@@ -123,6 +133,15 @@ def bisect(bench: Workbench, request: TrialRequest, options: BisectOptions) -> V
             search = replace(search, part=part)
         session.conclude(search.stopped, search.facts)
     return search
+
+
+def _weighing(
+    session: Session, trial: Trial, versions: Versions, terms: Terms, stack: ExitStack
+) -> CostWeighing | None:
+    """Return what compares each version with the good end, where BAD means that it costs more."""
+    good = versions.new if terms.is_fix else versions.old
+    reference = None if good is None else versions.on(trial, good)
+    return weighing_for(session.bench, session.request.judging.bound, reference, stack)
 
 
 def _pointing_to_edits(error: EndMisjudged, hunt: VersionHunt) -> EndMisjudged:

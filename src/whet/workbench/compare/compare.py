@@ -3,8 +3,8 @@
 import math
 import os
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import field, replace
 from statistics import median
 from typing import NoReturn
@@ -12,7 +12,6 @@ from typing import NoReturn
 from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.errors import ArmFails, BadUsage, OutputsDiffer
 from whet.core.event import Notice
-from whet.core.executor import Executor
 from whet.core.oracle import AnyFailure
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -25,18 +24,17 @@ from whet.measurement.comparison.quantities import CPU, MEMORY, WALL, Quantity
 from whet.search.proposal import Search
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.comparison import Compared, Comparison, Stop
+from whet.workbench.compare.held import held
+from whet.workbench.compare.times import times_that_decide
+from whet.workbench.compare.where import where_they_differ
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.driver import Driver, Question
-from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.trials.reproduce import with_patience
 from whet.workbench.trials.request import TrialRequest
-from whet.workbench.trials.session import Place, RecordedExecutor, Session, open_session
+from whet.workbench.trials.session import RecordedExecutor, Session, open_session
 from whet.workbench.trials.tested import Tested
 
 A, B = "A", "B"
-
-_COMPUTES = (0.6, 1.15)
-"""A program that uses one processor for such a share of its time computes in one thread, mostly."""
 
 _LONG_SECONDS = 10.0
 """A command that takes longer is run once, not twice, before the runs that count."""
@@ -57,6 +55,7 @@ class CompareOptions:
         confidence: of the answer.
         runs: the most runs of each arm.
         any_output: the outputs, and how the runs end, may differ.
+        where: where they differ, if they do.
         seed: decides the order of the runs.
         budget: when to stop.
     """
@@ -67,6 +66,7 @@ class CompareOptions:
     confidence: float = 0.95
     runs: int = 200
     any_output: bool = False
+    where: bool = False
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
 
@@ -87,13 +87,24 @@ def compare(
             bench.emit(Notice(text=f"{arm.label}: {remark}"))
     with open_session(bench, "compare", request, arms[0].trial) as session, ExitStack() as stack:
         executors = [
-            stack.enter_context(session.executor(place=_held(arm.place, stack))) for arm in arms
+            stack.enter_context(session.executor(place=held(arm.place, stack))) for arm in arms
         ]
         comparing = _Comparing(session, arms, options, dict(zip((A, B), executors, strict=True)))
         comparison = comparing.run(started)
+        about = comparison.deciding
+        if options.where and about is not None and comparison.stopped is Stop.DIFFERENT:
+            comparison = _with_where(session, arms, comparison)
         session.stopped(comparison.stopped.reason, len(session.log.begun), comparison.wall_seconds)
         session.conclude(comparison.stopped.reason, facts_of(comparison))
     return comparison
+
+
+def _with_where(session: Session, arms: tuple[Arm, Arm], comparison: Comparison) -> Comparison:
+    """Return the comparison with the functions on which the arms differ."""
+    times = [each for each in comparison.compared if each.quantity.name == WALL]
+    where, why = where_they_differ(session, arms, min((each.a for each in times), default=1.0))
+    notes = (*comparison.notes, f"where: {why}") if why else comparison.notes
+    return replace(comparison, where=where, notes=notes)
 
 
 def facts_of(comparison: Comparison) -> Mapping[str, object]:
@@ -109,30 +120,6 @@ def facts_of(comparison: Comparison) -> Mapping[str, object]:
             for each in comparison.compared
         },
     }
-
-
-def _held(place: Place | None, stack: ExitStack) -> Place | None:
-    """Return a place that is made once, so that nothing is checked out between two runs."""
-    if place is None:
-        return None
-
-    def hold(executor: Executor) -> PlacingExecutor:
-        placing = place(executor)
-        made: dict[str, Trial] = {}
-
-        @contextmanager
-        def prepare(trial: Trial) -> Generator[Trial, None, None]:
-            key = trial.untimed_key
-            if key not in made:
-                made[key] = stack.enter_context(placing.prepare(trial))
-            yield replace(
-                made[key],
-                limits=replace(made[key].limits, wall_seconds=trial.limits.wall_seconds),
-            )
-
-        return replace(placing, prepare=prepare)
-
-    return hold
 
 
 @value_class
@@ -337,27 +324,11 @@ class _Comparing:
             )
 
     def _times(self) -> list[Quantity]:
-        """Return which times decide: CPU time too where both arms compute in one thread.
-
-        It varies less than wall time. Where more programs want to run than there are processors, wall
-        time is mostly theirs, and CPU time decides alone.
-        """
-        wall, cpu = Quantity(WALL), Quantity(CPU)
-        processors = os.cpu_count() or 1
-        crowd = max(1.0, os.getloadavg()[0] / processors)
-        least, most = _COMPUTES
-        shares = [
-            runs[-1].outcome.cpu_seconds / max(runs[-1].outcome.wall_seconds, 1e-9)
-            for runs in self._first.values()
-        ]
-        if CPU not in self._values or not all(least / crowd <= each <= most for each in shares):
-            return [wall]
-        if crowd == 1:
-            return [wall, cpu]
-        self._notes.append(
-            f"CPU time decides: the machine is busy (load {os.getloadavg()[0]:.1f} on {processors} processors), so wall time is mostly that of other programs"
-        )
-        return [cpu]
+        """Return which times decide."""
+        lasts = [runs[-1].outcome for runs in self._first.values()]
+        quantities, remark = times_that_decide(lasts)
+        self._notes += [remark] if remark else []
+        return [each for each in quantities if each.name in self._values]
 
     # ---- what the runs say ----
 

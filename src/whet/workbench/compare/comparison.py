@@ -9,6 +9,7 @@ from whet.core.value_class import value_class
 from whet.measurement.comparison.contest import Ruling
 from whet.measurement.comparison.evidence import Effect
 from whet.measurement.comparison.quantities import Quantity
+from whet.measurement.profiles.difference import ProfileDifference
 
 
 class Stop(Enum):
@@ -76,6 +77,7 @@ class Comparison:
         notes: what is to be said of it.
         more_pairs: how many pairs would decide, as far as this can be told; None: it can't.
         not_measured: a name that was asked for and has no number, with the reason.
+        where: on which functions they differ; None: that wasn't asked, or isn't known.
         versions: both ends of a bisection between the arms; none: they aren't versions.
     """
 
@@ -97,6 +99,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     more_pairs: int | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict[str, str])
+    where: ProfileDifference | None = None
     versions: tuple[str, ...] = ()
 
     @property

@@ -1,6 +1,7 @@
 """`whet delta`: the differences that decide between a case that passes and one that fails."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 
 from whet.core.budget import Budget, StopReason
@@ -13,6 +14,7 @@ from whet.core.verdict import Verdict
 from whet.reduction.two_sides import few_to_add, few_to_take_back
 from whet.search.proposal import Search
 from whet.search.subsets.hierarchy import Numbers
+from whet.workbench.compare.weighing import weighing_for
 from whet.workbench.delta.cases import FAILS, PASSES, Cases
 from whet.workbench.delta.delta_ends import Settled, settled
 from whet.workbench.files.pasted_line import stored_line
@@ -103,9 +105,16 @@ def delta(
     """
     if part_of is not None:
         return DeltaHunt(replace(part_of, verb="delta"), options).run(cases)
-    with open_session(
-        bench, "delta", request, cases.trial(cases.everything), within=within
-    ) as session:
+    with (
+        open_session(
+            bench, "delta", request, cases.trial(cases.everything), within=within
+        ) as opened,
+        ExitStack() as stack,
+    ):
+        weighing = weighing_for(bench, request.judging.bound, cases.trial(()), stack)
+        if weighing is not None:
+            options = replace(options, jobs=1)  # two at once would measure each other
+        session = replace(opened, weighing=weighing)
         result = DeltaHunt(session, options).run(cases)
         session.conclude(result.stopped, _facts(result))
     return result

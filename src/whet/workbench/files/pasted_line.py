@@ -30,6 +30,7 @@ _TIMES_WITHOUT_SEED = 4
 """A failure that depends on the hash seed may come by chance once more."""
 
 _NOT_RUN = "whet hasn't run this line: it was interrupted, or had no time left"
+_WEIGHED = "whet hasn't run this line: a single run doesn't show what it costs"
 
 
 @value_class(kw_only=True)
@@ -130,7 +131,8 @@ def pasted_line(
         keeps_settings: the trial is about its settings, so all of them stay.
     """
     lines = _Lines(shell, wording)
-    if not shell.session.log.is_interrupted:
+    # What several runs together show, one run of a line doesn't.
+    if not shell.session.log.is_interrupted and shell.session.weighing is None:
         with suppress(KeyboardInterrupt, OutOfTimeError):
             holds = lines.holds(shell.trial)
             if holds and shell.verdict is Verdict.BAD and not keeps_settings:
@@ -210,7 +212,7 @@ class _Lines:
         if self._proof is not None:
             return ""
         if self._last is None:
-            return _NOT_RUN
+            return _NOT_RUN if self._shell.session.weighing is None else _WEIGHED
         failure = self._last.outcome.failure
         did = "passed" if failure is None else f"did this: {failure.summary}"
         return f"run once more (trial {self._last.number}), the line {did}"

@@ -3,17 +3,19 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import BadUsage
-from whet.core.oracle import BadIf, Oracle, SameFailure
+from whet.core.oracle import BadIf, CostsMore, Oracle, SameFailure
 from whet.core.trial import STDIN_EMPTY, Trial
 from whet.core.value_class import value_class
 from whet.execution.warm_search import WarmSearch
 from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import lost_header, validity_of
+from whet.workbench.compare.weighing import weighing_for
 from whet.workbench.files.copies import reproduce_on_copies
 from whet.workbench.files.results import result_path
 from whet.workbench.shrink.also_found import OtherFailures
@@ -85,7 +87,11 @@ def shrink(
     trial = bench.for_search(trial, places_of(payloads))
     trial = bind_all(bench, trial, request, payloads, is_home=is_home)
     start = trial
-    with open_session(bench, "shrink", request, trial) as session:
+    with open_session(bench, "shrink", request, trial) as opened, ExitStack() as stack:
+        weighing = weighing_for(bench, request.judging.bound, None, stack)
+        if weighing is not None:
+            options = replace(options, jobs=1)  # two at once would measure each other
+        session = replace(opened, weighing=weighing)
         files = [payload.path for payload in payloads]
         copied = reproduce_on_copies(session, trial, files)
         cleared = replace(session, clears_temporary=True)
@@ -270,7 +276,9 @@ def why_not_warm(baseline: Baseline, trial: Trial, wishes: Goals, floor: float) 
     if floor:
         return "it fails only sometimes: how often is measured from the start"
     oracle = baseline.oracle
-    weighs = isinstance(oracle, BadIf) and oracle.condition.weighs_resources
+    weighs = isinstance(oracle, CostsMore) or (
+        isinstance(oracle, BadIf) and oracle.condition.weighs_resources
+    )
     if weighs or wishes.objective == SECONDS:
         return "it is judged by time or memory"
     if any(payload.is_home for payload in trial.payloads):

@@ -12,7 +12,15 @@ from whet.agent.site.whet_state.secret_rule import obey
 from whet.core.errors import EmptyCommand, FolderNotFound
 from whet.core.event import Notice
 from whet.core.limits import Limits
-from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
+from whet.core.oracle import (
+    AnyFailure,
+    BadIf,
+    CostsMore,
+    Interesting,
+    Oracle,
+    SameFailure,
+    ScriptVerdict,
+)
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
@@ -337,6 +345,8 @@ def oracle_of(judging: Judging, reference: Outcome | None = None) -> Oracle:
     """
     if judging.condition is not None:
         return BadIf(judging.condition)
+    if judging.bound is not None:
+        return CostsMore(judging.bound)
     if judging.oracle:
         return ScriptVerdict()
     if judging.interesting:

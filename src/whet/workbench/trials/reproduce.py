@@ -75,6 +75,8 @@ def reproduce(
         BaselineDoesNotFail: if it never fails.
     """
     judging = session.request.judging
+    if session.weighing is not None:
+        attempts = 1  # which is several runs
 
     def more(verdicts: Sequence[Verdict]) -> int:
         if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:

@@ -10,6 +10,7 @@ from whet.core.value_class import value_class
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
     from whet.core.condition import Condition
+    from whet.core.cost_bound import CostBound
     from whet.core.expectation import Expectation
 
 
@@ -26,12 +27,14 @@ class Judging:
         oracle: script that becomes the trial's command: 0 good, 1 bad, 125 skip.
         interesting: script that becomes the trial's command: 0 is BAD.
         also_interesting: exit code by which that script says that it met something else.
+        bound: the cost above which several runs together are BAD.
     """
 
     condition: "Condition | None" = None
     oracle: str = ""
     interesting: str = ""
     also_interesting: int | None = None
+    bound: "CostBound | None" = None
 
     @property
     def script(self) -> str:

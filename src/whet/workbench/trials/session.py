@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from whet.core.budget import StopReason
 from whet.core.event import Event, Notice, SearchStopped, TrialFinished
@@ -19,6 +19,7 @@ from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor, Observe, Perform
 from whet.execution.deadline import DeadlineExecutor
 from whet.execution.recording import RecordingExecutor
+from whet.execution.several_runs import SeveralRunsExecutor
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.console import Console
 from whet.host.process.ending import cleaning_up
@@ -35,8 +36,22 @@ if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at onc
 Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
 """Wraps the executor, so that a trial runs in its own checkout or environment."""
 
-RecordedExecutor: TypeAlias = RecordingExecutor | CachingExecutor | DeadlineExecutor
+RecordedExecutor: TypeAlias = (
+    RecordingExecutor | CachingExecutor | DeadlineExecutor | SeveralRunsExecutor
+)
 """An executor whose futures know their trial's number."""
+
+
+class Weighing(Protocol):
+    """Answers each trial by several runs, of it and of others, where one run proves nothing."""
+
+    def hold(self, place: Place | None) -> Place | None:
+        """Return a place that stays from run to run."""
+        ...
+
+    def answer(self, trial: Trial, run: Callable[[Trial], Outcome]) -> Outcome:
+        """Run trials, and return what they say together."""
+        ...
 
 
 @dataclass(slots=True)
@@ -70,6 +85,7 @@ class Session:
         roots: folders other than a trial's own in which the project stands.
         clears_temporary: trials have a temporary folder of their own, which goes. Only for what was
             seen to fail so too: a file in the user's own may be what a failure needs.
+        weighing: answers a trial by several runs; None: each trial is one run.
         before_each: is called before each trial is started, and may refuse it.
         log: what it has done so far; shared by all that `replace` makes.
         end: why the investigation ended, and what it found; empty: it continues.
@@ -85,6 +101,7 @@ class Session:
     recalled: Callable[[Trial], Outcome | None] | None = None
     roots: tuple[str, ...] = ()
     clears_temporary: bool = False
+    weighing: Weighing | None = None
     before_each: Callable[[], None] = lambda: None
     log: Log = field(default_factory=Log)
     end: list[tuple[StopReason, Mapping[str, object]]] = field(
@@ -225,12 +242,16 @@ class Session:
             clears_temporary=self.clears_temporary,
             deadline=self.deadline,
         ) as cold:
+            weighing = self.weighing
+            place = place if weighing is None else weighing.hold(place)
             placing = None if place is None else place(cold)
             recording = RecordingExecutor(placing or cold, record or self.record, self._finish)
             recall = self._known_cold if perform is None else bench.notebook.outcome_for
             try:
-                whole = CachingExecutor(recording, recall) if cached else recording
-                yield whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
+                is_cached = cached and weighing is None
+                whole = CachingExecutor(recording, recall) if is_cached else recording
+                timed = whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
+                yield timed if weighing is None else SeveralRunsExecutor(timed, weighing.answer)
             finally:
                 if placing is not None:
                     with cleaning_up():

@@ -4,6 +4,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from typing import Generic, TypeVar
 
+from whet.core.cost_bound import change_in_words
 from whet.core.errors import WhetError
 from whet.core.oracle import Oracle
 from whet.core.outcome import Outcome
@@ -50,6 +51,8 @@ class Tested(Generic[CandidateT_co]):
         """What it did, in a line."""
         if self.skipped is not None:
             return str(self.skipped)
+        if said := change_in_words(self.outcome.measurements):
+            return said
         return "passes" if self.outcome.failure is None else self.outcome.failure.summary
 
     def of(self, candidate: CandidateT) -> "Tested[CandidateT]":

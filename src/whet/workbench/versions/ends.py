@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from whet.bisection.terms import FIXED, Terms
+from whet.core.cost_bound import change_in_words
 from whet.core.errors import EndMisjudged, EndsReversed
 from whet.core.event import Notice
 from whet.core.executor import Executor
@@ -179,7 +180,9 @@ class Ends:
 
     def _misjudged(self, version: str, word: str, oracle: Oracle) -> NoReturn:
         number, outcome = self._came[version].number, self._came[version].outcome
-        if outcome.failure is None:
+        if said := change_in_words(outcome.measurements):
+            did = said
+        elif outcome.failure is None:
             did = f"passes (exit {outcome.shell_exit_code})"
         elif isinstance(oracle, SameFailure) and outcome.signature != oracle.reference:
             did = f"fails in another way: {outcome.failure.summary}"

@@ -95,7 +95,8 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
     noisy = _NoisyHunt(hunt=hunt, noise=noise, ends=measured, jobs=jobs)
     if noise.is_certain or measured.is_flaky(noise.first_runs):
         return noisy.run()
-    hunt.failures = noise.failures + noise.first_runs - 1
+    is_weighed = hunt.session.weighing is not None  # each verdict is one of many runs
+    hunt.failures = None if is_weighed else noise.failures + noise.first_runs - 1
     as_asked = hunt.versions, hunt.terms
     try:
         answer = hunt.run()

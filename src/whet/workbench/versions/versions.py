@@ -190,7 +190,9 @@ class VersionHunt:
                 wall_seconds=spent,
                 trials=search.trials + again.trials,
                 again=None
-                if result.first_bad is None or differed is not None
+                if result.first_bad is None
+                or differed is not None
+                or self.session.weighing is not None  # one run of a line doesn't show a cost
                 else self._again(result.first_bad, oracle),
                 looked_again=None
                 if recheck is None or result.first_bad is None
@@ -216,6 +218,8 @@ class VersionHunt:
         In a room it isn't the machine's files that a trial looks at, and `--fail` holds its calls.
         """
         is_seen = self.repeats == 1 and self.trial.limits.room is None
+        if self.session.weighing is not None:
+            return None  # what notes what a run looks at takes time
         if self.versions.equal is None or self.versions.observe is None or not is_seen:
             return None
 

@@ -68,6 +68,11 @@ _LEAST_CONFIDENCE = 0.5
     help="Compare them even if they print different things, or fail.",
 )
 @click.option(
+    "--where",
+    is_flag=True,
+    help="If they differ, profile three runs of each and show which of your functions differ.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0),
     default=None,
@@ -121,6 +126,7 @@ def command(
         confidence=_possible(values["confidence"]),
         runs=values["runs"],
         any_output=values["any_output"],
+        where=values["where"],
         seed=int.from_bytes(os.urandom(4)) if values["seed"] is None else values["seed"],
         budget=Budget(wall_seconds=_MOST_SECONDS if budget is None else budget),
     )

@@ -11,6 +11,7 @@ from whet.cli.display.pasted import show_line
 from whet.cli.display.progress import Progress
 from whet.cli.display.smallest_part import show_part
 from whet.cli.options.bisect import package_options, pinned
+from whet.cli.options.cost_bound import cost_options
 from whet.cli.options.trial import (
     Share,
     TrialCommand,
@@ -131,6 +132,7 @@ _LEAST_CONFIDENCE = 0.5
     help="Search the states of the code on which the command ran since it last passed.",
 )
 @package_options
+@cost_options
 @trial_options
 @budget_option
 @jobs_option
@@ -175,6 +177,9 @@ def command(
         if name:
             write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
     _answer(search, as_json=as_json)
+    if request.judging.bound is not None and search.first_bad is not None and not as_json:
+        both = f"{search.good} {search.first_bad}"
+        answer(f"next: how much exactly? `whet compare {both} -- COMMAND` measures both")
     return 0 if search.stopped.is_answer else INCOMPLETE
 
 

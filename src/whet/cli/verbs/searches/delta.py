@@ -5,6 +5,7 @@ import click
 from whet.cli.console import answer_json
 from whet.cli.display.delta import delta_json, show_delta
 from whet.cli.display.progress import Progress
+from whet.cli.options.cost_bound import cost_options
 from whet.cli.options.trial import (
     TrialCommand,
     budget_option,
@@ -38,6 +39,7 @@ _ENDS = 2
     help="Compare two lists of arguments, each quoted as one word.",
 )
 @click.option("-o", "--output", default="", metavar="DIR", help="Write the results here.")
+@cost_options
 @trial_options
 @budget_option
 @jobs_option

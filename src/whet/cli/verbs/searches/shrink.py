@@ -9,6 +9,7 @@ from whet.cli.console import answer_json
 from whet.cli.display.progress import Progress
 from whet.cli.display.shrinking_events import answer_event
 from whet.cli.display.shrunk import payload_json, show_shrunk
+from whet.cli.options.cost_bound import cost_options
 from whet.cli.options.reader_question import offer_readers
 from whet.cli.options.trial import (
     TrialCommand,
@@ -34,6 +35,7 @@ from whet.workbench.trials.investigation import ShrunkPayload
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="FILE... -- COMMAND...")
 @click.argument("files", nargs=-1, metavar="FILE...")
+@cost_options
 @trial_options
 @click.option(
     "-o",

@@ -1,0 +1,54 @@
+"""Where two arms differ: on which functions of the user's own, from profiled runs of both."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from whet.core.event import Notice
+from whet.core.observations.profile import Profile
+from whet.core.oracle import AnyFailure
+from whet.measurement.profiles.difference import ProfileDifference, difference
+from whet.measurement.profiles.merge import merged
+from whet.workbench.compare.arms import Arm
+from whet.workbench.compare.held import held
+from whet.workbench.profile.profile import Wish, profiles_in, tasks_for
+from whet.workbench.trials.session import Session
+
+RUNS = 3
+"""Profiled runs of each arm, in turns: one alone may have been disturbed."""
+
+_WANTED_SAMPLES = 400
+_LEAST_RATE, _MOST_RATE = 100, 1000
+
+
+def where_they_differ(
+    session: Session, arms: Sequence[Arm], seconds: float
+) -> tuple[ProfileDifference | None, str]:
+    """Profile some runs of both arms; return where they differ, and why that isn't known.
+
+    Args:
+        session: runs them.
+        arms: A and B.
+        seconds: how long a run takes.
+    """
+    rate = round(min(_MOST_RATE, max(_LEAST_RATE, _WANTED_SAMPLES / max(seconds, 1e-3))))
+    profiling = replace(session, tasks=tasks_for(Wish(rate=rate)))
+    session.emit(Notice(text=f"profiles {RUNS} runs of each, {rate} samples a second"))
+    profiles: list[list[Profile]] = [[], []]
+    with ExitStack() as stack:
+        executors = [
+            stack.enter_context(profiling.executor(place=held(arm.place, stack))) for arm in arms
+        ]
+        for turn in range(RUNS):
+            for number, (arm, executor) in enumerate(zip(arms, executors, strict=True)):
+                label = f"{'AB'[number]}, profile {turn + 1}"
+                ran = profiling.run_on(executor, arm.trial, AnyFailure(), label)
+                profiles[number] += profiles_in(ran.outcome.evidence)
+    before, after = (
+        merged(found) if (found := [each for each in arm if each.stacks]) else None
+        for arm in profiles
+    )
+    if before is None or after is None:
+        notes = [note for arm in profiles for each in arm for note in each.notes]
+        return None, notes[0] if notes else "the profiler saw no Python at work"
+    return difference(before, after), ""
