@@ -84,10 +84,14 @@ def profile_page(
         shown=[_shown(each, measured, timelines) for each in profiles],
         script=script,
         script_digest=b64encode(sha256(script.encode()).digest()).decode("ascii"),
-        short=lambda path: short_path(path).removeprefix(f"{folder}/"),
+        short=partial(_short, folder),
         unit_words=UNIT_WORDS,
     )
     return (veiled(page).rstrip("\n") + "\n").encode("utf-8", "backslashreplace")
+
+
+def _short(folder: str, path: str) -> str:
+    return short_path(path).removeprefix(f"{folder}/")
 
 
 def _shown(

@@ -6,7 +6,7 @@ from dataclasses import field
 from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, Profile
 from whet.core.value_class import value_class
-from whet.measurement.profiles.line_table import innermost_own, leading_processes, waited
+from whet.measurement.profiles.line_table import innermost_own, leading_processes, waits_by_line
 
 Place = tuple[str, str]
 """File and function: a line moves when the code above it changes, a function keeps its name."""
@@ -71,6 +71,12 @@ class _Costs:
     by_place: dict[Place, float] = field(default_factory=dict[Place, float])
     by_line: dict[Frame, float] = field(default_factory=dict[Frame, float])
 
+    def add(self, place: Frame, cost: float) -> None:
+        """Add to what a line and its function cost."""
+        key = (place.path, place.function)
+        self.by_place[key] = self.by_place.get(key, 0.0) + cost
+        self.by_line[place] = self.by_line.get(place, 0.0) + cost
+
 
 _SIGMAS = 1.96
 
@@ -111,15 +117,13 @@ def difference(before: Profile, after: Profile, *, with_waits: bool = True) -> P
 
 def _costs(profile: Profile, *, waits: bool) -> _Costs:
     costs = _Costs()
-    leading = leading_processes(profile) if waits else ()
     for stack in profile.stacks:
         place = innermost_own(profile.lines_of(stack))
-        if place is None:
-            continue
-        cost = stack.number(profile.unit) + (waited(stack) if stack.pid in leading else 0.0)
-        key = (place.path, place.function)
-        costs.by_place[key] = costs.by_place.get(key, 0.0) + cost
-        costs.by_line[place] = costs.by_line.get(place, 0.0) + cost
+        if place is not None:
+            costs.add(place, stack.number(profile.unit))
+    if waits:
+        for place, seconds in waits_by_line(profile, leading_processes(profile)).items():
+            costs.add(place, seconds)
     return costs
 
 

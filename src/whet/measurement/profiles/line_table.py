@@ -51,9 +51,9 @@ class LineTable:
 
 @value_class(kw_only=True)
 class _Sums:
+    waits: dict[Frame, float]
     own: dict[Frame, float] = field(default_factory=dict[Frame, float])
     total: dict[Frame, float] = field(default_factory=dict[Frame, float])
-    waits: dict[Frame, float] = field(default_factory=dict[Frame, float])
     calls: dict[Frame, dict[str, float]] = field(default_factory=dict[Frame, dict[str, float]])
 
 
@@ -61,10 +61,9 @@ def lines_of(profile: Profile, most: int = MOST_LINES) -> LineTable:
     """Return the most expensive lines of a profile; of a GPU or of waiting, with each operator or call."""
     if profile.question in {"gpu", "io"}:
         return _operators(profile, most)
-    sums = _Sums()
-    leading = leading_processes(profile)
+    sums = _Sums(waits=waits_by_line(profile, leading_processes(profile)))
     for stack in profile.stacks:
-        _add(sums, profile, stack, waits=waited(stack) if stack.pid in leading else 0.0)
+        _add(sums, profile, stack)
     places = sorted(
         {*sums.own, *sums.waits},
         key=lambda each: (
@@ -118,11 +117,24 @@ def _operators(profile: Profile, most: int) -> LineTable:
     )
 
 
-def waited(stack: Stack) -> float:
-    """Return how long a main thread stood in a stack without running."""
-    if stack.thread:
-        return 0.0
-    return max(0.0, stack.number(SECONDS) - stack.number(CPU_SECONDS))
+def waits_by_line(profile: Profile, pids: AbstractSet[int]) -> dict[Frame, float]:
+    """Return how long the main threads of processes stood at each line without running.
+
+    Who runs and who is there are two recordings, which look at slightly different moments. So both
+    are summed over a line, with all that it calls in libraries, before they are compared.
+    """
+    present: dict[tuple[int, Frame], float] = {}
+    for stack in profile.stacks:
+        place = innermost_own(profile.lines_of(stack))
+        if stack.pid in pids and not stack.thread and place is not None:
+            key = (stack.pid, place)
+            time = stack.number(SECONDS) - stack.number(CPU_SECONDS)
+            present[key] = present.get(key, 0.0) + time
+    waits: dict[Frame, float] = {}
+    for (_, place), time in present.items():
+        if time > 0:
+            waits[place] = waits.get(place, 0.0) + time
+    return waits
 
 
 def leading_processes(profile: Profile) -> AbstractSet[int]:
@@ -137,7 +149,7 @@ def leading_processes(profile: Profile) -> AbstractSet[int]:
     return set(ordered[:1])
 
 
-def _add(sums: _Sums, profile: Profile, stack: Stack, *, waits: float) -> None:
+def _add(sums: _Sums, profile: Profile, stack: Stack) -> None:
     frames = profile.lines_of(stack)
     cost = stack.number(profile.unit)
     place = innermost_own(frames)
@@ -151,8 +163,6 @@ def _add(sums: _Sums, profile: Profile, stack: Stack, *, waits: float) -> None:
         if called != place:
             calls = sums.calls.setdefault(place, {})
             calls[called.function] = calls.get(called.function, 0.0) + cost
-    if waits:
-        sums.waits[place] = sums.waits.get(place, 0.0) + waits
 
 
 def innermost_own(frames: Sequence[Frame]) -> Frame | None:

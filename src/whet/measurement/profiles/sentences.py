@@ -16,7 +16,12 @@ from whet.measurement.profiles.kineto import (
     WAITS_FOR_GPU,
     WINDOW,
 )
-from whet.measurement.profiles.line_table import innermost_own, leading_processes, lines_of, waited
+from whet.measurement.profiles.line_table import (
+    innermost_own,
+    leading_processes,
+    lines_of,
+    waits_by_line,
+)
 
 _MOST = 0.5
 _MUCH = 0.3
@@ -79,7 +84,7 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
     leading = leading_processes(profile)
     stacks = [each for each in profile.stacks if each.pid in leading and not each.thread]
     present = sum(each.number(SECONDS) for each in stacks)
-    waits = sum(waited(each) for each in stacks)
+    waits = sum(waits_by_line(profile, leading).values())
     computes = min(present - waits, measured.cpu_seconds)
     if waits < max(_LEAST_SECONDS, computes):
         return
@@ -211,11 +216,10 @@ def _straggling(profile: Profile) -> Iterator[str]:
     leading = sorted(leading_processes(profile) & ranks.keys())
     if len(leading) < _FEWEST_RANKS:
         return
-    waits = dict.fromkeys(leading, 0.0)
+    waits = {pid: sum(waits_by_line(profile, {pid}).values()) for pid in leading}
     lines: dict[int, dict[Frame, float]] = {pid: {} for pid in leading}
     for stack in profile.stacks:
         if stack.pid in waits and not stack.thread:
-            waits[stack.pid] += waited(stack)
             line = innermost_own(profile.lines_of(stack))
             if line is not None:
                 cost = lines[stack.pid].get(line, 0.0) + stack.number(CPU_SECONDS)
@@ -280,7 +284,7 @@ def _share_inside(
 
 
 def _time(stack: Stack) -> float:
-    return max(stack.number(SECONDS), stack.number(CPU_SECONDS))
+    return stack.number(SECONDS)
 
 
 def _own_before(frames: Sequence[Frame]) -> Frame | None:

@@ -184,7 +184,8 @@ def _moments(events: Sequence[JsonObject], is_own: IsOwn) -> Mapping[str, list[M
     pid, name = "", ""
     before = 0.0
     known: dict[str, Frame] = {}
-    for event in [*events, {"ph": "", "ts": number(events[-1], "ts"), "name": "", "args": {}}]:
+    last: JsonObject = {"ph": "", "ts": number(events[-1], "ts"), "name": "", "args": {}}
+    for event in [*events, last]:
         at = number(event, "ts") / _MICROSECONDS
         if open_frames and at > before:
             frames = _program(frame for _, frame in open_frames)

@@ -18,11 +18,28 @@ from whet.workbench.trials.bench import Workbench
 
 _Write = Callable[[Profile, Sequence[Timeline], str], bytes]
 
+
+def _trace(profile: Profile, timelines: Sequence[Timeline], _name: str) -> bytes:
+    return chrome_trace(profile, timelines)
+
+
+def _speedscope(profile: Profile, _timelines: Sequence[Timeline], name: str) -> bytes:
+    return speedscope(profile, name)
+
+
+def _collapsed(profile: Profile, _timelines: Sequence[Timeline], _name: str) -> bytes:
+    return collapsed(profile)
+
+
+def _pprof(profile: Profile, _timelines: Sequence[Timeline], _name: str) -> bytes:
+    return pprof(profile)
+
+
 FORMATS: Mapping[str, _Write] = {
-    ".trace.json": lambda profile, timelines, _: chrome_trace(profile, timelines),
-    ".speedscope.json": lambda profile, _, name: speedscope(profile, name),
-    ".collapsed": lambda profile, *_: collapsed(profile),
-    ".pb.gz": lambda profile, *_: pprof(profile),
+    ".trace.json": _trace,
+    ".speedscope.json": _speedscope,
+    ".collapsed": _collapsed,
+    ".pb.gz": _pprof,
 }
 """What writes a profile, by the end of the file's name."""
 
