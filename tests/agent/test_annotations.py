@@ -119,7 +119,7 @@ with whet.section("after"):
 """,
     )
 
-    assert len(timeline.spans) == 10_001
+    assert len(timeline.spans) == 10_000
     assert timeline.totals[0].name == "after"
     assert any("500 more are left out" in each for each in timeline.notes)
 

@@ -9,12 +9,13 @@ from whet.core.observations.evidence import TIMELINE, Evidence
 from whet.core.observations.timeline import Mark, SectionTotal, Span, Timeline
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed, shown_count
+from whet.host.trial.known_secrets import veiled_data
 
 _SUFFIX = ".sections"
 _SECTION = "section"
 _END = b"\t."
 _MOST_BYTES = 16 << 20
-_MOST_SPANS = 20_000
+_MOST_SPANS = 10_000
 _MOST_TOTALS = 200
 _MOST_LISTED = 3
 _NANOSECONDS = 1e9
@@ -42,7 +43,7 @@ def with_sections(outcome: Outcome, agent_folder: Path, started_at: float) -> Ou
     numbers, without = _numbers(timeline.totals)
     timeline = replace(timeline, notes=(*timeline.notes, *without))
     highest = max((each.highest for each in processes), default=0)
-    data = timeline.to_bytes()
+    data = veiled_data(timeline.to_bytes())  # a name may hold a secret
     return replace(
         outcome,
         measurements={**numbers, **outcome.measurements},
