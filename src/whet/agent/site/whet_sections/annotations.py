@@ -123,11 +123,15 @@ def _opened(message: str, words: Words, *, is_mark: bool = False) -> list[Close]
             closes += _opened_in_nvtx(nvtx, message, words, is_mark=is_mark)
         if torch is not None and getattr(torch, "_is_profiler_enabled", True):
             closes.append(_entered(vars(torch)["record_function"](message)))
-        if jax is not None and vars(jax)["TraceAnnotation"].is_enabled():
-            closes.append(_entered(vars(jax)["TraceAnnotation"](message)))
+        if jax is not None:
+            closes += _opened_in_jax(jax, message)
     except _ANY_ERROR:  # a profiler that has changed: the program is what matters
         pass
     return closes
+
+
+def _opened_in_jax(jax: Any, message: str) -> list[Close]:
+    return [_entered(jax.TraceAnnotation(message))] if jax.TraceAnnotation.is_enabled() else []
 
 
 def _is_heard(nvtx: Any, domain: Any) -> bool:

@@ -9,13 +9,14 @@ from functools import update_wrapper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator
+    from collections.abc import AsyncGenerator, Callable, Generator
     from contextlib import AbstractContextManager
     from typing import Any
 
     Around = Callable[[], AbstractContextManager[object]]
 
 _COROUTINE, _GENERATOR, _ASYNC_GENERATOR = 0x180, 0x20, 0x200  # flags of code objects
+_BOUND = (staticmethod, classmethod)
 _ANYTHING = (BaseException,)  # may be thrown into a generator
 
 
@@ -25,8 +26,8 @@ def decorated(function: Any, around: Around) -> Any:
     Raises:
         TypeError: if it is a class, or nothing that can be called.
     """
-    if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(decorated(function.__func__, around))
+    if type(function) in _BOUND:
+        return _bound(type(function), function, around)
     if isinstance(function, type) or not callable(function):
         name = getattr(function, "__name__", repr(function))
         raise TypeError("{} is no function: decorate its methods".format(name))
@@ -34,6 +35,10 @@ def decorated(function: Any, around: Around) -> Any:
     kinds = (_ASYNC_GENERATOR, _async_generator), (_COROUTINE, _coroutine), (_GENERATOR, _generator)
     make = next((make for kind, make in kinds if flags & kind), _plain)
     return update_wrapper(make(function, around), function)
+
+
+def _bound(kind: Any, function: Any, around: Around) -> Any:
+    return kind(decorated(function.__func__, around))
 
 
 def _plain(function: Any, around: Around) -> Any:
@@ -55,13 +60,14 @@ def _coroutine(function: Any, around: Around) -> Any:
 def _generator(function: Any, around: Around) -> Any:
     def call(*values: Any, **named: Any) -> Generator[Any, Any, Any]:
         with around():
-            return (yield from function(*values, **named))
+            inner: Generator[Any, Any, Any] = function(*values, **named)
+            return (yield from inner)
 
     return call
 
 
 def _async_generator(function: Any, around: Around) -> Any:
-    async def call(*values: Any, **named: Any) -> AsyncIterator[Any]:
+    async def call(*values: Any, **named: Any) -> AsyncGenerator[Any, Any]:
         with around():
             inner = function(*values, **named)
             try:

@@ -196,7 +196,8 @@ def objects_now() -> dict[str, int]:
     gc = __import__("gc")
     gc.collect()
     counts: dict[type, int] = {}
-    for each in gc.get_objects():
+    found: list[object] = gc.get_objects()
+    for each in found:
         kind = type(each)
         counts[kind] = counts.get(kind, 0) + 1
     named: dict[str, int] = {}

@@ -9,6 +9,7 @@ import sys
 from _thread import get_ident
 
 _LONGEST = 200
+_THREADS = "_active"  # by their numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def encoded_place(here: tuple[int, Any]) -> bytes:
     name = task_name = ""
     if threading is not None and ident != threading.main_thread().ident:
         # Not by `current_thread`: that makes an object of a thread that has none.
-        thread = vars(threading)["_active"].get(ident)
+        thread: Any = getattr(threading, _THREADS).get(ident)
         name = "thread {}".format(ident) if thread is None else str(thread.name)
     if task is not None:
         task_name = str(task.get_name()) if hasattr(task, "get_name") else "task"

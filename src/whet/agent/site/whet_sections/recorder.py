@@ -377,7 +377,7 @@ class Process:
 
 
 # One for whet and for a file that stands alone: there is one high-water mark for both.
-_PROCESS: list[Process] = vars(sys).setdefault("_whet_sections_{}".format(_VERSION), [])
+_PROCESS: list[Process] = sys.__dict__.setdefault("_whet_sections_{}".format(_VERSION), [])
 
 
 def process_now() -> Process:
