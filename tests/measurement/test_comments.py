@@ -15,6 +15,7 @@ from whet.measurement.expectations.counted_lines import (
     counted_lines,
     function_span,
 )
+from whet.measurement.expectations.section_comments import section_expectations
 
 
 @pytest.mark.parametrize(
@@ -130,3 +131,25 @@ def test_a_function_alone_has_its_own_comment_too() -> None:
 
     assert span == (3, 6)
     assert sorted(scores(COUNTS, span)) == [1, 4, 5]
+
+
+def test_comments_at_sections_are_expectations_of_a_run() -> None:
+    source = """\
+import whet
+with whet.section("load data"):  # expect: 40 ms, < 100 MB
+    rows = read()  # expect: 30 ms
+# expect: 2s..4s total
+@whet.section("train")
+def train():
+    with section("step", objects=True), open("x"):  # expect: 10 calls
+        pass
+with whet.section(name):  # expect: 1 s
+    pass
+"""
+
+    assert section_expectations(source, "a.py") == (
+        "load_data.seconds ~ 40 ms",
+        "load_data.kept_memory < 100 MB",
+        "train.seconds ~ 2s..4s",
+        "step.count ~ 10",
+    )

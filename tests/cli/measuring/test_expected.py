@@ -70,3 +70,19 @@ def test_the_same_expectations_hold_again(whet: Whet) -> None:
     whet("run", "--expect", "exit 0", "--expect", "seconds < 60", "--", "true")
 
     assert "2 of 2 expectations came true" in whet("again").stderr
+
+
+def test_a_program_states_what_it_expects_of_its_sections(whet: Whet) -> None:
+    whet.write(
+        "train.py",
+        "import whet\nwith whet.section('load'):  # expect: < 60 s, 1 calls\n    pass\n",
+    )
+    whet.write("plain.py", "x = 1  # expect: 40 ms\n")
+
+    said = whet("run", "--expect-file", "train.py", "--", sys.executable, "train.py")
+
+    assert "2 of 2 expectations came true" in said.stderr
+    assert "load.seconds < 60 s" in said.stderr
+    refused = whet("run", "--expect-file", "plain.py", "--", "touch", "ran")
+    assert "`plain.py` states no expectation of a section" in refused.stderr
+    assert "whet expect --lines plain.py" in refused.stderr

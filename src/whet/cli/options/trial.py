@@ -224,7 +224,7 @@ _TRIAL_OPTIONS = [
         "--expect-file",
         multiple=True,
         metavar="FILE",
-        help="State what you expect in a file, a line each.",
+        help="State what you expect in a file, a line each, or at the sections of a .py file.",
     ),
 ]
 

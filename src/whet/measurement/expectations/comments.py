@@ -35,12 +35,14 @@ class Comment:
         line: where it stands.
         stands_alone: nothing but the comment is on the line: it is about the next statement.
         text: the part, as it is written.
+        statement: its operator and value, as behind the name of a number in ``--expect``.
         range: what it allows; its name is `EACH`, `TOTAL`, `KEPT` or `RUNS`.
     """
 
     line: int
     stands_alone: bool
     text: str
+    statement: str
     range: NumberRange
 
 
@@ -58,10 +60,14 @@ def comments_in(source: str, name: str) -> tuple[Comment, ...]:
     for line, alone, text in _written(source):
         for part in text.split(","):
             try:
-                of = _range(part.strip())
+                statement, of = _range(part.strip())
             except BadExpectation as error:
                 raise BadExpectation(f"{name}:{line}: {error}", hint=error.hint) from error
-            found.append(Comment(line=line, stands_alone=alone, text=part.strip(), range=of))
+            found.append(
+                Comment(
+                    line=line, stands_alone=alone, text=part.strip(), statement=statement, range=of
+                )
+            )  # fmt: skip
     return tuple(found)
 
 
@@ -76,7 +82,7 @@ def _written(source: str) -> Iterator[tuple[int, bool, str]]:
         return  # whoever compiles it says so
 
 
-def _range(part: str) -> NumberRange:
+def _range(part: str) -> tuple[str, NumberRange]:
     match = _PART.fullmatch(part)
     assert match is not None  # it takes anything
     operator, value, word = match["operator"] or "~", match["value"], match["word"] or ""
@@ -94,7 +100,7 @@ def _range(part: str) -> NumberRange:
         raise BadExpectation(shown, hint=_HINT) from error
     if of is None:
         raise BadExpectation(f"can't read `{part}` behind `# expect:`", hint=_HINT)
-    return of
+    return f"{operator} {value}", of
 
 
 def _name(value: str, word: str) -> str | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from whet.core.errors import BadExpectation
 from whet.core.expectation import Expectation, check_together
 from whet.core.measurements import SECTION_ENDINGS
+from whet.measurement.expectations.section_comments import section_expectations
 from whet.workbench.trials.payload import read_payload
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b"
@@ -27,7 +28,10 @@ def stated(words: Sequence[str], files: Sequence[str] = ()) -> tuple[Expectation
 
 
 def _in_file(name: str) -> list[Expectation]:
-    lines = read_payload(Path(name), name).decode("utf-8", "replace").splitlines()
+    source = read_payload(Path(name), name).decode("utf-8", "replace")
+    if name.endswith(".py"):
+        return _in_python(name, source)
+    lines = source.splitlines()
     expectations: list[Expectation] = []
     for number, line in enumerate(lines, 1):
         text = re.sub(r"(^|\s)#.*", "", line).strip()
@@ -43,6 +47,23 @@ def _in_file(name: str) -> list[Expectation]:
             hint="write one in each line, such as `seconds ~ 3s` or `peak < 2G`",
         )
     return expectations
+
+
+def _in_python(name: str, source: str) -> list[Expectation]:
+    """Return what the comments at a program's sections expect."""
+    try:
+        texts = section_expectations(source, name)
+    except (SyntaxError, ValueError) as error:
+        raise BadExpectation(
+            f"`{name}` isn't valid Python: {error}", hint="fix that first"
+        ) from error
+    if not texts:
+        raise BadExpectation(
+            f"`{name}` states no expectation of a section",
+            hint="write `# expect: 40 ms` behind `with whet.section(...):`; for lines:"
+            f" `whet expect --lines {name}`",
+        )
+    return [Expectation.parse(each) for each in texts]
 
 
 def measures_of(expectations: Sequence[Expectation], measures: Mapping[str, str]) -> dict[str, str]:
