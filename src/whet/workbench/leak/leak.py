@@ -251,6 +251,13 @@ class _Search:
             self._refuse(place, ran, told)
         assert repeated is not None
         judgement = judge(repeated.series, repeated.control, least=options.least)
+        calls = repeated.series.numbers[-1] if repeated.series.numbers else 0
+        if calls:
+            self._session.emit(
+                Notice(
+                    text=f"`{place.title}` ran {calls:,} times: what it writes or sends, it wrote or sent each time"
+                )
+            )
         self._notes += _remarks(repeated)
         if repeated.consumed and judgement.kind in {Kind.NONE, Kind.SMALL}:
             judgement = replace(judgement, kind=Kind.UNSURE)

@@ -5,6 +5,7 @@ Standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
+import builtins
 import copy
 import gc
 import os
@@ -72,7 +73,7 @@ class Call:
 
     def _note(self, place: int | str, name: str, value: Any) -> None:
         """Note how an argument that the call uses up can be had again."""
-        kind = type(value)
+        kind: Any = vars(builtins)["type"](value)
         if not hasattr(kind, "__next__"):
             return
         if hasattr(kind, "seek") and hasattr(kind, "tell"):

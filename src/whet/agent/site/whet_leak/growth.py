@@ -30,7 +30,10 @@ _ATOMS = ("str", "int", "float", "bytes", "bool", "NoneType")
 _clock = time.perf_counter
 _SELDOM, _SELDOM_SHARE = 3, 16
 _type_of: Callable[[Any], type] = type
-_SIZED = (list, dict, set, deque)
+_SIZED: tuple[Any, ...] = (list, dict, set, deque)
+_values_of: Callable[[Any], Any] = vars(dict)["values"]
+_traces_of: Callable[[], list[Any]] = vars(tracemalloc)["_get_traces"]
+_item_of: Callable[[Any, int], Any] = vars(list)["__getitem__"]
 _CACHE = "_lru_cache_wrapper"
 _TELL_NOTHING = ("ReferenceType", "cell", "tuple", "frame", "traceback")
 """Objects that others bring with them."""
@@ -147,11 +150,11 @@ class Growth:
         plain: dict[int, Any] = {}
         for at in range(0, len(objects), _PART):
             for each in gc.get_referents(*objects[at : at + _PART]):
-                if type(each) is dict and not gc.is_tracked(each):
+                if _type_of(each) is dict and not gc.is_tracked(each):
                     plain[id(each)] = each
         for _, space in thread_spaces():
             for each in space.values():
-                if type(each) is dict and not gc.is_tracked(each):
+                if _type_of(each) is dict and not gc.is_tracked(each):
                     plain[id(each)] = each
         return [*found, *plain.values()]
 
@@ -222,13 +225,13 @@ class Growth:
     def _new_threads(self) -> list[list[Any]]:
         """Return the name of each thread that came, and the line of the user's that it is at."""
         threading: Any = sys.modules.get("threading")
-        names = {} if threading is None else dict(vars(threading)["_active"])
+        active: dict[int, Any] = getattr(threading, "_active", {})
         told: list[list[Any]] = []
         for number, frame in vars(sys)["_current_frames"]().items():
             if number in self._threads:
                 continue
-            thread = names.get(number)
-            target = getattr(thread, "_target", None)
+            thread: Any = active.get(number)
+            target: Any = getattr(thread, "_target", None)
             own: Any = frame
             while own is not None and not self._is_users(own.f_code.co_filename):
                 own = own.f_back
@@ -244,10 +247,11 @@ class Growth:
         found: dict[Any, list[int]] = {}
         places: dict[Any, Any] = {}
         # As the interpreter has them: `Trace` objects take seconds where there are many.
-        raw: Any = vars(self._tracing)["_get_traces"]()
+        raw: list[Any] = _traces_of()
         self._traced = 0
         for trace in raw:
-            size, frames = trace[1], trace[2]
+            size: int = trace[1]
+            frames: Any = trace[2]
             if frames not in places:
                 places[frames] = self._place(frames)
             place = places[frames]
@@ -309,7 +313,7 @@ def _length(value: Any) -> int:
     kind = _type_of(value)
     if kind.__name__ == _CACHE:
         return int(value.cache_info().currsize)
-    base = next(each for each in _SIZED if issubclass(kind, each))
+    base: Any = [each for each in kind.__mro__ if each in _SIZED][0]
     return int(vars(base)["__len__"](value))  # not one of the program's own
 
 
@@ -320,10 +324,10 @@ def _item_type(container: Any) -> str:
         return ""
     try:
         if issubclass(kind, dict):
-            values = list(dict.values(container))
+            values: list[Any] = list(_values_of(container))
             return _name_of(_type_of(values[-1]))
         if issubclass(kind, list):
-            return _name_of(_type_of(list.__getitem__(container, -1)))
+            return _name_of(_type_of(_item_of(container, -1)))
         return _name_of(_type_of(next(iter(container))))
     except (RuntimeError, StopIteration, IndexError):
         return ""

@@ -62,12 +62,12 @@ class Holders:
         self._frames = frames()
         self._beside = {id(each) for each in beside}
         for name, module in list(sys.modules.items()):
-            space = getattr(module, "__dict__", None)
-            if type(space) is dict:
-                path = space.get("__file__")
-                self._modules[id(space)] = (name, path if type(path) is str else "")
-        for own, name, path in spaces:
-            self._modules[id(own)] = (name, path)
+            space: Any = getattr(module, "__dict__", None)
+            if type_of(space) is dict:
+                path: object = space.get("__file__")
+                self._modules[id(space)] = (name, path if isinstance(path, str) else "")
+        for own, title, file in spaces:
+            self._modules[id(own)] = (title, file)
         self._locals = {id(space): local for local, space in thread_spaces()}
 
     def chain(self, target: object) -> Chain | None:

@@ -46,9 +46,10 @@ def unit_of(value: Any) -> str:
 def _values(is_own: Callable[[str], bool]) -> Iterator[tuple[tuple[str, str, str], Any]]:
     for name, module in list(sys.modules.items()):
         space: Any = getattr(module, "__dict__", None)
-        path = space.get("__file__") if type(space) is dict else None
-        if type(path) is str and is_own(path):
-            own = [(key, value) for key, value in list(space.items()) if key[:2] != "__"]
+        path: object = space.get("__file__") if type_of(space) is dict else None
+        if isinstance(path, str) and is_own(path):
+            names: list[tuple[str, Any]] = list(space.items())
+            own = [(key, value) for key, value in names if key[:2] != "__"]
             yield from (((path, name, key), value) for key, value in own)
     for frame in frames():
         code = frame.f_code

@@ -47,7 +47,8 @@ def step(holder: Any, child: Any, owner: Any) -> str:
 
 
 def _in_dict(holder: Any, child: Any) -> str:
-    for key, value in dict.items(holder):
+    pairs: Any = vars(dict)["items"](holder)
+    for key, value in pairs:
         if value is child:
             return "[{}]".format(repr(key)[:_SHOWN] if type(key) in (int, str) else "…")
         if key is child:
@@ -64,7 +65,7 @@ def _in_closure(function: Any, child: Any) -> str:
 
 def _in_object(holder: Any, child: Any) -> str:
     own = attributes(holder)
-    if type(own) is dict:
+    if type_of(own) is dict:
         if own is child:
             return ""
         name = key_of(own, child)
