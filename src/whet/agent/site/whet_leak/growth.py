@@ -31,6 +31,7 @@ _clock = time.perf_counter
 _SELDOM, _SELDOM_SHARE = 3, 16
 _type_of: Callable[[Any], type] = type
 _SIZED: tuple[Any, ...] = (list, dict, set, deque)
+_LENGTHS: list[tuple[Any, Any]] = [(each, vars(each)["__len__"]) for each in _SIZED]
 _values_of: Callable[[Any], Any] = vars(dict)["values"]
 _traces_of: Callable[[], list[Any]] = vars(tracemalloc)["_get_traces"]
 _item_of: Callable[[Any, int], Any] = vars(list)["__getitem__"]
@@ -313,8 +314,8 @@ def _length(value: Any) -> int:
     kind = _type_of(value)
     if kind.__name__ == _CACHE:
         return int(value.cache_info().currsize)
-    base: Any = [each for each in kind.__mro__ if each in _SIZED][0]
-    return int(vars(base)["__len__"](value))  # not one of the program's own
+    function: Any = next(function for each, function in _LENGTHS if issubclass(kind, each))
+    return int(function(value))  # not one of the program's own
 
 
 def _item_type(container: Any) -> str:
