@@ -5,6 +5,8 @@ Standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,7 @@ def begin(name: str) -> dict[str, Callable[[dict[str, object]], None]]:
     try:
         own.settimeout(_MOST_SECONDS)
         own.connect(b"\0" + name.encode())
+        own.send("{}.{}".format(*sys.version_info[:2]).encode())
         own.recv(1)
     except OSError:
         pass  # another network, or whet has gone: the program is what matters

@@ -43,6 +43,9 @@ _READY_SECONDS = 10.0
 _PYTHON_SECONDS = 1.0
 """After this time without a word of the agent, whet looks for a Python itself."""
 _LOOK_SECONDS = 0.2
+_WORD_SECONDS, _MOST_BYTES = 2.0, 16
+_KNOWS_THREADS = 11
+"""From this minor version of Python 3 on, a process knows which kernel thread is which."""
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*t?$")
 
 
@@ -76,6 +79,7 @@ class Sampling:
         self._listener.listen(128)
         self._lock = threading.Lock()
         self._is_over = threading.Event()
+        self._stops = asked.native
         self._root = 0
         self._version = "py-spy"
         self._began = self._offset = 0.0
@@ -159,7 +163,12 @@ class Sampling:
 
     def _let_start(self, connection: socket.socket) -> None:
         """Let a Python start as soon as it is watched."""
-        with connection, suppress(OSError):
+        with connection, suppress(OSError, ValueError):
+            connection.settimeout(_WORD_SECONDS)
+            minor = int(connection.recv(_MOST_BYTES).partition(b".")[2] or 0)
+            # Older Pythons don't know the kernel's numbers of their threads: py-spy then has to
+            # stop them to see which one runs.
+            self._stops |= minor < _KNOWS_THREADS
             self._begin_to_spy()
             connection.send(b"go")
 
@@ -217,7 +226,8 @@ class Sampling:
     def _commands(self, program: str) -> Iterator[tuple[list[str], Path]]:
         own = [program, "record", "--pid", str(self._root), "--subprocesses", "--threads"]
         own += ["--full-filenames", "--rate", str(self._asked.rate)]
-        native = ["--native"] if self._asked.native else ["--nonblocking"]
+        how = ["--native"] if self._asked.native else []
+        native = how if self._stops else ["--nonblocking"]
         running, present = self._folder / "running.profile", self._folder / "present.profile"
         yield [*own, *native, "--format", "speedscope", "--output", str(running)], running
         every = ["--nonblocking", "--idle", "--format", "chrometrace"]
@@ -241,7 +251,7 @@ class Sampling:
         processes = tuple(self._processes.values())
         if self._spies:
             running, present = (each.finish() for each in self._spies)
-            return self._asked.read(
+            profile = self._asked.read(
                 Recording(
                     engine=self._version,
                     rate=self._asked.rate,
@@ -253,6 +263,9 @@ class Sampling:
                     complaint="\n".join(each.words for each in self._spies),
                 )
             )
+            if self._stops and not self._asked.native:
+                return replace(profile, notes=(*profile.notes, _OLD_PYTHON))
+            return profile
         recording = Recording(
             engine="perf", rate=self._asked.rate, seconds=seconds, processes=processes,
             complaint="\n".join(self._complaints),
@@ -260,6 +273,12 @@ class Sampling:
         if self._native is not None:
             recording = self._native.recording(recording)
         return self._asked.read_native(recording)
+
+
+_OLD_PYTHON = (
+    "before Python 3.11, py-spy takes some waiting threads for running ones: a line that only waits"
+    " may show processor time"
+)
 
 
 def _peer(connection: socket.socket) -> int:
