@@ -42,6 +42,7 @@ def test_an_end_that_is_not_slower_is_said_to_be_with_its_cost(whet: Whet) -> No
 
     assert said.code != 0
     assert f"`{commits[-1][:10]}` should be bad, but it costs " in said.stderr
+    assert f"whet compare {commits[0][:10]} {commits[-1][:10]} -- COMMAND" in said.stderr
 
 
 def test_a_share_needs_something_to_compare_with(whet: Whet) -> None:

@@ -190,8 +190,16 @@ class Ends:
             did = f"fails: {outcome.failure.summary}"
         raise EndMisjudged(
             f"`{self.label(version)}` should be {word}, but it {did}",
-            hint=f"`whet show {number}` shows its output; name another end, or leave out the"
+            hint=self._measure_both()
+            if said
+            else f"`whet show {number}` shows its output; name another end, or leave out the"
             f" {self.terms.old} one and let whet find it",
+        )
+
+    def _measure_both(self) -> str:
+        ends = [self.label(each) for each in (self.old, self.new) if each is not None]
+        return (
+            f"`whet compare {' '.join(ends)} -- COMMAND` measures both; choose a bound between them"
         )
 
 

@@ -101,7 +101,7 @@ def find_first_bad(hunt: VersionHunt, noise: Noise, *, jobs: int = 1) -> FirstBa
     try:
         answer = hunt.run()
     except EndMisjudged:
-        if not (hunt.is_failing_end_good and measured.fails_sometimes(_IF_IT_PASSES)):
+        if is_weighed or not (hunt.is_failing_end_good and measured.fails_sometimes(_IF_IT_PASSES)):
             raise
     else:
         if not answer.did_both:
