@@ -107,7 +107,8 @@ class _Process:
     """
 
     def __init__(self, path: Path) -> None:
-        self.pid = 0
+        number = path.name.partition("-")[0]
+        self.pid = int(number) if number.isdigit() else 0
         self.spans: dict[int, Span] = {}
         self.marks: list[Mark] = []
         self.sums: dict[str, _Sums] = {}
@@ -127,7 +128,6 @@ class _Process:
     def _read(self, fields: Sequence[bytes]) -> None:
         kind, *rest = fields
         readers = {
-            b"process": self._read_process,
             b"begin": self._read_begin,
             b"end": self._read_end,
             b"over": self._read_over,
@@ -138,9 +138,6 @@ class _Process:
             b"left out": self._read_left_out,
         }
         readers[kind](rest)
-
-    def _read_process(self, rest: Sequence[bytes]) -> None:
-        self.pid = int(rest[1])
 
     def _read_begin(self, rest: Sequence[bytes]) -> None:
         number, parent, at = (int(each) for each in rest[:3])

@@ -154,11 +154,8 @@ class Process:
         self._folder = folder
         self._lock = RLock()
         self._opened: dict[Span, None] = {}
+        self._is_known = not folder
         self._start()
-        if not folder:
-            return
-        _at_end(self.flush)
-        sys.audit(_RECORDER, self)  # whoever freezes copies of this process has a word to say
 
     def _start(self) -> None:
         self.pid = os.getpid()
@@ -175,7 +172,16 @@ class Process:
         self._spans = self._sections = self._ranges = self._left_out = 0
         self._due = time.monotonic_ns()
         self._began = self._due
-        self._write(b"\nprocess\t%d\t%d\t.", _VERSION, self.pid)
+
+    def make_known(self) -> None:
+        """Begin its file, and tell whoever has to know of it; once."""
+        with self._lock:
+            if self._is_known:
+                return
+            self._is_known = True
+            self._write(b"\nprocess\t%d\t.", _VERSION)
+        _at_end(self.flush)
+        sys.audit(_RECORDER, self)  # whoever freezes copies of this process has a word to say
 
     def begin(self, name: str, *, objects: bool = False) -> Span:
         """Begin a section in this thread and task; `objects`: count Python's objects, too."""
@@ -350,6 +356,8 @@ class Process:
             ended = [each.encoded for each in self._sums.values() if each.count]
             opened, self._opened = self._opened, {}
             self._start()
+            _PROCESSES.clear()
+            _PROCESSES[self.pid] = self
             self._write(b"\nresumed\t%s\t.", b"\t".join(ended[:_MOST_ENDED]))
             for span in opened:
                 if span.line is None:
@@ -376,18 +384,22 @@ class Process:
             pass  # the trial is over, or the disk is full: the program is what matters
 
 
-# One for whet and for a file that stands alone: there is one high-water mark for both.
-_PROCESS: list[Process] = sys.__dict__.setdefault("_whet_sections_{}".format(_VERSION), [])
+# One for whet and for a file that stands alone: there is one high-water mark for both. By the
+# number of the process: of several threads that come first, one wins.
+_PROCESSES: dict[int, Process] = sys.__dict__.setdefault("_whet_sections_{}".format(_VERSION), {})
 
 
 def process_now() -> Process:
     """Return what is recorded of this process, which may be a copy of another one."""
-    if _PROCESS and _PROCESS[-1].pid == os.getpid():
-        return _PROCESS[-1]
-    mine = Process(FOLDER)
-    for other in _PROCESS:
-        other.rest()  # a fork has handed its files on
-    _PROCESS[:] = [mine]
+    pid = os.getpid()
+    mine = _PROCESSES.get(pid)
+    if mine is None:
+        mine = _PROCESSES.setdefault(pid, Process(FOLDER))
+        mine.make_known()
+        for other in [each for each in _PROCESSES if each != pid]:
+            copied = _PROCESSES.pop(other, None)
+            if copied is not None:
+                copied.rest()  # a fork has handed its files on
     return mine
 
 
