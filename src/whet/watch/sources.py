@@ -57,13 +57,15 @@ class Live:
         return {"q": "leave, the program runs on", "ctrl+c": "interrupt it"}
 
     @property
-    def has_failed(self) -> bool:
-        """Whether the program couldn't be started."""
-        return self.watch.is_over() and not self.watch.has_started
+    def must_leave(self) -> bool:
+        """Whether the time is up, or the program couldn't be started."""
+        is_empty = self.terminal is None or not self.watch.has_started
+        return is_empty and self.watch.is_over()
 
     def look(self) -> Sight | None:
         """Look now; once the program has ended its last levels stay."""
-        if self.terminal is not None and self.watch.is_over() and self._last is not None:
+        is_over = self.watch.is_over() or self.watch.has_ended
+        if self.terminal is not None and is_over and self._last is not None:
             told = self.watch.untold()
             return Sight(seconds=self._last.seconds, readings=(), events=tuple(told))
         self._last = self.watch.look()
@@ -144,8 +146,8 @@ class Recorded:
         }
 
     @property
-    def has_failed(self) -> bool:
-        """It is recorded."""
+    def must_leave(self) -> bool:
+        """Whether there is nothing to show: there is always something."""
         return False
 
     def look(self) -> Sight | None:

@@ -22,6 +22,7 @@ from whet.watch.output_lines import OutputLines
 _MOST_HISTORY = 2048
 _FRAME = 2
 _MOST_TITLE = 200
+_FIRST_LOOKS = (0.1, 0.2, 0.4)  # a short program is seen, too
 _MOST_BYTES = 1 << 20  # at once: keys are heard in between
 _TITLE_CSS = "border-title-color: $foreground; border-title-style: bold;"
 
@@ -48,8 +49,8 @@ class Source(Protocol):
         ...
 
     @property
-    def has_failed(self) -> bool:
-        """Whether there is nothing to show, and never will be: the program couldn't be started."""
+    def must_leave(self) -> bool:
+        """Whether there is nothing more to show: the time is up, or the program can't be started."""
         ...
 
     def look(self) -> Sight | None:
@@ -210,6 +211,8 @@ class WatchView(App[str]):
         """Begin to look, and to take in output as it comes."""
         with suppress(Exception):  # an older textual has no such theme
             self.theme = "textual-ansi"
+        for seconds in _FIRST_LOOKS:
+            self.set_timer(seconds, self.look)
         self.set_interval(self._source.interval_seconds, self.look)
         for stream, descriptor in (self._source.output or {}).items():
             asyncio.get_running_loop().add_reader(descriptor, self._take_in, stream, descriptor)
@@ -236,7 +239,7 @@ class WatchView(App[str]):
     def look(self) -> None:
         """Show what the panels show now."""
         sight = self._source.look()
-        if self._source.has_failed:
+        if self._source.must_leave:
             self.exit()
         if sight is None:
             self._status.refresh()

@@ -18,9 +18,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.needs("tmux")]
 FRAMES = re.compile(r"[╭╮╰╯│─]")
 
 
-def fills(rows: int, lines: list[str]) -> bool:
-    """Whether the view has drawn itself for a terminal of some rows."""
-    return len(lines) == rows and lines[-1].endswith("q leave")
+def fills(columns: int, rows: int, lines: list[str]) -> bool:
+    """Whether the view has drawn itself for a terminal of some size."""
+    is_high = len(lines) == rows and lines[-1].endswith("q leave")
+    return is_high and max(map(len, lines)) == columns and lines[0].startswith("╭─ memory")
 
 
 def program_of(whet: Whet) -> list[int]:
@@ -32,11 +33,17 @@ def program_of(whet: Whet) -> list[int]:
 
 
 def test_the_view_stays_after_the_program_and_its_exit_code_passes_through(whet: Whet) -> None:
-    whet.write("grow.py", GROWS + "sys.exit(3)\n")
+    whet.write(
+        "grow.py",
+        GROWS + "import os\nwhile not os.path.exists('go'): time.sleep(0.02)\nsys.exit(3)\n",
+    )
     with watching(whet, "memory", "processes", "--", sys.executable, "grow.py", "4") as screen:
+        screen.wait_for("python grow.py 4")
+        screen.wait_for("step 3")
+        whet.write("go", "")
         lines = screen.wait_for("exit 3 after")
         text = "\n".join(lines)
-        assert all(each in text for each in ("memory", "processes", "output", "step 3"))
+        assert all(each in text for each in ("memory", "python grow.py 4", "output", "step 3"))
         screen.press("q")
         assert screen.ended().split() == ["3", "same"]
         text = "\n".join(screen.wait_for("--replay 1"))
@@ -115,9 +122,7 @@ def test_panels_fit_into_any_terminal_also_after_it_has_another_size(whet: Whet)
         screen.wait_for("12 of 20")
         for columns, rows in ((60, 20), (40, 12), (100, 30)):
             screen.resize(columns, rows)
-            lines = screen.wait_until(partial(fills, rows))
-            assert max(map(len, lines)) == columns
-            assert lines[0].startswith("╭─ memory")
+            screen.wait_until(partial(fills, columns, rows))
         screen.press("q")
         assert screen.ended().split() == ["0", "same"]
 
@@ -154,3 +159,9 @@ def test_a_secret_is_masked_in_the_panels_too(whet: Whet) -> None:
         screen.press("C-c")
         screen.ended()
     assert "k3y-of" not in whet("watch", "--replay", "1", "--json").stdout
+
+
+def test_the_view_ends_when_its_time_is_up(whet: Whet) -> None:
+    with watching(whet, "disk", "--for", "1.5") as screen:
+        screen.wait_for("q leave")
+        assert screen.ended().split() == ["0", "same"]

@@ -153,7 +153,9 @@ def open_trial(
         tasks = replace(tasks, levels_seconds=min(plan.interval_seconds, _ALLOCATORS_SECONDS))
     session = Session(bench=bench, verb="watch", request=request, tasks=tasks)
     subject = tree_of(lambda: console.progress.pid)
-    around = _surroundings(bench, plan, console, subject, "the program has no process (yet)")
+    around = _surroundings(
+        bench, plan, console, subject, "whet has seen no process of the program (yet)"
+    )
     with session.executor(console=console) as executor:
         future = executor.submit(trial)
         watch = _watch(plan, around)

@@ -60,7 +60,7 @@ class Watch:
         seconds = self.seconds_at(moment)
         sight = Sight(seconds=max(seconds, 0.0), readings=readings)
         told = [*self._crossed(sight), *self.untold()]
-        if self.has_started and seconds >= 0:
+        if self.has_started and not self.has_ended:
             stream_bytes = {} if self.console is None else self.console.progress.stream_bytes
             self.recording.note(sight, stream_bytes)
         return Sight(seconds=sight.seconds, readings=readings, events=tuple(told))
