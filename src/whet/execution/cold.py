@@ -295,7 +295,9 @@ class ColdExecutor:
         room = trial.limits.room
         holds_calls = room is not None and bool(room.faults)
         following = self._tasks.following(agent_folder, holds_calls=holds_calls)
-        profiling = self._tasks.profiling(trial.command[0], agent_folder, self._cleanup_journal)
+        profiling = self._tasks.profiling(
+            "".join(trial.command[:1]), agent_folder, self._cleanup_journal
+        )
         return tuple(each for each in (following, profiling) if each is not None)
 
     def _with_full_group(self, outcome: Outcome) -> Outcome:
