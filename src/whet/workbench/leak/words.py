@@ -142,8 +142,8 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
         return f"NO LEAK{below} for each {what} ({times}{same}){_at_first(judgement)}"
     if found.kind is Kind.SMALL:
         return (
-            f"NO LEAK that matters: each {what} adds {_amount(judgement)}; a leak starts at "
-            "64 B (`--least`)"
+            f"NO LEAK that matters: each {what} adds {_amount(judgement)}, less than `--least`"
+            " (64 B if you don't set it)"
         )
     return f"LEAK: each {what} adds {_amount(judgement)} ({times})"
 
