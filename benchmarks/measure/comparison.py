@@ -68,7 +68,7 @@ def simulated(count: int) -> Counter[str]:
 def iterations() -> int:
     """Return how many rounds of the loop take 200 ms of CPU time here."""
     script = _script()
-    times = []
+    times: list[float] = []
     for _ in range(7):
         before = os.times()
         subprocess.run([sys.executable, script, "1000000"], check=True, stdout=subprocess.DEVNULL)

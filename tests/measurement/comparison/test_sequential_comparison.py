@@ -55,9 +55,10 @@ def test_an_interval_agrees_with_the_test(differences: list[float]) -> None:
 def drifting(seed: int, count: int) -> list[tuple[float, float]]:
     """Return times of pairs on a bad machine: heavy tails, a drift, bursts that last."""
     rng = random.Random(seed)
-    burst, pairs = 0.0, []
+    burst = 0.0
+    pairs: list[tuple[float, float]] = []
     for at in range(count):
-        values = []
+        values: list[float] = []
         for _ in range(2):
             burst = 0.95 * burst + rng.gauss(0, 0.02)
             spike = abs(rng.gauss(0, 0.02) / math.sqrt(rng.gammavariate(0.75, 1)))

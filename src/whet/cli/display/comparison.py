@@ -192,7 +192,7 @@ def _first(comparison: Comparison) -> list[str]:
 
 def _table(comparison: Comparison) -> list[str]:
     head = ("", "A", "B", "B against A", "", "an arm against itself")
-    rows = [head]
+    rows: list[tuple[str, ...]] = [head]
     for each in comparison.compared:
         shown = _shown(each.quantity)
         mark = "*" if each.decides else " "
@@ -291,7 +291,7 @@ def _where(comparison: Comparison) -> list[str]:
     lines = [each for each in where.sure if abs(each.change) >= least][:_MOST_LINES]
     if not lines:
         return ["where: no function of yours stands out in three profiled runs of each"]
-    found = ["where, in three profiled runs of each:"]
+    found = ["where, in three profiled runs of each (sampled: a wait for a processor counts too):"]
     for each in lines:
         change = f"{'+' if each.change >= 0 else '-'}{_duration(abs(each.change))}"
         costs = f"A {_duration(each.before)}, B {_duration(each.after)}"

@@ -146,7 +146,7 @@ class _Comparing:
     ) -> None:
         self._session = session
         self._options = options
-        self._arms = dict(zip((A, B), arms, strict=True))
+        self._arms: dict[str, Arm] = dict(zip((A, B), arms, strict=True))
         self._order = Order(options.seed)
         self._turns: list[str] = []
         self._driver = Driver(
@@ -245,7 +245,7 @@ class _Comparing:
         Raises:
             ArmFails: then.
         """
-        first = {arm: runs[0] for arm, runs in self._first.items()}
+        first: dict[str, Tested[str]] = {arm: runs[0] for arm, runs in self._first.items()}
         codes = {arm: ran.outcome.shell_exit_code for arm, ran in first.items()}
         is_same = self._end_of(first[A]) == self._end_of(first[B])
         if any(ran.verdict is Verdict.BAD for ran in first.values()) or not is_same:
