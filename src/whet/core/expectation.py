@@ -132,12 +132,16 @@ def scores_of(text: str, outcome: Outcome, verdict: Verdict | None) -> tuple[Sco
         try:
             expectation = Expectation.parse(line)
         except BadExpectation:  # a newer whet wrote it
-            expectation = Expectation(line, ExpectationKind.ENDING, lambda *_: None)
+            expectation = Expectation(line, ExpectationKind.ENDING, _unknown)
         met = expectation.met(outcome, verdict or Verdict.SKIP)
         cut = _was_cut_short(outcome)
         number = expectation.observed(outcome)
         scores.append(Score(expectation=expectation, met=met, observed=number, was_cut_short=cut))
     return tuple(scores)
+
+
+def _unknown(_outcome: Outcome, _verdict: Verdict) -> None:
+    """Tell nothing: this whet can't read the statement."""
 
 
 def all_met(mets: Iterable[bool | None]) -> bool | None:

@@ -34,8 +34,8 @@ def estimate(
         return jax.core.eval_jaxpr(traced.jaxpr, given)
 
     compiled = jax.jit(again).lower(shapes).compile()
-    cost: Any = compiled.cost_analysis() or {}
-    cost = cost[0] if isinstance(cost, list) else cost
+    found: Any = compiled.cost_analysis() or {}
+    cost: Any = found if hasattr(found, "get") else found[0]
     flops, moved = (max(float(cost.get(name, 0.0)), 0.0) for name in ("flops", "bytes accessed"))
     memory = compiled.memory_analysis()
     sizes = {

@@ -54,7 +54,7 @@ def estimate(
     watch = _Watch()
     if is_fake:
         # A copy of a tensor is in the same mode as the tensor.
-        _fake.FakeTensorMode.__deepcopy__ = lambda own, _memo: own
+        _fake.FakeTensorMode.__deepcopy__ = _itself
         with mode, watch.mode():
             step = load()
     else:
@@ -80,6 +80,10 @@ def estimate(
         "was_built": not is_fake,
         "version": torch.__version__,
     }
+
+
+def _itself(own: Any, _memo: object) -> Any:
+    return own
 
 
 class _Watch:
@@ -160,13 +164,16 @@ class _Watch:
 
 
 def _tensors(value: Any) -> Iterator[Any]:
-    if isinstance(value, torch.Tensor):
+    if issubclass(type(value), torch.Tensor):
         yield value
-    elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _tensors(each)
-    elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
+        return
+    inner: Any = ()
+    if issubclass(type(value), dict):
+        inner = list(value.values())
+    elif issubclass(type(value), (list, tuple)):
+        inner = value
+    for each in inner:
+        yield from _tensors(each)
 
 
 def _size(tensor: Any) -> int:

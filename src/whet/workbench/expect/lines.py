@@ -162,7 +162,7 @@ def _counts(process: JsonObject) -> list[Count]:
 
 def _wish(target: LinesTarget) -> str:
     first, last = target.span
-    probe = {
+    probe: dict[str, object] = {
         "number": 0, "title": target.name, "kind": "line", "path": os.path.realpath(target.path),
         "module": "", "line": 0, "last": 0, "name": "", "condition": "", "after": 0, "every": 1,
         "actions": [],

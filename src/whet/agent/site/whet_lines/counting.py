@@ -40,10 +40,8 @@ class Counting(Loading):
         self._first, self._last = lines["first"], lines["last"]
         self._timing = Timing(folder, lines["count"])
 
-    def _put_marks(
-        self, tree: ast.Module, _path: str, _probes: list[Probe], *, raises: bool
-    ) -> None:
-        del raises
+    def _put_marks(self, tree: ast.Module, path: str, probes: list[Probe], *, raises: bool) -> None:
+        del path, probes, raises
         Weaver(tree, lambda line: self._first <= line <= self._last).weave()
 
     def _mark(self, text: str) -> object:
