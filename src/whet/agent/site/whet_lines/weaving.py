@@ -150,8 +150,10 @@ def _weave_yields(statement: Node, number: int, marks: _Marks) -> None:
     for name, value in ast.iter_fields(statement):
         if isinstance(value, ast.expr):
             setattr(statement, name, yields.visit(value))
-        elif isinstance(value, list) and value and isinstance(value[0], (ast.expr, ast.withitem)):
-            setattr(statement, name, [yields.visit(each) for each in value])
+            continue
+        values: list[Any] = value if isinstance(value, list) else []
+        if values and isinstance(values[0], (ast.expr, ast.withitem)):
+            setattr(statement, name, [yields.visit(each) for each in values])
 
 
 class _Yields(ast.NodeTransformer):
