@@ -150,10 +150,12 @@ def _weave_yields(statement: Node, number: int, marks: _Marks) -> None:
     for name, value in ast.iter_fields(statement):
         if isinstance(value, ast.expr):
             setattr(statement, name, yields.visit(value))
-            continue
-        values: list[Any] = value if isinstance(value, list) else []
-        if values and isinstance(values[0], (ast.expr, ast.withitem)):
-            setattr(statement, name, [yields.visit(each) for each in values])
+        elif issubclass(type(value), list) and any(map(_has_values, value)):
+            setattr(statement, name, [yields.visit(each) for each in value])
+
+
+def _has_values(node: object) -> bool:
+    return isinstance(node, (ast.expr, ast.withitem))
 
 
 class _Yields(ast.NodeTransformer):
