@@ -64,7 +64,7 @@ test-long: $(VENV)/.ready-dev system-if-root ## the tests that take minutes
 
 .PHONY: test-ml
 test-ml: $(VENV_ML)/.ready ## the tests that need torch and transformers, in their own environment
-	$(VENV_ML)/bin/python -m pytest -m ml tests/ml $(ARGS)
+	$(VENV_ML)/bin/python -m pytest -m ml tests/ml tests/plugins $(ARGS)
 
 .PHONY: check check-format check-types check-design check-docs
 check: check-format check-types check-design check-docs ## format, lint, types, layers, dependencies, docs
