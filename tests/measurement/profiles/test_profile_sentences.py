@@ -42,6 +42,16 @@ def test_a_main_thread_that_waits_for_others_that_compute_does_not_idle() -> Non
     assert "waits more than it computes" not in said(both, 3.8, 4.0)
 
 
+def test_others_that_lack_a_processor_still_compute() -> None:
+    main = profile_of({(own(1), own(7)): (0.0, 4.0)})
+    worker = profile_of({(own(1),): (3.8, 3.8)}, thread="worker")
+    both = replace(main, stacks=(*main.stacks, *worker.stacks))
+    crowded = said(both, 1.0, 4.0)
+    assert "The main thread waits for 4.0 s of 4.0 s" in crowded
+    assert "waits more than it computes" not in crowded
+    assert "was ready to run for 3.8 s, but had a processor for 1.0 s" in crowded
+
+
 def test_a_training_loop_that_waits_for_data_is_told_with_its_line() -> None:
     loop: Costs = {
         (own(31, "train"), LOADER, library("get")): (0.2, 3.0),

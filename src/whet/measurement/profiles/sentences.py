@@ -98,12 +98,6 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
     where = f"{'most of it' if is_most else 'longest'} ({how_long}) at {_place(most.frame)}"
     if per_process > 1:
         where += f" (an average of {per_process} processes)"
-    if measured.cpu_seconds < _MOST * measured.wall_seconds:
-        yield (
-            f"The program waits more than it computes: {shown_seconds(waits / per_process)} of"
-            f" {shown_seconds(present / per_process)}, {where}."
-        )
-        return
     others = sum(
         each.number(CPU_SECONDS)
         for each in profile.stacks
@@ -114,6 +108,11 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
             f"The main thread waits for {shown_seconds(waits / per_process)} of"
             f" {shown_seconds(present / per_process)}, {where}, while other threads and processes"
             " compute."
+        )
+    elif measured.cpu_seconds < _MOST * measured.wall_seconds:
+        yield (
+            f"The program waits more than it computes: {shown_seconds(waits / per_process)} of"
+            f" {shown_seconds(present / per_process)}, {where}."
         )
 
 
