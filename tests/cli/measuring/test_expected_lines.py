@@ -106,3 +106,13 @@ def test_a_file_that_never_ran_is_said_to_be_one(whet: Whet) -> None:
 
     assert "trial 1 never ran `slow.py`" in said.stderr
     assert said.code != 0
+
+
+def test_a_file_is_read_in_the_encoding_that_it_names(whet: Whet) -> None:
+    source = "# -*- coding: latin-1 -*-\nword = 'caf\xe9'  # expect: 1 calls\nprint(len(word))\n"
+    (whet.folder / "old.py").write_bytes(source.encode("latin-1"))
+
+    said = whet("expect", "--lines", "old.py", "--", sys.executable, "old.py")
+
+    assert (said.code, said.stdout) == (0, "4\n")
+    assert "line 2: expected 1 calls: 1 run, as expected" in said.stderr.splitlines()

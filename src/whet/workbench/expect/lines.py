@@ -4,6 +4,7 @@ import difflib
 import json
 import os
 from collections.abc import Sequence
+from importlib.util import decode_source
 from pathlib import Path
 
 from whet.core.errors import NothingCounted, UnknownTarget
@@ -80,7 +81,7 @@ def find_target(words: str, cwd: Path) -> LinesTarget:
     name, _, function = words.partition(":")
     path = _file(name, cwd)
     try:
-        source = path.read_text("utf-8")
+        source = decode_source(path.read_bytes())  # as Python reads it
         functions = functions_in(source)
         span = (1, len(source.splitlines()))
         if function:
