@@ -91,6 +91,17 @@ def test_programs_that_print_different_things_are_not_compared(whet: Whet) -> No
     assert "--any-output" in said.stderr
 
 
+def test_what_only_a_shell_understands_goes_to_a_shell(whet: Whet) -> None:
+    whet.write("twice.py", "import sys\nfor each in sys.stdin: print(int(each) * 2)\n")
+    piped = f"printf '%s\\n' 3 4 | {PYTHON} twice.py && echo end"
+    said = whet("compare", piped, "printf '%s\\n' 6 9 end")
+    assert said.code == OutputsDiffer.exit_code
+    assert "8" in said.stderr
+
+    same = whet("compare", "--runs", "7", piped, "printf '%s\\n' 6 8 end")
+    assert "both print the same output" in same.stdout, same.stderr
+
+
 def test_an_arm_that_fails_is_named_before_anything_is_measured(whet: Whet) -> None:
     said = whet("compare", f"{PYTHON} -c pass", f"{PYTHON} -c 'raise KeyError(3)'")
 

@@ -1,5 +1,6 @@
 """The two arms of a comparison: commands, recorded trials, revisions, releases, with and without variables."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import field, replace
@@ -23,6 +24,9 @@ from whet.workbench.versions.revisions import RevisionOptions, revisions
 from whet.workbench.versions.setups import Setup
 
 _TWO = 2
+_QUOTED = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+_MEANS_MORE = re.compile(r"[|&;<>()$`*?~\n]|\[.*\]")
+_ASSIGNS = re.compile(r"\s*[A-Za-z_]\w*=")
 _HOW = (
     "write `whet compare 'COMMAND A' 'COMMAND B'`, `whet compare A B -- COMMAND` for two revisions or "
     "releases, or `whet compare --baseline REVISION -- COMMAND`"
@@ -76,7 +80,8 @@ def arms_of(bench: Workbench, request: TrialRequest, said: ArmWords) -> tuple[Ar
     if not request.command:
         if len(words) != _TWO or said.baseline:
             raise BadUsage(_missing(words), hint=_HOW)
-        first, second = (_named(bench, request, word) for word in words)
+        in_shell = any(map(_needs_shell, words))  # then both, as it takes time itself
+        first, second = (_named(bench, request, word, in_shell=in_shell) for word in words)
         return first, second
     names = (said.baseline, *words) if said.baseline else words
     if len(names) > _TWO:
@@ -109,7 +114,7 @@ def _missing(words: Sequence[str]) -> str:
 # ---- a command or a recorded trial ----
 
 
-def _named(bench: Workbench, request: TrialRequest, word: str) -> Arm:
+def _named(bench: Workbench, request: TrialRequest, word: str, *, in_shell: bool) -> Arm:
     """Return a recorded trial, if ``word`` is its number or its name, else a command."""
     entry = _found(bench, word)
     if entry is not None:
@@ -121,8 +126,20 @@ def _named(bench: Workbench, request: TrialRequest, word: str) -> Arm:
             f"`{word}` can't be read as a command: {error}",
             hint="close each quote that you open",
         ) from error
-    trial = bench.build_trial(replace(request, command=command))
+    run = ("sh", "-c", word) if in_shell else command
+    trial = bench.build_trial(replace(request, command=run))
     return Arm(label=" ".join(masked_words(command)), trial=trial)
+
+
+def _needs_shell(word: str) -> bool:
+    """Whether something in a command means more to a shell than a word: ``|``, ``&&``, ``$x``, ``*``."""
+    unquoted = _QUOTED.sub(_expanded, word)
+    return bool(_MEANS_MORE.search(unquoted) or _ASSIGNS.match(word))
+
+
+def _expanded(quoted: re.Match[str]) -> str:
+    """Return what a shell expands in a quotation: only double quotes let it."""
+    return "".join(each for each in quoted[0] if each in "$`") if quoted[0][0] == '"' else ""
 
 
 def _found(bench: Workbench, word: str) -> Entry | None:
