@@ -1,9 +1,12 @@
 """What grows is said with its unit: GPU memory, files, threads; the control of a machine without a GPU is a fake."""
 
+from dataclasses import replace
+
 import pytest
 
 from whet.measurement.leaks.verdict import Series, judge
 from whet.workbench.leak.leak import Leak, Piece
+from whet.workbench.leak.reports import Growth
 from whet.workbench.leak.words import leak_json, leak_lines
 
 ROUNDS = tuple(range(40))
@@ -37,6 +40,13 @@ def test_what_grows_is_said_with_its_unit(rates: dict[str, int], words: str) -> 
     assert first.startswith("LEAK: each round of the loop ")
     assert first.endswith(words)
     assert leak_json(leak)["verdict"] == "leak"
+
+
+def test_native_code_is_a_guess_where_no_holder_is_known() -> None:
+    growth = Growth(repetitions=64, traced=0, lines=(), types={}, holders=(), files=(), threads=())
+    text = "\n".join(leak_lines(replace(found(memory=5000), growth=growth)))
+    assert "whet finds no Python object that holds it and grows" in text
+    assert "native code keeps it" not in text
 
 
 def test_no_leak_is_said_with_the_bound_and_a_next_step() -> None:

@@ -136,6 +136,31 @@ def test_a_value_that_is_replaced_by_a_larger_one_is_named(whet: Whet) -> None:
     assert [each["item"] for each in told["holders"]] == ["character", "item"]
 
 
+ATTRIBUTES = """
+class Log:
+    seen = bytearray()
+    def __init__(self):
+        self.text = ""
+    def add(self):
+        self.text += "abc" * 300
+        Log.seen.extend(b"x" * 900)
+
+def main():
+    log = Log()
+    for number in range(400):
+        log.add()
+
+main()
+"""
+
+
+def test_a_value_that_grows_in_an_attribute_is_named(whet: Whet) -> None:
+    whet.write("prog.py", ATTRIBUTES)
+    told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "leak"
+    assert {each["name"] for each in told["holders"]} == {"log.text", "Log.seen"}
+
+
 ITERATOR = """
 def step(batches):
     for batch in batches:

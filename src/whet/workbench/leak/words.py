@@ -28,7 +28,7 @@ _NAMES = {
     THREADS: "threads", CHILDREN: "child processes",
 }  # fmt: skip
 _COUNTS = {DESCRIPTORS: "open file", THREADS: "thread", CHILDREN: "child process"}
-_UNITS = ("character", "byte", "item")
+_UNITS = ("character", "byte", "item", "row")
 """What a value consists of that is replaced by a larger one."""
 _ALWAYS = (MEMORY, RESIDENT, DESCRIPTORS, THREADS)
 _HIDDEN_SHARE = 0.1
@@ -204,8 +204,10 @@ def _held(found: Leak, judgement: Judgement) -> Iterator[str]:
         files = ", ".join(dict.fromkeys(each.partition(" ")[2] for each in growth.files))
         yield f"  still open: {files}"
     if MEMORY in judgement.growing and not found.holders:
-        yield "  no Python object that grows holds it" + (
-            ": native code keeps it (an extension, `ctypes`)" if not judgement.is_python else ""
+        yield "  whet finds no Python object that holds it and grows" + (
+            ": native code may keep it (an extension, `ctypes`), or one large object inside others"
+            if not judgement.is_python
+            else ""
         )
 
 

@@ -1,5 +1,6 @@
 """Values that grow although each is a new one: a text, a tuple, an array under a name of the user's.
 
+An attribute of an object or a class of the user's is such a name too.
 None of the program's own code is run. Standard library only, Python 3.8 or later.
 """
 
@@ -9,7 +10,7 @@ import _contextvars
 import sys
 
 from .holders import Chain, frames
-from .steps import type_of
+from .steps import dict_of, type_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ _UNITS = {"str": "character", "bytes": "byte", "bytearray": "byte"}
 def sizes(is_own: Callable[[str], bool]) -> dict[tuple[str, str, str], tuple[int, Any]]:
     """Return by file, function or module, and name: the length of a value, and the value."""
     found: dict[tuple[str, str, str], tuple[int, Any]] = {}
+    owners: set[int] = set()
     for key, value in _values(is_own):
-        size = _size(value)
-        if size is not None:
-            found[key] = size, value
+        for name, each in _with_attributes(key[2], value, is_own, owners):
+            size = _size(each)
+            if size is not None:
+                found[(key[0], key[1], name)] = size, each
     return found
 
 
@@ -40,6 +43,8 @@ def chain_of(key: tuple[str, str, str]) -> Chain:
 def unit_of(value: Any) -> str:
     """Return what a value consists of."""
     kind = type_of(value).__name__
+    if kind == "DataFrame":
+        return "row"
     return _UNITS.get(kind, "item" if kind in ("tuple", "frozenset") else "byte")
 
 
@@ -61,10 +66,38 @@ def _values(is_own: Callable[[str], bool]) -> Iterator[tuple[tuple[str, str, str
         yield ("", "", str(variable.name)), value
 
 
+def _with_attributes(
+    name: str, value: Any, is_own: Callable[[str], bool], owners: set[int]
+) -> Iterator[tuple[str, Any]]:
+    """Yield a value, and the attributes of one of the user's own; each owner counts once."""
+    yield name, value
+    kind = type_of(value)
+    described: Any = value if issubclass(kind, type) else kind
+    module = sys.modules.get(str(dict_of.__get__(described).get("__module__")))
+    path: object = getattr(module, "__file__", None)
+    if type(path) is not str or not is_own(path) or id(value) in owners:
+        return
+    owners.add(id(value))
+    if issubclass(kind, type):
+        space: Any = dict_of.__get__(value)
+    else:
+        try:
+            space = object.__getattribute__(value, "__dict__")
+        except AttributeError:  # it has slots
+            return
+        if type_of(space) is not dict:
+            return
+    for attribute, each in list(space.items()):
+        if str(attribute)[:2] != "__":
+            yield "{}.{}".format(name, attribute), each
+
+
 def _size(value: Any) -> int | None:
     kind = type_of(value)
     if kind in _PLAIN:
         return len(value)
+    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas":
+        return len(value.index)
     if (kind.__module__, kind.__name__) == ("numpy", "ndarray"):
         return int(value.nbytes)
     if (kind.__module__, kind.__name__) == ("torch", "Tensor"):
