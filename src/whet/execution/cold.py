@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from whet.core.errors import HostFailure, WhetError
 from whet.core.failure import Failure, Frame
+from whet.core.measurements import NumberKind, quantity_of
 from whet.core.observations.file_accesses import FileAccesses
 from whet.core.outcome import Outcome
 from whet.core.output import Output
@@ -425,9 +426,17 @@ def _measured(outcome: Outcome, patterns: Mapping[str, re.Pattern[bytes]]) -> di
         for stream in (outcome.stderr, outcome.stdout):
             match = stream.search_last(pattern)
             if match is not None:
-                with suppress(ValueError):
-                    numbers[name] = float(match)
+                number = _number(match)
+                if number is not None:
+                    numbers[name] = number
     return numbers
+
+
+def _number(text: bytes) -> float | None:
+    """Return the number that was printed, with its unit if it has one; None: it is none."""
+    with suppress(ValueError):
+        return float(text)
+    return quantity_of(text.decode("utf-8", "replace"), NumberKind.NUMBER)
 
 
 def _host_failure(trial: Trial, error: OSError) -> WhetError:

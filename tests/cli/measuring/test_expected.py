@@ -86,3 +86,15 @@ def test_a_program_states_what_it_expects_of_its_sections(whet: Whet) -> None:
     refused = whet("run", "--expect-file", "plain.py", "--", "touch", "ran")
     assert "`plain.py` states no expectation of a section" in refused.stderr
     assert "whet expect --lines plain.py" in refused.stderr
+
+
+def test_a_unit_that_the_program_prints_counts_where_the_statement_has_one(whet: Whet) -> None:
+    printed = "print('took: 3 ms'); print('mem = 5 GB'); print('lag: 7 ms'); print('n: 4')"
+    words = ("took < 1s", "mem < 4GB", "lag ~ 7", "n < 5s")
+    expected = [part for each in words for part in ("--expect", each)]
+
+    said = whet("run", *expected, "--", sys.executable, "-c", printed).stderr
+
+    assert "3 of 4 expectations came true" in said
+    (wrong,) = [line for line in said.splitlines() if "not as expected" in line]
+    assert "mem < 4GB" in wrong

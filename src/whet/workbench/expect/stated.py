@@ -11,6 +11,8 @@ from whet.measurement.expectations.section_comments import section_expectations
 from whet.workbench.trials.payload import read_payload
 
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b"
+_UNIT = r"(?:[nuµμm]?s|min|[hd]|[kKmMgGtT]i?[bB]|[bB])\b"
+_HAS_UNIT = re.compile(rf"[0-9.]\s*{_UNIT}")
 
 
 def stated(words: Sequence[str], files: Sequence[str] = ()) -> tuple[Expectation, ...]:
@@ -70,10 +72,15 @@ def measures_of(expectations: Sequence[Expectation], measures: Mapping[str, str]
     """Return where to read the expected numbers in the output that no `--measure` names.
 
     A program that prints ``loss: 3.9``, ``loss=3.9`` or ``"loss": 3.9`` reports its `loss` so.
+    If a statement has a unit, the unit that the program prints counts too: ``took: 3 ms``.
     """
     names = {name for each in expectations for name in each.names}
+    with_unit = {
+        name for each in expectations if _HAS_UNIT.search(each.text) for name in each.names
+    }
     return {
-        name: rf"\b{re.escape(name)}\b[\"']?[ \t]*[:=]?[ \t]*({_NUMBER})"
+        name: rf"\b{re.escape(name)}\b[\"']?[ \t]*[:=]?[ \t]*"
+        + (rf"((?:{_NUMBER})(?:[ \t]*{_UNIT})?)" if name in with_unit else rf"({_NUMBER})")
         for name in sorted(names - set(measures))
         if not name.endswith(SECTION_ENDINGS)
     }
