@@ -215,9 +215,10 @@ def as_taken(packed: bytes) -> Taken:
 
 def as_ended(packed: bytes) -> Ended:
     """Read how a trial ended."""
-    *rest, notes, samples, peaks = marshal.loads(packed)
-    limits = [Noted._make(each) for each in notes]
-    return Ended._make((*rest, limits, [Sample._make(each) for each in samples], peaks))
+    fields = dict(zip(Ended._fields, marshal.loads(packed), strict=True))
+    fields["noted"] = [Noted._make(each) for each in fields["noted"]]
+    fields["samples"] = [Sample._make(each) for each in fields["samples"]]
+    return Ended(**fields)
 
 
 def _reader(make: Callable[[Iterable[object]], MessageT]) -> Callable[[bytes], MessageT]:
