@@ -71,14 +71,15 @@ def _with_attributes(
 ) -> Iterator[tuple[str, Any]]:
     """Yield a value, and the attributes of one of the user's own; each owner counts once."""
     yield name, value
-    kind = type_of(value)
-    described: Any = value if issubclass(kind, type) else kind
+    kind: Any = type_of(value)
+    is_class: bool = issubclass(kind, type)
+    described: Any = (kind, value)[is_class]
     module = sys.modules.get(str(dict_of.__get__(described).get("__module__")))
     path: object = getattr(module, "__file__", None)
     if type(path) is not str or not is_own(path) or id(value) in owners:
         return
     owners.add(id(value))
-    if issubclass(kind, type):
+    if is_class:
         space: Any = dict_of.__get__(value)
     else:
         try:
