@@ -1,6 +1,8 @@
 """The view of `whet watch`: panels, the output of a program, and a line with the keys."""
 
 import asyncio
+import os
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +13,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Grid
 from textual.events import Resize
+from textual.geometry import Size
 from textual.widget import Widget
 
 from whet.core.observations.panel import Reading, Sight
@@ -222,6 +225,17 @@ class WatchView(App[str]):
         for descriptor in (self._source.output or {}).values():
             asyncio.get_running_loop().remove_reader(descriptor)
 
+    def _follow_terminal(self) -> None:
+        """Take the terminal's size anew: of two signals at one moment, one may be lost."""
+        if self.is_headless or sys.__stderr__ is None:
+            return
+        try:
+            size = Size(*os.get_terminal_size(sys.__stderr__.fileno()))  # where textual draws
+        except (OSError, ValueError):
+            return
+        if size.area and size != self.size:
+            self.post_message(Resize(size, size))
+
     def on_resize(self, event: Resize) -> None:
         """Share the terminal anew."""
         height = event.size.height - 1
@@ -238,6 +252,7 @@ class WatchView(App[str]):
 
     def look(self) -> None:
         """Show what the panels show now."""
+        self._follow_terminal()
         sight = self._source.look()
         if self._source.must_leave:
             self.exit()
