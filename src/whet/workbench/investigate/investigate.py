@@ -65,6 +65,7 @@ from whet.workbench.investigate.investigating import (
 )
 from whet.workbench.investigate.left_out import brought_by
 from whet.workbench.investigate.mentioned import excerpts_of, named_trials, tried_trials
+from whet.workbench.investigate.origins import with_users_files
 from whet.workbench.investigate.seldom import seldom_failure
 from whet.workbench.investigate.smaller import cause_to_keep, sampled, tiny_model
 from whet.workbench.investigate.steps import Steps
@@ -116,12 +117,14 @@ class _Known:
         conclusions: what follows from a step.
         shrunk: what was made smaller.
         reproducer: what shows the failure elsewhere.
+        seen: the state at the failure, with the user's own files.
     """
 
     clues: list[Clue] = field(default_factory=list[Clue])
     conclusions: list[str] = field(default_factory=list[str])
     shrunk: list[ShrunkPayload] = field(default_factory=list[ShrunkPayload])
     reproducer: Reproducer | None = None
+    seen: str = ""
 
 
 def investigate(
@@ -173,7 +176,7 @@ def _investigated(
         ) from None
     work.allot(baseline.reproduction.wall_seconds)
     settle_history(work, baseline)
-    facts = _Known()
+    facts = _Known(seen=with_users_files("\n".join(seen_lines(baseline.outcome)), work.trial))
     published = 0.0
 
     def so_far() -> Investigation:
@@ -274,7 +277,7 @@ def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> I
         platform=work.trial.surroundings.platform,
         packages=tuple(work.trial.packages.items()),
         folder=str(work.folder),
-        seen="\n".join(seen_lines(baseline.outcome)),
+        seen=facts.seen,
         clues=clues,
         excerpts=excerpts_of(clues, baseline.outcome.failure, work.trial.cwd),
         part=work.part,

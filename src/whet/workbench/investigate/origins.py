@@ -117,26 +117,44 @@ def recording_in(outcome: Outcome, trial: Trial | None = None) -> Recording | No
     for evidence in outcome.evidence:
         if evidence.kind == STEPS:
             with suppress(MalformedRecordError, ValueError):
-                data = evidence.data if trial is None else _with_users_files(evidence.data, trial)
+                data = evidence.data
+                if trial is not None:
+                    data = _with_users_files(data, trial, _in_json)
                 return read_recording(data)
     return None
 
 
-def _with_users_files(data: bytes, trial: Trial) -> bytes:
-    """Return what a run wrote, with the user's files named where it has read whet's copies of them.
+def with_users_files(text: str, trial: Trial) -> str:
+    """Return a text about a run, with the user's files named where it names whet's copies of them.
 
     The copies are gone by now, and nobody knows their names.
+
+    Args:
+        text: about the run.
+        trial: what was run.
     """
+
+    def spelt(text: str) -> bytes:
+        return text.encode("utf-8", "surrogatepass")
+
+    return _with_users_files(spelt(text), trial, spelt).decode("utf-8", "surrogatepass")
+
+
+def _with_users_files(data: bytes, trial: Trial, spelt: Callable[[str], bytes]) -> bytes:
     for number, binding in enumerate(trial.payloads):
         own = Path(os.path.normpath(Path(trial.cwd, binding.text)))
         with suppress(OSError):
             if binding.folder or digest_of(own.read_bytes()) != binding.digest:
                 continue
             place = "home" if binding.is_home else str(number)
-            copy = json.dumps(f"/{place}/{binding.name}")[1:-1].encode()
-            name = json.dumps(str(own))[1:-1].encode().replace(b"\\", rb"\\")
+            copy = spelt(f"/{place}/{binding.name}")
+            name = spelt(str(own)).replace(b"\\", rb"\\")
             data = re.sub(_FOLDER + re.escape(copy) + _END, name, data)
     return data
+
+
+def _in_json(text: str) -> bytes:
+    return json.dumps(text)[1:-1].encode()
 
 
 def origins_of(recorded: Recorded, at: Placing) -> Origins:
