@@ -15,7 +15,9 @@ def test_how_a_trial_ended_is_read_field_by_field_as_it_was_written() -> None:
         "peaks": [(9, "python", 10)],
         "stubborn": [11],
     }
-    others = {name: 100 + at for at, name in enumerate(Ended._fields) if name not in values}
+    others: dict[str, Any] = {
+        name: 100 + at for at, name in enumerate(Ended._fields) if name not in values
+    }
     ended = Ended(**{**others, **values})
 
     again = as_ended(marshal.dumps(plain(ended)))
