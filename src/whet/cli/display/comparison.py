@@ -266,7 +266,7 @@ def _notes(comparison: Comparison) -> list[str]:
         )
     if len(others) > 1:
         notes.append(
-            f"the other {len(others)} intervals hold all together with {comparison.confidence:.0%}"
+            f"the other {len(others)} intervals all hold at once with {comparison.confidence:.0%} confidence"
         )
     for each in comparison.compared:
         own = each.own

@@ -4,7 +4,7 @@ from whet.core.errors.base import NO_INPUT, USAGE, WhetError
 
 
 class UnknownPanel(WhetError):
-    """`whet watch` has no such panel, and there is no such command.
+    """`whet watch` knows no panel of this name, and `PATH` has no command of this name.
 
     A panel is one of:
 

@@ -79,7 +79,7 @@ def _written(source: str) -> Iterator[tuple[int, bool, str]]:
             if match is not None:
                 yield token.start[0], not token.line[: token.start[1]].strip(), match[1].strip()
     except (tokenize.TokenError, SyntaxError):
-        return  # whoever compiles it says so
+        return  # Python itself says so
 
 
 def _range(part: str) -> tuple[str, NumberRange]:

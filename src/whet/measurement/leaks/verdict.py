@@ -40,7 +40,7 @@ class Kind(Enum):
 
 @value_class(kw_only=True)
 class Series:
-    """What a process held after so many repetitions.
+    """What a process held after a number of repetitions.
 
     Attributes:
         numbers: how many repetitions, rising.

@@ -119,7 +119,7 @@ class GrownHolder:
 
 @value_class(kw_only=True)
 class Growth:
-    """What was added while a piece ran so many times.
+    """What the repetitions of a piece added.
 
     Attributes:
         repetitions: how often that was.

@@ -105,7 +105,7 @@ class Growth:
         types = Counter({_name_of(kind): count for kind, count in kinds.items() if count > 0})
         least = max(1, repetitions // 2)
         grown = self._grown_containers(objects, least)
-        if not grown:  # of every so many repetitions, one adds something
+        if not grown:  # only one of several repetitions adds something
             grown = self._grown_containers(objects, max(_SELDOM, least // _SELDOM_SHARE))
         new = [each for each in objects if id(each) not in self._known]
         holders = Holders(
@@ -147,7 +147,7 @@ class Growth:
         """Return those that have a length, and hold others."""
         sized = {kind for kind in set(map(type, objects)) if _is_sized(kind)}
         found = [each for each in objects if type(each) in sized]
-        # The collector doesn't know a dictionary of plain values: whoever holds it does.
+        # The collector doesn't know a dictionary of plain values. It knows the dictionary's holder.
         plain: dict[int, Any] = {}
         for at in range(0, len(objects), _PART):
             for each in gc.get_referents(*objects[at : at + _PART]):
