@@ -16,6 +16,8 @@ def running(*samples: list[int], name: str = 'Process 7 Thread 7 "MainThread"') 
         {"name": "<module>", "file": "/p/a.py", "line": 9},
         {"name": "begin", "file": "/x/whet/agent/site/whet_profile.py", "line": 1},
         {"name": "thread (7): MainThread", "file": "", "line": 0},
+        {"name": "called", "file": "/x/whet/agent/site/whet_sections/decorated.py", "line": 47},
+        {"name": "dot", "file": "/lib/numpy.py", "line": 5},
     ]
     profile = {"name": name, "samples": list(samples), "weights": [0.01] * len(samples)}
     return json.dumps({"shared": {"frames": frames}, "profiles": [profile]}).encode()
@@ -53,6 +55,15 @@ def read(
 
 def test_each_look_at_a_thread_that_ran_counts_once_and_the_agents_own_lines_not() -> None:
     assert read(running([3, 1, 0], [3, 1, 0], [3, 1, 2]), []) == [("", [9, 3], {CPU_SECONDS: 0.02})]
+
+
+def test_what_runs_inside_a_decorated_function_is_the_programs() -> None:
+    looks = running([3, 1, 4, 0], [3, 1, 4, 5], [3, 1, 4], [3, 1, 4, 2, 5], [3, 1, 2, 0])
+
+    assert read(looks, []) == [
+        ("", [9, 3], {CPU_SECONDS: 0.02}),
+        ("", [9, 5], {CPU_SECONDS: 0.01}),
+    ]
 
 
 def test_a_thread_waits_where_it_stands_until_its_stack_changes() -> None:

@@ -33,6 +33,7 @@ _PROCESS = re.compile(r"process (\d+):")
 _SAMPLES = re.compile(r"Samples: (\d+) Errors: (\d+)")
 _BEHIND = re.compile(r"([\d.]+)s behind in sampling")
 _AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
+_CALLS = re.compile(r"[/\\]whet_sections[/\\]decorated\.py$")  # all that it calls is the program's
 _MAIN = "MainThread"
 _MICROSECONDS = 1e6
 _MOST_SPANS = 4000
@@ -125,9 +126,20 @@ def _frame(name: str, path: object, line: object, is_own: IsOwn) -> Frame:
 
 
 def _program(frames: Iterator[Frame]) -> tuple[Frame, ...]:
-    """Return the frames that are the program's; none if it was in whet's agent."""
-    own = tuple(each for each in frames if each.path or not _is_heading(each.function))
-    return () if any(_AGENT.search(each.path) for each in own) else own
+    """Return the frames that are the program's; none if it was in whet's agent.
+
+    Where the agent has called the program, as the decorator of a section does, its frames stand
+    between those of the program, and what the program does there is its own.
+    """
+    stack = tuple(each for each in frames if each.path or not _is_heading(each.function))
+    agent = [at for at, each in enumerate(stack) if _AGENT.search(each.path)]
+    if not agent:
+        return stack
+    called = stack[agent[-1] + 1 :]
+    is_call = bool(called) and _CALLS.search(stack[agent[-1]].path) is not None
+    if not is_call and not any(each.in_user_code for each in called):
+        return ()
+    return tuple(each for each in stack if not _AGENT.search(each.path))
 
 
 def _is_heading(name: str) -> bool:
