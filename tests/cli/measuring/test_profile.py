@@ -73,7 +73,7 @@ def test_a_profile_is_written_for_other_viewers_and_as_a_page(whet: Whet) -> Non
 
 
 def test_a_short_program_runs_again_until_there_are_enough_samples(whet: Whet) -> None:
-    whet.write("short.py", "total = sum(number * number for number in range(400_000))\n")
+    whet.write("short.py", "total = sum(number * number for number in range(150_000))\n")
     said = whet("profile", "--json", "--", sys.executable, "short.py")
     data = json.loads(said.stdout)
     assert len(data["trials"]) > 1
