@@ -119,6 +119,9 @@ def test_a_captured_function_has_what_it_calls_and_nothing_around_it() -> None:
     assert part.total(CPU_SECONDS) == 2.0
     assert [each.function for each in part.lines_of(part.stacks[0])] == ["Net.step", "dot"]
     assert captured(profile, "app.net:step").total(CPU_SECONDS) == 2.0
+    for file in ("net.py", "app/net.py", "./app/net.py"):
+        assert captured(profile, f"{file}:Net.step").total(CPU_SECONDS) == 2.0
+    assert not captured(profile, "et.py:Net.step").stacks
     assert captured(profile, "__main__:step").total(CPU_SECONDS) == 3.0
     assert not captured(profile, "net.app:step").stacks
     assert near_names(profile, "net:Net.stpe")[0] == "net:Net.step"

@@ -9,6 +9,7 @@ from whet.core.failure import Frame
 from whet.core.observations.profile import Profile, Stack
 
 _MAIN = "__main__"
+_SUFFIX = ".py"
 
 
 def captured(profile: Profile, target: str) -> Profile:
@@ -16,7 +17,7 @@ def captured(profile: Profile, target: str) -> Profile:
 
     Args:
         profile: the whole profile.
-        target: ``package.module:Class.method``.
+        target: ``package.module:Class.method`` or ``folder/file.py:Class.method``.
     """
     module, _, function = target.partition(":")
     stacks = tuple(_inside(profile, module, function))
@@ -25,10 +26,11 @@ def captured(profile: Profile, target: str) -> Profile:
 
 def near_names(profile: Profile, target: str) -> list[str]:
     """Return functions of the user's own code that a mistyped target may mean."""
+    suffix = _SUFFIX if target.partition(":")[0].endswith(_SUFFIX) else ""
     names = {
-        f"{_module_of(each.path)}:{each.function}"
+        f"{_module_of(each.path)}{suffix}:{each.function}"
         for each in profile.frames
-        if each.in_user_code and not each.function.startswith("<")
+        if each.in_user_code and "<" not in each.function
     }
     return difflib.get_close_matches(target, sorted(names), n=3, cutoff=0.4)
 
@@ -47,6 +49,9 @@ def _is_called(frame: Frame, module: str, function: str) -> bool:
         return False
     if module == _MAIN:
         return frame.in_user_code
+    if module.endswith(_SUFFIX):
+        file = module.removeprefix("./")
+        return frame.path == file or frame.path.endswith(f"/{file}")
     path = module.replace(".", "/")
     return (
         re.search(rf"(?:^|[/\\]){re.escape(path)}(?:\.py|[/\\]__init__\.py)$", frame.path)
@@ -55,4 +60,4 @@ def _is_called(frame: Frame, module: str, function: str) -> bool:
 
 
 def _module_of(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".py")
+    return path.rpartition("/")[2].removesuffix(_SUFFIX)

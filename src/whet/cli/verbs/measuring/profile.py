@@ -121,8 +121,8 @@ class ProfileCommand(TrialCommand):
 @click.option(
     "--capture",
     default="",
-    metavar="MODULE:FUNCTION",
-    help="Show what one function does, with all that it calls, and nothing else.",
+    metavar="PLACE:FUNCTION",
+    help="Show what one function does, with all that it calls, and nothing else: `train.py:step`, `package.module:Class.method`.",
 )
 @click.option(
     "--html",
@@ -174,7 +174,8 @@ def command(
         )
     if capture and not all(capture.partition(":")):
         raise BadUsage(
-            f"`--capture {capture}` is not a function", hint="write it as `package.module:function`"
+            f"`--capture {capture}` is not a function",
+            hint="write it as `train.py:step` or `package.module:function`",
         )
     check_place(html, is_page=True)
     check_place(exported, is_page=False)
