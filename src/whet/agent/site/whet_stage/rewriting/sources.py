@@ -109,6 +109,7 @@ class Source:
         self._firsts: list[object] = []
         self.left: list[CodeType] = []
         self._tree: ast.Module | None = None
+        self._nodes: dict[Key, Function] = {}
         self._is_pinned = False
         self._code: CodeType | None = None
         self._clean_data = self._plain_data = b""
@@ -158,8 +159,12 @@ class Source:
         """Return a function's node, pinned; None: there is none, or two share the key."""
         if self.functions.get(key) is None:
             return None
-        functions = (each for each in walk_statements(self.pin()) if isinstance(each, FUNCTIONS))
-        return next((each for each in functions if key_of(each) == key), None)
+        if not self._nodes:
+            functions = (
+                each for each in walk_statements(self.pin()) if isinstance(each, FUNCTIONS)
+            )
+            self._nodes = {key_of(each): each for each in functions}
+        return self._nodes[key]
 
     @property
     def module(self) -> dict[str, object] | None:
