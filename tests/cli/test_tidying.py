@@ -84,6 +84,24 @@ def test_scripts_of_long_lines_that_are_too_old_go_and_can_be_had_again(whet: Wh
     assert script.exists()
 
 
+def test_byte_code_that_is_too_old_goes_and_is_made_again(whet: Whet) -> None:
+    whet.write("one.py", "print('ran')\n")
+    whet.write("main.py", "import one\n")
+    whet("run", "--", sys.executable, "main.py")
+    code = set((whet.state / "pycache").iterdir())
+    assert code
+    whet("notebook", "prune")
+    assert all(each.exists() for each in code)
+    for each in code:
+        os.utime(each, (0, 0))
+
+    whet("notebook", "prune")
+
+    assert not any(each.exists() for each in code)
+    assert whet("run", "--", sys.executable, "main.py").stdout == "ran\n"
+    assert code == set((whet.state / "pycache").iterdir())
+
+
 def test_nothing_goes_while_another_whet_is_at_work(whet: Whet) -> None:
     runs(whet, 60)
     make_due(whet)

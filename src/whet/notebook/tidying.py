@@ -14,6 +14,9 @@ from whet.notebook.stored_output import PRUNED
 SCRIPTS = "lines"
 """The folder in a project's state with the scripts of the lines that are too long to paste."""
 
+BYTE_CODE = "pycache"
+"""The folder in a project's state with the byte code of the user's modules, by what they say."""
+
 _DAY_SECONDS = 86_400
 
 
@@ -52,7 +55,8 @@ def _tidied(project: Project, environment: Mapping[str, str]) -> str:
     bounds = Bounds(most_bytes=settings.notebook_bytes, most_days=settings.notebook_days)
     with Notebook.open(project.state, partial(user_key, environment)) as notebook:
         gone = prune(notebook, bounds)
-    _remove_scripts(project.state / SCRIPTS, settings.notebook_days)
+    _remove_old(project.state / SCRIPTS, settings.notebook_days)
+    _remove_old(project.state / BYTE_CODE, settings.notebook_days)
     if not gone.files:
         return ""
     why = (
@@ -66,9 +70,10 @@ def _tidied(project: Project, environment: Mapping[str, str]) -> str:
     )
 
 
-def _remove_scripts(folder: Path, most_days: int) -> None:
-    """Remove old scripts; whoever asks for the line of a trial gets its script again."""
+def _remove_old(folder: Path, most_days: int) -> None:
+    """Remove old files of a folder in which each is made again when it is needed."""
     since = time.time() - most_days * _DAY_SECONDS
-    for script in folder.glob("*.sh"):
-        if script.stat().st_mtime < since:
-            script.unlink()
+    for file in folder.glob("*"):
+        with suppress(FileNotFoundError):  # a program has put a new one in its place
+            if file.stat().st_mtime < since:
+                file.unlink()
