@@ -80,6 +80,11 @@ def test_a_short_program_runs_again_until_there_are_enough_samples(whet: Whet) -
     (profile,) = data["profiles"]
     assert profile["samples"] >= 50
     assert profile["facts"]["runs"] == len(data["trials"])
+    used = [
+        json.loads(whet("show", str(number), "--json").stdout)["outcome"]["cpu_seconds"]
+        for number in data["trials"]
+    ]
+    assert profile["facts"]["cpu_seconds"] == pytest.approx(sum(used) / len(used))
     assert profile["lines"][0]["file"].endswith("short.py")
 
 

@@ -7,7 +7,7 @@ from whet.core.failure import Frame
 from whet.core.observations.profile import BYTES, CPU_SECONDS, GPU_SECONDS, SECONDS, Profile
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
-from whet.measurement.profiles.merge import RUNS
+from whet.measurement.profiles.merge import KERNEL_CPU, RUNS
 from whet.measurement.profiles.sentences import Measured, sentences_of
 from whet.measurement.profiles.words import UNIT_WORDS, short_path, shown_amount
 
@@ -35,8 +35,9 @@ def profile_lines(profile: Profile, measured: Measured | None) -> list[str]:
 
 def _summary(profile: Profile, table: LineTable, measured: Measured | None) -> list[str]:
     total = table.total
-    if profile.unit == CPU_SECONDS and measured is not None and RUNS not in profile.facts:
-        total = measured.cpu_seconds  # the kernel's count is exact
+    if profile.unit == CPU_SECONDS and measured is not None:
+        # The kernel's count is exact.
+        total = profile.facts.get(KERNEL_CPU, measured.cpu_seconds)
     amount = shown_amount(total, profile.unit)
     runs = int(profile.facts.get(RUNS, 1))
     words = [f"{amount} {UNIT_WORDS[profile.unit]}"]
@@ -61,6 +62,8 @@ def _rows(table: LineTable, profile: Profile) -> list[str]:
         for each in table.lines
         if each.own >= _LEAST_SHARE * whole or each.waits >= _LEAST_WAIT
     ]
+    if not lines:
+        return []
     if profile.unit in _AMOUNTS:
         return _amounts(lines, table)
     head = f"{UNIT_WORDS[profile.unit] + ' own':>10} {'total':>7}" + (

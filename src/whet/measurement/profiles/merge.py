@@ -9,6 +9,9 @@ from whet.measurement.profiles.stack_table import StackTable
 RUNS = "runs"
 """Name of the fact that tells how many runs a profile is of."""
 
+KERNEL_CPU = "cpu_seconds"
+"""Name of the fact that tells how much processor time a run took, as the kernel counts it."""
+
 
 def merged(profiles: Sequence[Profile]) -> Profile:
     """Return one profile of an average run; process and thread numbers are those of the first one."""
@@ -22,6 +25,8 @@ def merged(profiles: Sequence[Profile]) -> Profile:
             for name, number in stack.numbers.items():
                 table.add(pid, stack.thread, profile.lines_of(stack), name, number / len(profiles))
     head = profiles[0]
+    counted = [each.facts[KERNEL_CPU] for each in profiles if KERNEL_CPU in each.facts]
+    average = {KERNEL_CPU: sum(counted) / len(counted)} if counted else {}
     return replace(
         head,
         frames=table.frames,
@@ -29,6 +34,6 @@ def merged(profiles: Sequence[Profile]) -> Profile:
         samples=sum(each.samples for each in profiles),
         rate=max(each.rate for each in profiles),
         seconds=sum(each.seconds for each in profiles) / len(profiles),
-        facts={**head.facts, RUNS: float(len(profiles))},
+        facts={**head.facts, **average, RUNS: float(len(profiles))},
         notes=tuple(dict.fromkeys(note for each in profiles for note in each.notes)),
     )

@@ -31,7 +31,7 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.kineto import read_kineto
 from whet.measurement.profiles.memory_blocks import read_blocks
-from whet.measurement.profiles.merge import merged
+from whet.measurement.profiles.merge import KERNEL_CPU, merged
 from whet.measurement.profiles.perf_script import read_perf
 from whet.measurement.profiles.sentences import FEW_SAMPLES, Measured
 from whet.measurement.profiles.spied import read_spied
@@ -132,8 +132,9 @@ def profile_command(
         bench.emit(Notice(text=_too_short(profile)))
         fast = replace(session, tasks=tasks_for(replace(wish, rate=_HIGH_RATE)))
         profiles = [profile, *_more_runs(fast, trial, oracle, numbers)]
-        profiles = [each for each in profiles if each.samples]
-        if len(profiles) > 1:
+        # A run in which nothing was seen counts, too; one with samples tells who runs what.
+        profiles.sort(key=lambda each: not each.samples)
+        if len(profiles) > 1 and profiles[0].samples:
             profile = merged(profiles)
             _keep(bench, result.entry.number, profile)
     if not profile.stacks:
@@ -261,7 +262,10 @@ def _read_native(recording: Recording) -> Profile:
 
 def _profile_in(result: RunResult) -> Profile:
     (profile,) = profiles_in(result.evidence)
-    return profile
+    outcome = result.entry.outcome
+    if outcome is None:
+        return profile
+    return replace(profile, facts={**profile.facts, KERNEL_CPU: outcome.cpu_seconds})
 
 
 def _is_too_short(profile: Profile, result: RunResult) -> bool:
