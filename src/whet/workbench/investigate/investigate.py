@@ -176,7 +176,8 @@ def _investigated(
         ) from None
     work.allot(baseline.reproduction.wall_seconds)
     settle_history(work, baseline)
-    facts = _Known(seen=with_users_files("\n".join(seen_lines(baseline.outcome)), work.trial))
+    seen = seen_lines(with_users_files(baseline.outcome, work.trial))
+    facts = _Known(seen="\n".join(seen))
     published = 0.0
 
     def so_far() -> Investigation:

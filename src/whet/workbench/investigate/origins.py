@@ -10,7 +10,7 @@ from pathlib import Path
 
 from whet.core.failure import FailureKind, Frame
 from whet.core.observations.clue import Clue, Placing
-from whet.core.observations.evidence import STEPS
+from whet.core.observations.evidence import FAILURES, STEPS
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
 from whet.core.text.record import MalformedRecordError
@@ -118,43 +118,46 @@ def recording_in(outcome: Outcome, trial: Trial | None = None) -> Recording | No
         if evidence.kind == STEPS:
             with suppress(MalformedRecordError, ValueError):
                 data = evidence.data
-                if trial is not None:
-                    data = _with_users_files(data, trial, _in_json)
-                return read_recording(data)
+                return read_recording(data if trial is None else _with_users_files(data, trial))
     return None
 
 
-def with_users_files(text: str, trial: Trial) -> str:
-    """Return a text about a run, with the user's files named where it names whet's copies of them.
+def with_users_files(outcome: Outcome, trial: Trial) -> Outcome:
+    """Return an outcome whose variables name the user's files where they name whet's copies of them.
 
     The copies are gone by now, and nobody knows their names.
 
     Args:
-        text: about the run.
+        outcome: of a run.
         trial: what was run.
     """
+    evidence = tuple(
+        replace(each, data=_with_users_files(each.data, trial)) if each.kind == FAILURES else each
+        for each in outcome.evidence
+    )
+    return replace(outcome, evidence=evidence)
 
-    def spelt(text: str) -> bytes:
-        return text.encode("utf-8", "surrogatepass")
 
-    return _with_users_files(spelt(text), trial, spelt).decode("utf-8", "surrogatepass")
-
-
-def _with_users_files(data: bytes, trial: Trial, spelt: Callable[[str], bytes]) -> bytes:
+def _with_users_files(data: bytes, trial: Trial) -> bytes:
     for number, binding in enumerate(trial.payloads):
         own = Path(os.path.normpath(Path(trial.cwd, binding.text)))
         with suppress(OSError):
             if binding.folder or digest_of(own.read_bytes()) != binding.digest:
                 continue
             place = "home" if binding.is_home else str(number)
-            copy = spelt(f"/{place}/{binding.name}")
-            name = spelt(str(own)).replace(b"\\", rb"\\")
-            data = re.sub(_FOLDER + re.escape(copy) + _END, name, data)
+            for spelt in (_in_ascii, _in_unicode):
+                copy, name = spelt(f"/{place}/{binding.name}"), spelt(str(own))
+                name = name.replace(b"\\", rb"\\")
+                data = re.sub(_FOLDER + re.escape(copy) + _END, name, data)
     return data
 
 
-def _in_json(text: str) -> bytes:
+def _in_ascii(text: str) -> bytes:
     return json.dumps(text)[1:-1].encode()
+
+
+def _in_unicode(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
 
 
 def origins_of(recorded: Recorded, at: Placing) -> Origins:
