@@ -7,9 +7,11 @@ import json
 import lzma
 import os
 import pickle
+import sqlite3
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -24,7 +26,7 @@ from whet.core.errors import CannotSample, PayloadEmpty, PayloadMissing, Payload
 from whet.sampling.kinds import open_source
 from whet.sampling.row_condition import RowCondition
 from whet.sampling.selection import Wish, select
-from whet.sampling.table import RowFilter
+from whet.sampling.table import HasGaps, RowFilter
 
 
 def bytes_of(folder: Path, name: str, content: bytes, wish: Wish) -> bytes:
@@ -367,3 +369,68 @@ def test_what_is_not_there_or_has_nothing_is_refused(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(error):
             open_source(tmp_path / name, name)
+
+
+SEARCHES = """\
+CREATE TABLE posts (id INTEGER PRIMARY KEY, body TEXT);
+CREATE VIRTUAL TABLE own USING fts5(title, body);
+CREATE VIRTUAL TABLE old USING fts4(title, body);
+CREATE VIRTUAL TABLE of_posts USING fts5(body, content='posts', content_rowid='id');
+CREATE VIRTUAL TABLE old_of_posts USING fts4(content="posts", body);
+CREATE VIRTUAL TABLE bare USING fts5(body, content='');
+CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1);
+"""
+
+
+def test_a_text_search_knows_the_rows_of_the_sample_and_no_others(tmp_path: Path) -> None:
+    texts = [(number, f"word{number} here") for number in range(1, 300)]
+    with closing(sqlite3.connect(tmp_path / "t.db")) as database, database:
+        database.executescript(SEARCHES)
+        database.executemany("INSERT INTO posts VALUES (?, ?)", texts)
+        for table in ("own", "old", "of_posts", "old_of_posts", "bare"):
+            insert = f"INSERT INTO {table} (rowid, body) VALUES (?, ?)"
+            database.executemany(insert, texts)
+        boxes = [(number, number, number + 1) for number, _ in texts]
+        database.executemany("INSERT INTO boxes VALUES (?, ?, ?)", boxes)
+    source = open_source(tmp_path / "t.db", "t.db")
+
+    source.write({table.name: [2, 7] for table in source.tables}, tmp_path / "out.db")
+
+    with closing(sqlite3.connect(tmp_path / "out.db")) as database:
+        for table in ("own", "old", "of_posts", "old_of_posts"):
+            query = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"
+            assert database.execute(query, ("word7",)).fetchall() == [(7,)]
+            assert database.execute(query, ("word8",)).fetchall() == []
+        assert database.execute("SELECT * FROM boxes").fetchall() == [(2, 2, 3), (7, 7, 8)]
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert isinstance(source, HasGaps)
+    assert source.left_out() == ["table `bare` is empty: the database doesn't have its text"]
+
+
+def test_what_this_sqlite_cannot_make_is_left_out_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.create_collation("odd", lambda a, b: (a > b) - (a < b))
+        database.execute("CREATE TABLE t (a)")
+        database.execute("INSERT INTO t VALUES (1)")
+        database.execute("CREATE INDEX i ON t (a COLLATE odd)")
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute(
+            "INSERT INTO sqlite_master VALUES"
+            " ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING vec0(e float[3])')"
+        )
+    source = open_source(path, "t.db")
+
+    source.write({"t": [1]}, tmp_path / "out.db")
+
+    assert read_rows(tmp_path / "out.db", "t") == [(1,)]
+    assert isinstance(source, HasGaps)
+    assert source.left_out() == [
+        "table `v` isn't in the sample: it needs `vec0`",
+        "index `i` isn't in the sample: no such collation sequence: odd",
+    ]
+
+
+def read_rows(path: Path, table: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute(f"SELECT * FROM {table}").fetchall()

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from whet.core.errors import CannotSample, PayloadEmpty, PayloadMissing, PayloadUnreadable
-from whet.sampling.streams import plain_name
+from whet.core.errors import BadUsage, CannotSample, PayloadEmpty, PayloadMissing, PayloadUnreadable
+from whet.sampling.streams import plain_name, unknown_compression
 
 if TYPE_CHECKING:
     from whet.sampling.table import Source
@@ -12,6 +12,15 @@ if TYPE_CHECKING:
 _ZIP = b"PK\3\4"
 _TAR = slice(257, 262), b"ustar"
 _TABLES, _LINES = frozenset({".csv", ".tsv"}), frozenset({".jsonl", ".ndjson", ".jsonlines"})
+_KINDS = {
+    **dict.fromkeys((".csv", ".tsv"), ("CSV", "TSV")),
+    **dict.fromkeys((".jsonl", ".ndjson", ".jsonlines"), ("JSON lines",)),
+    **dict.fromkeys((".parquet", ".pq"), ("Parquet",)),
+    **dict.fromkeys((".arrow", ".feather", ".arrows", ".ipc"), ("Arrow", "Arrow stream")),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), ("SQLite",)),
+    **dict.fromkeys((".tar", ".tgz"), ("tar", "WebDataset")),
+    ".zip": ("ZIP",),
+}
 _PICKLE = b"\x80"
 _PICKLES = frozenset({".pkl", ".pickle", ".pt", ".pth", ".joblib"})
 
@@ -50,6 +59,31 @@ def open_source(path: Path, shown: str, *, has_header: bool = True) -> "Source":
             f"whet can't read `{shown}`: {error.strerror or error}",
             hint=f"`ls -ld {shown}` shows its permissions",
         ) from error
+
+
+def check_name(source: "Source", result: Path, shown: str) -> None:
+    """Refuse a result whose name promises what the sample won't be.
+
+    Args:
+        source: what the sample is taken of.
+        result: where the sample goes.
+        shown: the result as the user wrote it.
+
+    Raises:
+        BadUsage: if the name promises another format, or a compression that whet doesn't write.
+    """
+    if unknown := unknown_compression(result.name):
+        raise BadUsage(
+            f"whet can't compress `{shown}`: it writes gzip, bzip2 and xz, not `{unknown}`",
+            hint=f"leave `{unknown}` out of the name, and compress the sample afterwards",
+        )
+    promised = _KINDS.get(Path(plain_name(result.name)).suffix.lower())
+    usual = {kind for kinds in _KINDS.values() for kind in kinds}
+    if promised is not None and source.kind in usual - set(promised):
+        raise BadUsage(
+            f"`{shown}` promises {promised[0]}, and a sample has the format of its original: {source.kind}",
+            hint="name the sample as the original, or leave `-o` out",
+        )
 
 
 def _of_folder(path: Path, shown: str) -> "Source":

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -20,6 +21,13 @@ _ROW_NUMBERS = ("rowid", "oid", "_rowid_")
 _HIDDEN = "shadow"
 _PAGES_BYTES = 16 << 20
 _ROWS_AT_ONCE = 500
+_MODULE = re.compile(r"\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE)
+_TEXT_SEARCH = re.compile(r"fts\d$")
+_CONTENT = re.compile(
+    r"""[(,]\s*content\s*=\s*(?:'(?P<a>[^']*)'|"(?P<b>[^"]*)"|\[(?P<c>[^]]*)]|(?P<d>\w*))""",
+    re.IGNORECASE,
+)
+_WITH_ROWS = re.compile(r"(fts\d|rtree(_i32)?|geopoly)$")
 
 
 @value_class
@@ -95,6 +103,33 @@ class DatabaseTable:
         return f"SELECT {words} FROM {_quoted(self.name)}{order}"
 
 
+@value_class
+class _VirtualTable:
+    """A table that an extension of SQLite keeps.
+
+    Attributes:
+        module: the extension, such as ``fts5``.
+        content: for a text search: the table with its rows; empty: none has them; None: it has them itself.
+    """
+
+    module: str
+    content: str | None
+
+    @staticmethod
+    def parse(statement: str) -> "_VirtualTable":
+        """Return what the statement that makes a virtual table says."""
+        module = _MODULE.search(statement)
+        name = "" if module is None else module.group(1).lower()
+        found = _CONTENT.search(statement) if _TEXT_SEARCH.match(name) else None
+        content = None if found is None else next(filter(None, found.groups()), "")
+        return _VirtualTable(name, content)
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether its rows can be read, and written to another one."""
+        return bool(_WITH_ROWS.match(self.module)) and self.content is None
+
+
 class Database:
     """A SQLite database; a `Source`."""
 
@@ -107,18 +142,31 @@ class Database:
             CannotSample: if it is damaged or locked.
         """
         self._path = path
+        self._left: list[str] = []
         with _read(path) as database:
             self._schema = database.execute(
                 "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid"
             ).fetchall()
             kinds = {row[1]: row[2] for row in database.execute("PRAGMA main.table_list")}
+            self._virtual = {
+                name: _VirtualTable.parse(statement)
+                for type_, name, _, statement in self._schema
+                if type_ == "table" and kinds[name] == "virtual"
+            }
+            self._unknown = {name for name in self._virtual if not _can_read(database, name)}
             self._names = [
                 name
                 for type_, name, _, _ in self._schema
-                if type_ == "table" and kinds[name] == "table"
+                if type_ == "table" and (kinds[name] == "table" or self._has_rows(name))
             ]
-            self._virtual = [name for name, kind in kinds.items() if kind == "virtual"]
             self._shadows = {name for name, kind in kinds.items() if kind == _HIDDEN}
+
+    def _has_rows(self, name: str) -> bool:
+        return name in self._virtual and name not in self._unknown and self._virtual[name].has_rows
+
+    def left_out(self) -> Sequence[str]:
+        """Return what the last sample doesn't have, in sentences."""
+        return self._left
 
     @property
     def tables(self) -> Sequence[Table]:
@@ -175,18 +223,46 @@ class Database:
             out.execute("PRAGMA synchronous = OFF")
             out.execute("PRAGMA ignore_check_constraints = ON")
             out.execute("BEGIN")
+            self._left = []
             self._make(out, "table")
             for table in self._tables:
                 self._fill(out, table, chosen[table.name])
             self._keep_counters(out)
             for kind in ("index", "view", "trigger"):
                 self._make(out, kind)
+            self._fill_searches(out)
             out.execute("COMMIT")
 
     def _make(self, out: sqlite3.Connection, kind: str) -> None:
         for type_, name, _, statement in self._schema:
-            if type_ == kind and not name.startswith("sqlite_") and name not in self._shadows:
+            if type_ != kind or name.startswith("sqlite_") or name in self._shadows:
+                continue
+            if name in self._unknown:
+                module = self._virtual[name].module
+                self._left.append(f"table `{name}` isn't in the sample: it needs `{module}`")
+                continue
+            try:
                 out.execute(statement)
+            except sqlite3.OperationalError as error:
+                if kind == "table" or not _is_of_schema(error):
+                    raise
+                self._left.append(f"{kind} `{name}` isn't in the sample: {error}")
+
+    def _fill_searches(self, out: sqlite3.Connection) -> None:
+        """Index the rows of the sample for the text searches that have no rows of their own."""
+        for name, virtual in self._virtual.items():
+            if virtual.content is None or name in self._unknown:
+                continue
+            if not virtual.content:
+                self._left.append(f"table `{name}` is empty: the database doesn't have its text")
+                continue
+            quoted = _quoted(name)
+            try:
+                out.execute(f"INSERT INTO {quoted} ({quoted}) VALUES ('rebuild')")
+            except sqlite3.OperationalError as error:
+                if not _is_of_schema(error):
+                    raise
+                self._left.append(f"table `{name}` is empty: {error}")
 
     def _fill(self, out: sqlite3.Connection, table: DatabaseTable, places: Sequence[int]) -> None:
         names = [*([table.row_number] if table.row_number else []), *map(_quoted, table.stored)]
@@ -207,6 +283,22 @@ class Database:
             rows = database.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
         out.execute("DELETE FROM sqlite_sequence")
         out.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", rows)
+
+
+def _is_of_schema(error: sqlite3.Error) -> bool:
+    """Whether something that a schema names isn't there: an extension, a function, an order."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_ERROR
+
+
+def _can_read(database: sqlite3.Connection, name: str) -> bool:
+    """Whether this SQLite has the extension that keeps a table."""
+    try:
+        database.execute(f"SELECT * FROM {_quoted(name)} LIMIT 0")
+    except sqlite3.OperationalError as error:
+        if not _is_of_schema(error):
+            raise
+        return False
+    return True
 
 
 def _table(database: sqlite3.Connection, path: Path, name: str) -> DatabaseTable:

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import shutil
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,7 +13,9 @@ from typing import BinaryIO, cast
 from whet.core.errors import CannotSample
 
 _GZIP, _BZIP2, _XZ, _ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_SIGNS = {".gz": _GZIP, ".tgz": _GZIP, ".bz2": _BZIP2, ".tbz2": _BZIP2, ".xz": _XZ, ".txz": _XZ}
 _SUFFIXES = frozenset({".gz", ".bz2", ".xz"})
+_UNKNOWN = frozenset({".zst", ".zstd", ".tzst", ".lz4", ".br", ".7z", ".rar"})
 _BUFFER_BYTES = 1 << 20
 
 BROKEN_STREAM = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -80,7 +83,10 @@ class _NamelessGzip(gzip.GzipFile):
 def created(path: Path, like: Path) -> BinaryIO:
     """Open an empty file to write, compressed like another."""
     with like.open("rb") as file:
-        sign = file.read(6)
+        return _writer(path, file.read(6))
+
+
+def _writer(path: Path, sign: bytes) -> BinaryIO:
     if sign.startswith(_GZIP):
         return cast("BinaryIO", _NamelessGzip(path))
     if sign.startswith(_BZIP2):
@@ -88,3 +94,29 @@ def created(path: Path, like: Path) -> BinaryIO:
     if sign.startswith(_XZ):
         return cast("BinaryIO", lzma.open(path, "wb"))
     return path.open("wb")
+
+
+def unknown_compression(name: str) -> str:
+    """Return the suffix of a name that promises a compression that whet doesn't write, or nothing."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix in _UNKNOWN else ""
+
+
+def repack(path: Path, target: Path, name: str) -> None:
+    """Write a file's content to another one, compressed as that one's name says.
+
+    Args:
+        path: the file.
+        target: the other one; nothing is there.
+        name: what the other one will be called.
+    """
+    sign = _SIGNS.get(Path(name).suffix.lower(), b"")
+    with opened(path) as stream, _writer(target, sign) as out:
+        shutil.copyfileobj(stream, out, _BUFFER_BYTES)
+    shutil.copymode(path, target)
+
+
+def same_compression(name: str, other: str) -> bool:
+    """Whether two names promise the same compression, or none."""
+    first, second = (Path(each).suffix.lower() for each in (name, other))
+    return _SIGNS.get(first) == _SIGNS.get(second)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from whet.core.value_class import value_class
 from whet.sampling.values import Measure, identity_of, measure_of
@@ -172,6 +172,15 @@ class Source(Protocol):
             chosen: the places of the rows of each table, in order.
             target: where it goes: an empty file, or an empty folder.
         """
+        ...
+
+
+@runtime_checkable
+class HasGaps(Protocol):
+    """A source of which a sample may lack something that isn't a row."""
+
+    def left_out(self) -> Sequence[str]:
+        """Return what the last sample doesn't have, in sentences."""
         ...
 
 

@@ -1,8 +1,10 @@
 """`whet sample`: what it writes and says, what it refuses, and that nothing is left behind."""
 
+import bz2
 import csv
 import gzip
 import json
+import lzma
 import os
 import resource
 import shutil
@@ -11,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -300,3 +303,65 @@ def test_a_compressed_sample_has_the_same_bytes_each_time(whet: Whet) -> None:
     one = (whet.folder / "one.csv.gz").read_bytes()
     assert one == (whet.folder / "two.csv.gz").read_bytes()
     assert gzip.decompress(one).decode() == "".join(ORDERS.splitlines(keepends=True)[:3])
+
+
+@pytest.mark.parametrize(
+    ("original", "result", "unpack"),
+    [
+        ("o.csv.gz", "y.csv", bytes),
+        ("o.csv", "y.csv.gz", gzip.decompress),
+        ("o.csv.gz", "y.csv.xz", lzma.decompress),
+        ("o.csv.bz2", "y", bytes),
+    ],
+)
+def test_a_sample_is_compressed_as_its_name_says(
+    shop: Whet, original: str, result: str, unpack: Callable[[bytes], bytes]
+) -> None:
+    packs = {".gz": gzip.compress, ".bz2": bz2.compress, ".csv": bytes}
+    pack: Callable[[bytes], bytes] = packs[Path(original).suffix]
+    (shop.folder / original).write_bytes(pack(ORDERS.encode()))
+    (shop.folder / original).chmod(0o600)
+
+    said = shop("sample", original, "-n", "2", "-o", result)
+
+    assert said.code == 0, said.stderr
+    written = unpack((shop.folder / result).read_bytes()).decode()
+    assert written == "".join(ORDERS.splitlines(keepends=True)[:3])
+    assert (shop.folder / result).stat().st_mode & 0o777 == 0o600
+    assert not [*shop.folder.glob(".*.part")]
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        ("y.csv.zst", "it writes gzip, bzip2 and xz, not `.zst`"),
+        ("y.parquet", "`-o y.parquet` promises Parquet, and a sample has the format"),
+        ("y.db.gz", "promises SQLite"),
+    ],
+)
+def test_a_name_that_promises_what_a_sample_cannot_be_is_refused(
+    shop: Whet, result: str, says: str
+) -> None:
+    said = shop("sample", "orders.csv", "-o", result)
+
+    assert (said.code, says in said.stderr) == (BadUsage.exit_code, True), said.stderr
+    assert not (shop.folder / result).exists()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "answer.csv", "/dev/stderr"])
+def test_the_file_that_whet_prints_to_is_not_replaced(shop: Whet, name: str) -> None:
+    with (shop.folder / "answer.csv").open("w") as file:
+        file.write("before\n")
+        file.flush()
+        done = subprocess.run(
+            [sys.executable, "-m", "whet", "sample", "orders.csv", "-o", name],
+            cwd=shop.folder,
+            check=False,
+            env={**os.environ, **shop.environment},
+            stdout=file,
+            stderr=file if name == "/dev/stderr" else subprocess.PIPE,
+        )
+        assert os.path.samestat((shop.folder / "answer.csv").stat(), os.fstat(file.fileno()))
+
+    assert done.returncode == BadUsage.exit_code
+    assert (shop.folder / "answer.csv").read_text().startswith("before\n")

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
@@ -10,6 +12,8 @@ from whet.core.output import digest_of
 from whet.host.code.folders import pack_folder
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.payload import is_same_file, path_called, shrunk_path
+
+_STREAMS = {1: "answer", 2: "messages"}
 
 
 def result_path(
@@ -53,6 +57,11 @@ def result_path(
                 f"`-o {output}` is the file itself, which whet never changes",
                 hint="name another file, or leave it out: the result goes next to the original",
             )
+        if (number := _printed_by(place)) is not None:
+            raise BadUsage(
+                f"`-o {output}` is where whet prints its {_STREAMS[number]}",
+                hint="name another file: the result replaces it as a whole",
+            )
         if place.exists() and not place.is_file():
             raise BadUsage(
                 f"`-o {output}` is a pipe, a socket or a device, not a file",
@@ -66,6 +75,17 @@ def result_path(
             )
         return path
     return _writable(free_path(bench, place / called(original).name, original, other_results))
+
+
+def _printed_by(place: Path) -> int | None:
+    """Return which of whet's own streams goes to a file; `/dev/stdout` is that file, too."""
+    with suppress(OSError):
+        status = place.stat()
+        for number in _STREAMS:
+            with suppress(OSError):
+                if os.path.samestat(status, os.fstat(number)) and stat.S_ISREG(status.st_mode):
+                    return number
+    return None
 
 
 def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:

@@ -282,7 +282,7 @@ class _Searching:
                 write_sample(self.session.bench, self.sampler, data, joined, results[data.path])
                 for data in self.sampler.data
             )
-            remarks = tuple(joined.orphans)
+            remarks = self.sampler.remarks(joined)
             line = stored_line(self.session, trial, self.baseline, self.baseline.oracle)
         return FailingSample(
             files=files,

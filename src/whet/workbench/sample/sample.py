@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite, DiskFull, SampleEmpty
@@ -12,11 +13,11 @@ from whet.host.code.folders import MOST_BYTES, made_beside, pack_folder
 from whet.host.files.files import fitting_name
 from whet.sampling.arrow_conditions import filter_of
 from whet.sampling.joins import Joined, join, leaders, link_of
-from whet.sampling.kinds import open_source
+from whet.sampling.kinds import check_name, open_source
 from whet.sampling.row_condition import RowCondition
 from whet.sampling.selection import DEFAULT_ROWS, Selection, Wish, select
-from whet.sampling.streams import is_compressed
-from whet.sampling.table import Link, Source, Table
+from whet.sampling.streams import is_compressed, repack, same_compression
+from whet.sampling.table import HasGaps, Link, Source, Table
 from whet.workbench.files.results import result_error, result_path
 from whet.workbench.trials.bench import Workbench
 
@@ -248,6 +249,12 @@ class Sampler:
         chosen = {inner: sorted(joined.places[name]) for name, inner in data.names.items()}
         data.source.write(chosen, target)
 
+    def remarks(self, joined: Joined) -> tuple[str, ...]:
+        """Return what there is to say of samples that are written."""
+        sources = (data.source for data in self.data)
+        gaps = (source.left_out() for source in sources if isinstance(source, HasGaps))
+        return (*joined.orphans, *chain.from_iterable(gaps))
+
     def taken(self, data: Data, joined: Joined) -> tuple[Taken, ...]:
         """Return what was taken of one file, in words."""
         return tuple(
@@ -324,7 +331,7 @@ def sample(bench: Workbench, options: SampleOptions) -> Samples:
     files = tuple(
         write_sample(bench, sampler, data, joined, results[data.path]) for data in sampler.data
     )
-    return Samples(files=files, remarks=tuple(joined.orphans))
+    return Samples(files=files, remarks=sampler.remarks(joined))
 
 
 def places_of_results(bench: Workbench, sampler: Sampler, output: str) -> Mapping[Path, Path]:
@@ -335,6 +342,8 @@ def places_of_results(bench: Workbench, sampler: Sampler, output: str) -> Mappin
     """
     results: dict[Path, Path] = {}
     for data in sampler.data:
+        if output and data.path.is_file() and not Path(output).is_dir():
+            check_name(data.source, Path(output), f"-o {output}")
         results[data.path] = result_path(
             bench, data.path, output,
             other_results=[*results.values()], is_alone=len(sampler.data) == 1, called=_sample_name,
@@ -353,6 +362,9 @@ def write_sample(
     try:
         with made_beside(result, bench.cleanup_journal) as beside:
             fill_beside(sampler, data, joined, beside)
+            if data.path.is_file() and not same_compression(data.path.name, result.name):
+                with made_beside(beside, bench.cleanup_journal) as packed:
+                    repack(beside, packed, result.name)
     except (DiskFull, CannotWrite, OSError) as error:
         raise result_error(error, result) from error
     size = _size_of(result)
