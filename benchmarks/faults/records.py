@@ -42,7 +42,7 @@ from whet.evidence.clues.closer_look import (
 )
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues
 from whet.evidence.clues.probes import call_lines, hit_lines, place_line, probe_report
-from whet.evidence.provenance.recording import read_recording
+from whet.evidence.provenance.run.recording import read_recording
 from whet.evidence.stacks.stack_groups import (
     groups_of,
     motion,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import whet.agent
 from whet.core.observations.clue import Clue, Placing
-from whet.evidence.provenance.origin import Origin
-from whet.evidence.provenance.recording import Recording, read_recording
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.recording import Recording, read_recording
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.origin import Origin
 from whet.evidence.variables.kept_failure import kept_failures
 from whet.host.inspect.failures import read_failures
 from whet.host.trial.instrumented_evidence import read_steps

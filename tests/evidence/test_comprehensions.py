@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from recorded_runs import recorded
 
-from whet.evidence.provenance.recording import Call
-from whet.evidence.provenance.source import COMPREHENSIONS
+from whet.evidence.provenance.run.recording import Call
+from whet.evidence.provenance.run.source import COMPREHENSIONS
 
 MADE = """\
 def twice(number):

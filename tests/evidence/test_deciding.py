@@ -6,8 +6,8 @@ import pytest
 from recorded_runs import clues, recorded
 
 from whet.core.observations.clue import Placing
-from whet.evidence.provenance.origin import Origin
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.origin import Origin
 
 MEASURED = """\
 import os, sys

@@ -12,8 +12,8 @@ from whet.evidence.neighbour.kinds import RESULT, odd_values
 from whet.evidence.neighbour.stretch import earlier_calls, stretch_of, within
 from whet.evidence.neighbour.switching import switched
 from whet.evidence.neighbour.telling import Telling
-from whet.evidence.provenance.recording import Recording, read_recording
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.recording import Recording, read_recording
+from whet.evidence.provenance.run.source import Sources
 from whet.host.trial.instrumented_evidence import read_steps
 
 SITE = Path(whet.agent.__file__).parent / "site"

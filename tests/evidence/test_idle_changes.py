@@ -10,10 +10,10 @@ from whet.core.failure import Failure, FailureKind, FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.evidence.experiments.complaints import still_complains
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.suspects import failing_in
-from whet.evidence.provenance.walk import Walk
-from whet.evidence.provenance.way import way_of
+from whet.evidence.provenance.failure.suspects import failing_in
+from whet.evidence.provenance.failure.way import way_of
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.walk import Walk
 
 EXITS = Failure(signature=FailureSignature(kind=FailureKind.EXIT, exit_code=1), summary="1 broken")
 RAISES = Failure(

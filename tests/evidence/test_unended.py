@@ -10,8 +10,8 @@ from recorded_runs import SITE, line_of
 
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.evidence.hangs.unended import Unended
-from whet.evidence.provenance.recording import Recording, read_recording
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.recording import Recording, read_recording
+from whet.evidence.provenance.run.source import Sources
 from whet.host.inspect.recorder import ask_for_steps
 from whet.host.trial.instrumented_evidence import read_steps
 

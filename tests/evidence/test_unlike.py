@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from whet.evidence.provenance.recording import ARRAY, Value
-from whet.evidence.provenance.unlike import unlike_in
+from whet.evidence.provenance.failure.unlike import unlike_in
+from whet.evidence.provenance.run.recording import ARRAY, Value
 
 _NUMBERS = count(1)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from recorded_runs import clues
 
-from whet.evidence.provenance.recording import Value
-from whet.evidence.provenance.wording import shown
+from whet.evidence.provenance.run.recording import Value
+from whet.evidence.provenance.sentences.wording import shown
 
 
 def test_an_array_is_named_by_what_it_holds_and_a_table_by_its_type() -> None:

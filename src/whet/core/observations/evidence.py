@@ -20,7 +20,7 @@ PYTHONS = "pythons"
 """Which Pythons took up whet's agent; `whet.host.inspect.presence` reads it."""
 
 STEPS = "steps"
-"""The last lines that ran before a failure; `whet.evidence.provenance.recording` reads it."""
+"""The last lines that ran before a failure; `whet.evidence.provenance.run.recording` reads it."""
 
 PROBES = "probes"
 """The output of probes; `whet.evidence.clues.probes` reads it."""

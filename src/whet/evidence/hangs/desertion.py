@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.text.quantity import shown_count
 from whet.core.value_class import value_class
-from whet.evidence.provenance.control import Control, is_in
-from whet.evidence.provenance.moments import Moments
-from whet.evidence.provenance.recording import SCALAR, Call, Raised, Step, Value
-from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import head
-from whet.evidence.provenance.suspects import CONTROL_FLOW
-from whet.evidence.provenance.wording import Wording, cut
+from whet.evidence.provenance.failure.suspects import CONTROL_FLOW
+from whet.evidence.provenance.run.control import Control, is_in
+from whet.evidence.provenance.run.recording import SCALAR, Call, Raised, Step, Value
+from whet.evidence.provenance.run.source import head
+from whet.evidence.provenance.sentences.wording import Wording, cut
+from whet.evidence.provenance.trace.moments import Moments
+from whet.evidence.provenance.trace.records import Record, Records
 
 _WHY = "whet recorded each step of a run until its time was up"
 _ASKING = {"empty", "full", "is_set", "locked", "qsize"}

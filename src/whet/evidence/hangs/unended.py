@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from whet.agent.site.whet_state.secret_rule import MASK
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.value_class import value_class
-from whet.evidence.provenance.control import is_in
-from whet.evidence.provenance.moments import Moments
-from whet.evidence.provenance.recording import OBJECT, SCALAR, Call, Standing, Step, Value
-from whet.evidence.provenance.source import changed_in, names_in
-from whet.evidence.provenance.wording import Wording, cut
+from whet.evidence.provenance.run.control import is_in
+from whet.evidence.provenance.run.recording import OBJECT, SCALAR, Call, Standing, Step, Value
+from whet.evidence.provenance.run.source import changed_in, names_in
+from whet.evidence.provenance.sentences.wording import Wording, cut
+from whet.evidence.provenance.trace.moments import Moments
 
 _PURE = {
     "abs", "all", "any", "bool", "float", "int", "isinstance", "len", "max", "min", "ord", "round",

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from whet.core.value_class import value_class
 from whet.evidence.neighbour.stretch import Function, Line, Stretch, function_of
-from whet.evidence.provenance.control import is_in
-from whet.evidence.provenance.recording import Code, Raised, Step
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.control import is_in
+from whet.evidence.provenance.run.recording import Code, Raised, Step
+from whet.evidence.provenance.run.source import Sources
 
 Fork = ast.If | ast.While | ast.For | ast.AsyncFor | ast.ExceptHandler
 

@@ -8,8 +8,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from whet.evidence.provenance.recording import Recording
-from whet.evidence.provenance.source import Sources
+from whet.evidence.provenance.run.recording import Recording
+from whet.evidence.provenance.run.source import Sources
 
 _HARMLESS = {
     "__future__", "abc", "argparse", "array", "ast", "base64", "bisect", "calendar", "cmath", "collections",

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from whet.core.value_class import value_class
 from whet.evidence.neighbour.stretch import Function, function_of
-from whet.evidence.provenance.flaws import flaw_of, zone_of
-from whet.evidence.provenance.recording import Call, Raised, Recording, Value
+from whet.evidence.provenance.run.recording import Call, Raised, Recording, Value
+from whet.evidence.provenance.trace.flaws import flaw_of, zone_of
 
 RESULT = "return"
 _ORDINARY = {"zero", ""}

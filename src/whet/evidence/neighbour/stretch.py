@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import Call, Code, Raised, Recording, Step
+from whet.evidence.provenance.run.recording import Call, Code, Raised, Recording, Step
 
 _MOST_LEVELS = 8
 

@@ -6,9 +6,9 @@ from whet.core.observations.clue import Clue, Placing
 from whet.core.value_class import value_class
 from whet.evidence.neighbour.divergence import Divergence
 from whet.evidence.neighbour.kinds import RESULT, Odd
-from whet.evidence.provenance.recording import SCALAR, Recording
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.wording import cut
+from whet.evidence.provenance.run.recording import SCALAR, Recording
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.wording import cut
 
 _WHY = "what was different the last time it worked"
 _MOST_VALUES = 3

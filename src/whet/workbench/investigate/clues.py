@@ -38,7 +38,7 @@ from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.usage import usage_clues
 from whet.evidence.printed.warned import warning_clues
-from whet.evidence.provenance.way import Way
+from whet.evidence.provenance.failure.way import Way
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import process_clues

@@ -8,7 +8,7 @@ from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN, SCALARS
 from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.run.recording import (
     ARRAY,
     CONTAINER,
     OBJECT,

@@ -24,9 +24,9 @@ from whet.evidence.neighbour.stretch import (
 from whet.evidence.neighbour.switching import switched
 from whet.evidence.neighbour.telling import Telling
 from whet.evidence.printed.reported_tests import lines_of
-from whet.evidence.provenance.recording import Call, Raised, Recording
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.suspects import failing_in
+from whet.evidence.provenance.failure.suspects import failing_in
+from whet.evidence.provenance.run.recording import Call, Raised, Recording
+from whet.evidence.provenance.run.source import Sources
 from whet.host.trial.agent_tasks import NO_TASKS, STEPS_ASKED, AgentTasks
 from whet.workbench.investigate.origins import Recorded, recording_in
 from whet.workbench.shrink.nearest import Near, near_arguments, near_payloads

@@ -19,10 +19,10 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.hangs.desertion import Desertion
 from whet.evidence.hangs.unended import Unended
-from whet.evidence.provenance.origin import Origin
-from whet.evidence.provenance.recording import Recording, read_recording
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.way import Way
+from whet.evidence.provenance.failure.way import Way
+from whet.evidence.provenance.run.recording import Recording, read_recording
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.origin import Origin
 from whet.evidence.variables.kept_failure import KeptError
 from whet.host.trial.agent_tasks import STEPS_ASKED, AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in

@@ -14,7 +14,7 @@ from whet.evidence.experiments.changes import Repair
 from whet.evidence.experiments.complaints import still_complains
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
-from whet.evidence.provenance.recording import Recording
+from whet.evidence.provenance.run.recording import Recording
 from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code

@@ -25,7 +25,7 @@ from whet.evidence.experiments.variations import (
     deciding_lines,
     variations_of,
 )
-from whet.evidence.provenance.way import Check, Way
+from whet.evidence.provenance.failure.way import Check, Way
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.investigate.origins import recording_in
 from whet.workbench.trials.reproduce import Baseline

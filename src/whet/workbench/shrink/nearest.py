@@ -8,7 +8,7 @@ from pathlib import Path
 from whet.core.observations.clue import Placing
 from whet.core.trial import PayloadBinding, Trial
 from whet.core.value_class import value_class
-from whet.evidence.provenance.wording import cut as shortened
+from whet.evidence.provenance.sentences.wording import cut as shortened
 from whet.reduction.variants import Cut, Units, cuts, units_of
 from whet.workbench.files.named_files import first_argument
 from whet.workbench.trials.bench import Workbench

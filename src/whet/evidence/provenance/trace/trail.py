@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Step, Value
+from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
 
 SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
 """Equal to many others that have nothing to do with it."""

@@ -7,11 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
-from whet.evidence.provenance.source import Sources, called_name
-from whet.evidence.provenance.suspects import Failing, decided, tested_in
-from whet.evidence.provenance.trail import SIMPLE
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
+from whet.evidence.provenance.run.recording import CONTAINER, Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources, called_name
+from whet.evidence.provenance.trace.trail import SIMPLE
+from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 _MOST_ROUNDS = 3

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, Recording, Step, Value
-from whet.evidence.provenance.source import Sources, head
-from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.trail import Trail
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.recording import CONTAINER, Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources, head
+from whet.evidence.provenance.trace.trail import Trail
+from whet.evidence.provenance.trace.walk import Walk
 
 _MOST_MORE, _LEAST_ALIKE = 3, 3
 """One of two similar keys may have this many more characters at an end; both have at least this many."""

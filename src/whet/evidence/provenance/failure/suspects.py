@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.flaws import AWARE, flaw_of, named_types, odd_of, shape_of, zone_of
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.failure.unlike import Unlike, unlike_in
+from whet.evidence.provenance.run.recording import (
     ARRAY,
     CONTAINER,
     Call,
@@ -15,7 +15,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import (
+from whet.evidence.provenance.run.source import (
     Comprehension,
     Source,
     Sources,
@@ -24,9 +24,16 @@ from whet.evidence.provenance.source import (
     head,
     lookups,
 )
-from whet.evidence.provenance.trail import Flaw, OfType
-from whet.evidence.provenance.unlike import Unlike, unlike_in
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.trace.flaws import (
+    AWARE,
+    flaw_of,
+    named_types,
+    odd_of,
+    shape_of,
+    zone_of,
+)
+from whet.evidence.provenance.trace.trail import Flaw, OfType
+from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 _MOST_STEPS = 10

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from whet.agent.site.whet_state.secret_rule import MASK
-from whet.evidence.provenance.recording import ARRAY, CONTAINER, SCALAR, Value
-from whet.evidence.provenance.trail import Flaw, OfType
+from whet.evidence.provenance.run.recording import ARRAY, CONTAINER, SCALAR, Value
+from whet.evidence.provenance.trace.trail import Flaw, OfType
 
 AWARE = "aware"
 _TIMES = {"datetime.datetime", "datetime.time"}

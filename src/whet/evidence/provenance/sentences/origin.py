@@ -7,30 +7,15 @@ from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.clues.raised_before import GIVEN_UP
-from whet.evidence.provenance.circumstances import Circumstances, Idle
-from whet.evidence.provenance.control import Control, Decision, filters_of
-from whet.evidence.provenance.ended import closed_before, dropped_before, kept_waiting
-from whet.evidence.provenance.flaws import shape_of
-from whet.evidence.provenance.happened import Happened
-from whet.evidence.provenance.iterated import resized_in_loop
-from whet.evidence.provenance.key_clues import KeyClues
-from whet.evidence.provenance.missing_clues import MissingClues
-from whet.evidence.provenance.recording import (
-    OBJECT,
-    SCALAR,
-    Call,
-    Step,
-    Value,
+from whet.evidence.provenance.events.circumstances import Circumstances, Idle
+from whet.evidence.provenance.events.ended import closed_before, dropped_before, kept_waiting
+from whet.evidence.provenance.events.iterated import resized_in_loop
+from whet.evidence.provenance.events.swallowed import (
+    fallbacks_on,
+    half_done_before,
+    swallowed_before,
 )
-from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import (
-    Comprehension,
-    changed_in,
-    is_beginning,
-    is_placeholder,
-    varied_in,
-)
-from whet.evidence.provenance.suspects import (
+from whet.evidence.provenance.failure.suspects import (
     EXIT,
     NO_DATA,
     Failing,
@@ -44,11 +29,26 @@ from whet.evidence.provenance.suspects import (
     suspects_of,
     tested_in,
 )
-from whet.evidence.provenance.swallowed import fallbacks_on, half_done_before, swallowed_before
-from whet.evidence.provenance.trail import End, Hop, Trail
-from whet.evidence.provenance.walk import Walk
-from whet.evidence.provenance.way import Way, way_of
-from whet.evidence.provenance.wording import (
+from whet.evidence.provenance.failure.way import Way, way_of
+from whet.evidence.provenance.run.control import Control, Decision, filters_of
+from whet.evidence.provenance.run.recording import (
+    OBJECT,
+    SCALAR,
+    Call,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.run.source import (
+    Comprehension,
+    changed_in,
+    is_beginning,
+    is_placeholder,
+    varied_in,
+)
+from whet.evidence.provenance.sentences.happened import Happened
+from whet.evidence.provenance.sentences.key_clues import KeyClues
+from whet.evidence.provenance.sentences.missing_clues import MissingClues
+from whet.evidence.provenance.sentences.wording import (
     RECORD_OF,
     Wording,
     cut,
@@ -61,6 +61,10 @@ from whet.evidence.provenance.wording import (
     upper,
     with_record,
 )
+from whet.evidence.provenance.trace.flaws import shape_of
+from whet.evidence.provenance.trace.records import Record, Records
+from whet.evidence.provenance.trace.trail import End, Hop, Trail
+from whet.evidence.provenance.trace.walk import Walk
 
 _MOST_TRAILS = 2
 _BEGINNINGS = {"empty", "zero"}

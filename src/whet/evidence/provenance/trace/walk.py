@@ -8,10 +8,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
-from whet.evidence.provenance.arguments import Arguments, Given
-from whet.evidence.provenance.given import adds_other, changed_place, gave_part
-from whet.evidence.provenance.moments import Moments
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.run.recording import (
     ARRAY,
     CONTAINER,
     SCALAR,
@@ -20,7 +17,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import (
+from whet.evidence.provenance.run.source import (
     Comprehension,
     Sources,
     default_of,
@@ -30,7 +27,10 @@ from whet.evidence.provenance.source import (
     is_straight,
     names_in,
 )
-from whet.evidence.provenance.trail import (
+from whet.evidence.provenance.trace.arguments import Arguments, Given
+from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part
+from whet.evidence.provenance.trace.moments import Moments
+from whet.evidence.provenance.trace.trail import (
     TEXTS,
     End,
     Flaw,

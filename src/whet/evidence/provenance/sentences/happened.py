@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.text.quantity import shown_count
-from whet.evidence.provenance.control import Control
-from whet.evidence.provenance.flaws import is_infinite, is_nan, is_zero
-from whet.evidence.provenance.missing import caught
-from whet.evidence.provenance.recording import ARRAY, SCALAR, Call, Step
-from whet.evidence.provenance.source import head
-from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
-from whet.evidence.provenance.trail import End, Trail
-from whet.evidence.provenance.unlike import spread_in
-from whet.evidence.provenance.walk import Walk
-from whet.evidence.provenance.wording import Wording, cut, is_call
+from whet.evidence.provenance.events.missing import caught
+from whet.evidence.provenance.failure.suspects import CONTROL_FLOW, Failing
+from whet.evidence.provenance.failure.unlike import spread_in
+from whet.evidence.provenance.run.control import Control
+from whet.evidence.provenance.run.recording import ARRAY, SCALAR, Call, Step
+from whet.evidence.provenance.run.source import head
+from whet.evidence.provenance.sentences.wording import Wording, cut, is_call
+from whet.evidence.provenance.trace.flaws import is_infinite, is_nan, is_zero
+from whet.evidence.provenance.trace.trail import End, Trail
+from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 OVER = "over"

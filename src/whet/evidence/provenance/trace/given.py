@@ -4,9 +4,17 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from whet.evidence.provenance.recording import CONTAINER, SCALAR, Call, Code, Recording, Step, Value
-from whet.evidence.provenance.source import called_name, head
-from whet.evidence.provenance.trail import SIMPLE, Part
+from whet.evidence.provenance.run.recording import (
+    CONTAINER,
+    SCALAR,
+    Call,
+    Code,
+    Recording,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.run.source import called_name, head
+from whet.evidence.provenance.trace.trail import SIMPLE, Part
 
 ADDING = {"append", "add", "appendleft", "put", "put_nowait"}
 """Methods that put what they are given into their object."""

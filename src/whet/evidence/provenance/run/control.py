@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import Call, Step
-from whet.evidence.provenance.source import Comprehension, Sources, called_name
+from whet.evidence.provenance.run.recording import Call, Step
+from whet.evidence.provenance.run.source import Comprehension, Sources, called_name
 
 _COLLECTING = {"append", "add", "extend", "update", "appendleft", "insert"}
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.failure.suspects import NO_DATA, Failing
+from whet.evidence.provenance.run.recording import (
     CONTAINER,
     Call,
     Event,
@@ -17,10 +18,9 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import Sources, head, lookups
-from whet.evidence.provenance.suspects import NO_DATA, Failing
-from whet.evidence.provenance.walk import Walk
-from whet.evidence.provenance.wording import Wording, cut, shown
+from whet.evidence.provenance.run.source import Sources, head, lookups
+from whet.evidence.provenance.sentences.wording import Wording, cut, shown
+from whet.evidence.provenance.trace.walk import Walk
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?\Z")
 _MOST_DEPTH = 4

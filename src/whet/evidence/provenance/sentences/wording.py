@@ -7,16 +7,16 @@ from typing import TypeGuard
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.quantity import listed
-from whet.evidence.provenance.recording import CONTAINER, Call, Raised, Recording, Value
-from whet.evidence.provenance.records import Record
-from whet.evidence.provenance.source import (
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.recording import CONTAINER, Call, Raised, Recording, Value
+from whet.evidence.provenance.run.source import (
     COMPREHENSIONS,
     Comprehension,
     Sources,
     called_name,
 )
-from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.trail import End, Hop, Trail
+from whet.evidence.provenance.trace.records import Record
+from whet.evidence.provenance.trace.trail import End, Hop, Trail
 
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.given import given_for
-from whet.evidence.provenance.moments import Moments
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.run.recording import (
     CONTAINER,
     Call,
     Code,
@@ -16,8 +14,10 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import COMPREHENSIONS, Sources, called_name, in_order
-from whet.evidence.provenance.trail import Part, is_passed_on
+from whet.evidence.provenance.run.source import COMPREHENSIONS, Sources, called_name, in_order
+from whet.evidence.provenance.trace.given import given_for
+from whet.evidence.provenance.trace.moments import Moments
+from whet.evidence.provenance.trace.trail import Part, is_passed_on
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BOUND = {"self", "cls"}

@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.missing import caught
-from whet.evidence.provenance.recording import Call, Raised, Recording, Step
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.suspects import CONTROL_FLOW, Failing
-from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.events.missing import caught
+from whet.evidence.provenance.failure.suspects import CONTROL_FLOW, Failing
+from whet.evidence.provenance.run.recording import Call, Raised, Recording, Step
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.trail import Trail
 
 _EXITS = {"__exit__", "__aexit__"}
 _FALSE = {"None", "False", "0", "''", "0.0"}

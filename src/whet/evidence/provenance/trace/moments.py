@@ -4,8 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from whet.evidence.provenance.given import ADDING
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.run.recording import (
     CONTAINER,
     OBJECT,
     SCALAR,
@@ -14,7 +13,7 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.source import (
+from whet.evidence.provenance.run.source import (
     COMPREHENSIONS,
     Comprehension,
     Sources,
@@ -28,7 +27,8 @@ from whet.evidence.provenance.source import (
     is_straight,
     names_in,
 )
-from whet.evidence.provenance.trail import (
+from whet.evidence.provenance.trace.given import ADDING
+from whet.evidence.provenance.trace.trail import (
     SIMPLE,
     Flaw,
     index_in,

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, SCALAR, Recording, Value
-from whet.evidence.provenance.source import COMPREHENSIONS
-from whet.evidence.provenance.trail import Trail
+from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Recording, Value
+from whet.evidence.provenance.run.source import COMPREHENSIONS
+from whet.evidence.provenance.trace.trail import Trail
 
 _MOST_BYTES = 4 << 20
 _LEAST_WORDS = 2

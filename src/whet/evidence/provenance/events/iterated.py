@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import CONTAINER, Call, ObjectState, Recording, Step, Value
-from whet.evidence.provenance.source import Comprehension, Sources
-from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.recording import (
+    CONTAINER,
+    Call,
+    ObjectState,
+    Recording,
+    Step,
+    Value,
+)
+from whet.evidence.provenance.run.source import Comprehension, Sources
+from whet.evidence.provenance.trace.walk import Walk
 
 _CHANGED = re.compile(r"(changed size|keys changed|mutated) during iteration")
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from whet.core.text.code_lines import module_of
-from whet.evidence.provenance.recording import Code
+from whet.evidence.provenance.run.recording import Code
 
 COMPREHENSIONS = {
     "<listcomp>": ast.ListComp,

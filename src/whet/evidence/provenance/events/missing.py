@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import (
+from whet.evidence.provenance.failure.suspects import CONTROL_FLOW
+from whet.evidence.provenance.run.recording import (
     OBJECT,
     SCALAR,
     Call,
@@ -17,11 +18,10 @@ from whet.evidence.provenance.recording import (
     Step,
     Value,
 )
-from whet.evidence.provenance.records import Record, Records
-from whet.evidence.provenance.source import Sources, called_name, head
-from whet.evidence.provenance.suspects import CONTROL_FLOW
-from whet.evidence.provenance.trail import End, Trail
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.run.source import Sources, called_name, head
+from whet.evidence.provenance.trace.records import Record, Records
+from whet.evidence.provenance.trace.trail import End, Trail
+from whet.evidence.provenance.trace.walk import Walk
 
 _TAKING = {
     "pop", "popitem", "popleft", "clear", "remove", "discard", "delattr", "delitem", "__delitem__",

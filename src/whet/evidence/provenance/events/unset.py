@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.control import Control, Decision
-from whet.evidence.provenance.recording import Call, Raised, Recording, Step, Value
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.suspects import Failing
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.control import Control, Decision
+from whet.evidence.provenance.run.recording import Call, Raised, Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources
 from whet.host.inspect.stacks import is_user_code
 
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.iterated import gone_through
-from whet.evidence.provenance.recording import Recording, Step, Value
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.events.iterated import gone_through
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.recording import Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.walk import Walk
 
 _SAYS_CLOSED = re.compile(r"closed|shut ?down|not open|uninitialized|detached", re.IGNORECASE)
 _SAYS_LOCKED = re.compile(r"database (?:table )?is locked")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import Call, Event, Recording, Step, Value
-from whet.evidence.provenance.source import Sources, bindings, names_in
-from whet.evidence.provenance.suspects import Failing
-from whet.evidence.provenance.trail import Trail
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.run.recording import Call, Event, Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources, bindings, names_in
+from whet.evidence.provenance.trace.trail import Trail
+from whet.evidence.provenance.trace.walk import Walk
 
 _OF_FILES = {"FileNotFoundError", "NotADirectoryError"}
 _GONE = {"os.rename", "os.remove", "os.rmdir"}

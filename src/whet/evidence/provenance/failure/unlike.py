@@ -8,9 +8,9 @@ from itertools import combinations
 
 from whet.core.text.record import items_of
 from whet.core.value_class import value_class
-from whet.evidence.provenance.recording import ARRAY, Recording, Step, Value
-from whet.evidence.provenance.source import Sources
-from whet.evidence.provenance.walk import Walk
+from whet.evidence.provenance.run.recording import ARRAY, Recording, Step, Value
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.walk import Walk
 
 # PyTorch's other names for an element type in its messages.
 _CALLED = {

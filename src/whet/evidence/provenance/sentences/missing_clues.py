@@ -5,17 +5,30 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from whet.core.observations.clue import Clue, Sureness
-from whet.evidence.provenance.control import Control, Decision
-from whet.evidence.provenance.defaults import defaults_taken
-from whet.evidence.provenance.missing import Dropped, Likewise, Missing, Misspelt, Reason, Removed
-from whet.evidence.provenance.recording import OBJECT, SCALAR, Value
-from whet.evidence.provenance.records import Records
-from whet.evidence.provenance.source import lookups
-from whet.evidence.provenance.suspects import Failing, tested_in
-from whet.evidence.provenance.trail import End, Hop, Trail
-from whet.evidence.provenance.unset import Attributes, NeverRun, PassedOver, Setting, UnderWay
-from whet.evidence.provenance.walk import Walk
-from whet.evidence.provenance.wording import Wording
+from whet.evidence.provenance.events.defaults import defaults_taken
+from whet.evidence.provenance.events.missing import (
+    Dropped,
+    Likewise,
+    Missing,
+    Misspelt,
+    Reason,
+    Removed,
+)
+from whet.evidence.provenance.events.unset import (
+    Attributes,
+    NeverRun,
+    PassedOver,
+    Setting,
+    UnderWay,
+)
+from whet.evidence.provenance.failure.suspects import Failing, tested_in
+from whet.evidence.provenance.run.control import Control, Decision
+from whet.evidence.provenance.run.recording import OBJECT, SCALAR, Value
+from whet.evidence.provenance.run.source import lookups
+from whet.evidence.provenance.sentences.wording import Wording
+from whet.evidence.provenance.trace.records import Records
+from whet.evidence.provenance.trace.trail import End, Hop, Trail
+from whet.evidence.provenance.trace.walk import Walk
 
 
 @dataclass(slots=True)
