@@ -21,7 +21,7 @@ from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.report.answer import answer_of
 from whet.report.facts import facts_of
 from whet.report.pages import html, markdown
-from whet.workbench.investigate.mentioned import excerpts_of
+from whet.workbench.investigate.progress.mentioned import excerpts_of
 from whet.workbench.trials.investigation import Investigation
 
 WORDS = st.text("abcdefghij", min_size=6, max_size=12)

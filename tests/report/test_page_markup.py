@@ -20,7 +20,7 @@ from whet.report import markup
 from whet.report.answer import answer_of
 from whet.report.pages import html, markdown
 from whet.report.wording import unbroken
-from whet.workbench.investigate.mentioned import excerpts_of
+from whet.workbench.investigate.progress.mentioned import excerpts_of
 from whet.workbench.trials.investigation import (
     Investigation,
     Step,

@@ -12,8 +12,8 @@ from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Sureness
 from whet.core.observations.evidence import STACKS
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.investigate import clues
-from whet.workbench.investigate.clues import Closer
+from whet.workbench.investigate.closer import clues
+from whet.workbench.investigate.closer.clues import Closer
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.reproduce import reproduce
 from whet.workbench.trials.request import TrialRequest

@@ -10,7 +10,7 @@ import pytest
 from whet.core.observations.evidence import PYTHONS, Evidence
 from whet.core.outcome import Outcome
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.investigate.repaired import repaired_clue
+from whet.workbench.investigate.experiments.repaired import repaired_clue
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import reproduce

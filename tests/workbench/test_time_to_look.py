@@ -3,7 +3,7 @@
 import pytest
 
 from whet.core.outcome import Outcome
-from whet.workbench.investigate.clues import seconds_to_look
+from whet.workbench.investigate.closer.clues import seconds_to_look
 
 
 @pytest.mark.parametrize(

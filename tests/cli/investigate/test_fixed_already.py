@@ -15,7 +15,7 @@ from whet_command import Whet
 from whet.core.budget import StopReason
 from whet.core.verdict import Verdict
 from whet.host.python.environments import find_uv
-from whet.workbench.investigate.fixed_already import none_older
+from whet.workbench.investigate.steps.fixed_already import none_older
 from whet.workbench.trials.investigation import TestedVersion, VersionSearch
 
 pytestmark = pytest.mark.slow

@@ -35,25 +35,9 @@ from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.files.reproducer import make_reproducer
 from whet.workbench.files.results import free_path
 from whet.workbench.inspect.observed_failure import seen_lines
-from whet.workbench.investigate.earlier_tests import fewer_tests
-from whet.workbench.investigate.fixed_already import look_at_releases
-from whet.workbench.investigate.good_sides import good_configuration
-from whet.workbench.investigate.histories import settle_history
-from whet.workbench.investigate.investigated_changes import (
-    compare_configurations,
-    compare_packages,
-    compare_with_good,
-    search_history,
-)
-from whet.workbench.investigate.investigated_evidence import (
-    fail_sooner,
-    find_enough,
-    hold_order,
-    look_at_its_calls,
-    look_closer,
-    order_results,
-)
-from whet.workbench.investigate.investigating import (
+from whet.workbench.investigate.experiments.left_out import brought_by
+from whet.workbench.investigate.passing.good_sides import good_configuration
+from whet.workbench.investigate.progress.investigating import (
     MORE_SECONDS,
     MOST_SECONDS,
     TIMES_FAILURE,
@@ -63,12 +47,28 @@ from whet.workbench.investigate.investigating import (
     Work,
     place_of,
 )
-from whet.workbench.investigate.left_out import brought_by
-from whet.workbench.investigate.mentioned import excerpts_of, named_trials, tried_trials
-from whet.workbench.investigate.origins import with_users_files
-from whet.workbench.investigate.seldom import seldom_failure
-from whet.workbench.investigate.smaller import cause_to_keep, sampled, tiny_model
-from whet.workbench.investigate.steps import Steps
+from whet.workbench.investigate.progress.mentioned import excerpts_of, named_trials, tried_trials
+from whet.workbench.investigate.progress.steps import Steps
+from whet.workbench.investigate.steps.earlier_tests import fewer_tests
+from whet.workbench.investigate.steps.fixed_already import look_at_releases
+from whet.workbench.investigate.steps.histories import settle_history
+from whet.workbench.investigate.steps.investigated_changes import (
+    compare_configurations,
+    compare_packages,
+    compare_with_good,
+    search_history,
+)
+from whet.workbench.investigate.steps.investigated_evidence import (
+    fail_sooner,
+    find_enough,
+    hold_order,
+    look_at_its_calls,
+    look_closer,
+    order_results,
+)
+from whet.workbench.investigate.steps.smaller import cause_to_keep, sampled, tiny_model
+from whet.workbench.investigate.symptoms.seldom import seldom_failure
+from whet.workbench.investigate.traces.origins import with_users_files
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrink.shrinking import Guard, Payload
 from whet.workbench.trials.bench import Workbench
@@ -434,7 +434,7 @@ def _classify(work: Work, baseline: Baseline) -> None:
         work.steps.conclude(f"{kind}: {_sentence(failure, waits)}")
     calls = look_at_its_calls(work, baseline)
     if failure.kind is FailureKind.NO_SPACE_LEFT and not failure.limit:
-        from whet.workbench.investigate.space import space_words
+        from whet.workbench.investigate.symptoms.space import space_words
 
         with work.steps.step("Check the disk", "find what is full"):
             work.steps.conclude(space_words(failure, work.trial, calls.path, calls.facts))

@@ -28,9 +28,9 @@ from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
 from whet.report.wording import one_line, unbroken
 from whet.workbench.files.named_files import payload_names
-from whet.workbench.investigate.histories import history_of
 from whet.workbench.investigate.investigate import investigate
-from whet.workbench.investigate.investigating import InvestigateOptions
+from whet.workbench.investigate.progress.investigating import InvestigateOptions
+from whet.workbench.investigate.steps.histories import history_of
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import Investigation
 from whet.workbench.versions.history_sentence import history_sentence

@@ -47,18 +47,18 @@ from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
-from whet.workbench.investigate.neighbours import Neighbours
-from whet.workbench.investigate.origins import (
+from whet.workbench.investigate.closer.unreached import why_unreached
+from whet.workbench.investigate.experiments.repaired import repaired_clue
+from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
+from whet.workbench.investigate.experiments.warm_changes import TriedChanges
+from whet.workbench.investigate.traces.neighbours import Neighbours
+from whet.workbench.investigate.traces.origins import (
     Origins,
     Recorded,
     origins_of,
     recorded_failure,
     unended_in,
 )
-from whet.workbench.investigate.repaired import repaired_clue
-from whet.workbench.investigate.unreached import why_unreached
-from whet.workbench.investigate.varied import Varied, Witnesses, vary
-from whet.workbench.investigate.warm_changes import TriedChanges
 from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
@@ -225,7 +225,7 @@ class Closer:
         return self.passed_while_looked_at == _LOOKS and chance < _CHANCE
 
     def _watched(self) -> Clue:
-        from whet.workbench.investigate.watched import watched_clue
+        from whet.workbench.investigate.closer.watched import watched_clue
 
         dead = dead_in(self.baseline.outcome.evidence)
         sources = {path: text for each in dead for path, text in each.failure.sources.items()}
@@ -324,7 +324,7 @@ class Closer:
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues)
         if way is None or is_named or not self.tries_changes:
             return clues
-        from whet.workbench.investigate.left_out import left_out_clues
+        from whet.workbench.investigate.experiments.left_out import left_out_clues
 
         contained = self._contained()
         read = set(origins.files)

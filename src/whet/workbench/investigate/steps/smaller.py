@@ -12,8 +12,8 @@ from whet.core.text.quantity import listed, shown_bytes
 from whet.core.text.record import MalformedRecordError, decoded
 from whet.core.trial import Trial
 from whet.evidence.clues.data_of_cause import records_of, values_of
-from whet.workbench.investigate.clues import Closer
-from whet.workbench.investigate.investigating import Work, place_of
+from whet.workbench.investigate.closer.clues import Closer
+from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.shrink.same_cause import NO_CAUSE, IsShown, SameCause
 from whet.workbench.shrink.shrinking import Payload
 from whet.workbench.trials.payload import PLACEHOLDER

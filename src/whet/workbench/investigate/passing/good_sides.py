@@ -8,7 +8,7 @@ from whet.core.errors import BadUsage
 from whet.core.trial import Trial
 from whet.workbench.delta.cases import Cases
 from whet.workbench.delta.delta import delta
-from whet.workbench.investigate.good_trial import decision_sentence
+from whet.workbench.investigate.passing.good_trial import decision_sentence
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.investigation import VersionSearch

@@ -18,7 +18,7 @@ from whet.evidence.clues.closer_look import told_in
 from whet.host.python.installed_packages import is_pure, package_of, python_at
 from whet.host.python.interpreters import Search
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
-from whet.workbench.investigate.investigating import Work
+from whet.workbench.investigate.progress.investigating import Work
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.tested import Tested

@@ -28,7 +28,7 @@ from whet.evidence.provenance.failure.suspects import failing_in
 from whet.evidence.provenance.run.recording import Call, Raised, Recording
 from whet.evidence.provenance.run.source import Sources
 from whet.host.trial.agent_tasks import NO_TASKS, STEPS_ASKED, AgentTasks
-from whet.workbench.investigate.origins import Recorded, recording_in
+from whet.workbench.investigate.traces.origins import Recorded, recording_in
 from whet.workbench.shrink.nearest import Near, near_arguments, near_payloads
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline

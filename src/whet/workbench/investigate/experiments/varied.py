@@ -27,7 +27,7 @@ from whet.evidence.experiments.variations import (
 )
 from whet.evidence.provenance.failure.way import Check, Way
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.investigate.origins import recording_in
+from whet.workbench.investigate.traces.origins import recording_in
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS = 240

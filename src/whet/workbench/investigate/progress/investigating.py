@@ -16,7 +16,7 @@ from whet.core.value_class import value_class
 from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.report_place import ReportFolder
-from whet.workbench.investigate.steps import Steps
+from whet.workbench.investigate.progress.steps import Steps
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.request import TrialRequest

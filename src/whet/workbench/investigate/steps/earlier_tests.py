@@ -13,7 +13,7 @@ from whet.core.verdict import Verdict
 from whet.evidence.printed.reported_tests import told_to_pass
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.reduction.commands.selection import Tests
-from whet.workbench.investigate.investigating import Work
+from whet.workbench.investigate.progress.investigating import Work
 from whet.workbench.shrink.pytest_command import read_pytest_command
 from whet.workbench.shrink.shrink_tests import FewestTests, fewest_tests
 from whet.workbench.trials.command_search import CommandOptions

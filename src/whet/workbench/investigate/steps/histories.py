@@ -16,7 +16,7 @@ from whet.host.code.tree_changes import path_changes
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import BisectOptions, versions_of
 from whet.workbench.bisect.own_files import programs_of
-from whet.workbench.investigate.investigating import History, InvestigateOptions, Work
+from whet.workbench.investigate.progress.investigating import History, InvestigateOptions, Work
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline

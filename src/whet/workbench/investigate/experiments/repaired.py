@@ -20,8 +20,8 @@ from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
-from whet.workbench.investigate.needed import given_as_text, is_met
-from whet.workbench.investigate.varied import text_to_change
+from whet.workbench.investigate.experiments.needed import given_as_text, is_met
+from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS = 24

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.observations.clue import Clue
-from whet.workbench.investigate.investigating import Work, place_of
+from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 
 _FOR_ORDER, _FOR_RESULTS = 0.2, 0.5
@@ -14,12 +14,16 @@ _FOR_ORDER, _FOR_RESULTS = 0.2, 0.5
 which takes one run if the program collects none."""
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
-    from whet.workbench.investigate.call_evidence import CallFinding
+    from whet.workbench.investigate.symptoms.call_evidence import CallFinding
 
 
 def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
     """Run it once more with its system calls followed, where they may name what the failure doesn't."""
-    from whet.workbench.investigate.call_evidence import CallFinding, is_worth_a_look, look_at_calls
+    from whet.workbench.investigate.symptoms.call_evidence import (
+        CallFinding,
+        is_worth_a_look,
+        look_at_calls,
+    )
 
     outcome, finding = baseline.outcome, CallFinding()
     seconds = baseline.reproduction.wall_seconds
@@ -94,7 +98,7 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
         baseline: what fails, and how.
         share: how much of the time that was left it has.
     """
-    from whet.workbench.investigate.clues import Closer
+    from whet.workbench.investigate.closer.clues import Closer
 
     with work.steps.step(
         "Look closer", "find the line that is wrong: it may not be the one that fails"

@@ -16,8 +16,8 @@ from whet.core.observations.clue import Sureness
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import MOST_JOBS
-from whet.workbench.investigate.histories import Searched, search_versions
-from whet.workbench.investigate.investigating import Work
+from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.investigate.steps.histories import Searched, search_versions
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.reproduce import Baseline
@@ -36,7 +36,7 @@ def compare_with_good(work: Work, baseline: Baseline) -> None:
     """Say what decides between this command and a trial of it that passed, if there is one."""
     if work.history.is_pinned:
         return
-    from whet.workbench.investigate.good_trial import decided_by, decision_sentence
+    from whet.workbench.investigate.passing.good_trial import decided_by, decision_sentence
     from whet.workbench.trials.last_passed import passed_before
 
     trial = work.options.good_trial
@@ -69,7 +69,7 @@ def compare_configurations(work: Work) -> None:
     """Find the settings that decide, where a configuration with which it passes is named."""
     if work.configurations is None:
         return
-    from whet.workbench.investigate.good_sides import deciding_settings
+    from whet.workbench.investigate.passing.good_sides import deciding_settings
 
     good, bad = work.configurations.good, work.configurations.bad
     with work.steps.step(f"Compare {bad} with {good}", _GOOD_SIDE):
@@ -87,7 +87,7 @@ def compare_packages(work: Work) -> None:
     """Find the packages that decide, where a set of them with which it passes is named."""
     if not work.options.good_packages:
         return
-    from whet.workbench.investigate.good_sides import deciding_packages
+    from whet.workbench.investigate.passing.good_sides import deciding_packages
 
     with work.steps.step(f"Compare packages with {work.options.good_packages}", _GOOD_SIDE):
         result = deciding_packages(

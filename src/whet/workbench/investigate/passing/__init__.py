@@ -1,0 +1,1 @@
+"""A side that is known to pass: a configuration, a set of packages, a recorded trial."""
