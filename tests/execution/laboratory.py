@@ -20,6 +20,7 @@ from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.console import Console
 from whet.host.process.process_tree import children_of
 from whet.host.trial.capture import keep_in_place
+from whet.host.trial.idle_slots import IdleSlots
 
 SPECIMENS = Path(__file__).resolve().parents[2] / "specimens" / "processes"
 PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "30"))
@@ -39,6 +40,7 @@ class Laboratory:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     console: Console | None = None
     jobs: int = 1
+    idle_slots: IdleSlots | None = None
 
     def __post_init__(self) -> None:
         self.cleanup_journal = CleanupJournal(self.made)
@@ -68,6 +70,7 @@ class Laboratory:
             jobs=self.jobs,
             console=self.console,
             pycache=self.folder / "pycache",
+            idle_slots=self.idle_slots,
         )
 
     def executor(self, perform: Perform | None, jobs: int = 1) -> ColdExecutor:

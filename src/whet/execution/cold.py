@@ -37,6 +37,7 @@ from whet.host.process.process_tree import resident_bytes
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
 from whet.host.trial.hang_detector import waits_for_ever
+from whet.host.trial.idle_slots import IdleSlots
 from whet.host.trial.process_snapshots import Staged
 from whet.host.trial.sections import with_sections
 from whet.host.trial.slot import Slot
@@ -84,6 +85,7 @@ class ColdExecutor:
         tasks: AgentTasks = NO_TASKS,
         clears_temporary: bool = False,
         deadline: float | None = None,
+        idle_slots: IdleSlots | None = None,
     ) -> None:
         """Make an executor.
 
@@ -104,6 +106,7 @@ class ColdExecutor:
             clears_temporary: what they leave in ``$TMPDIR`` goes when the executor is closed.
             deadline: when nobody waits for a trial any more, in seconds of `time.monotonic`: what
                 is killed then is not looked at.
+            idle_slots: slots of earlier executors, to which its own go when it is closed; None: they end.
         """
         self._classify = classify
         self._payload_of = payload_of
@@ -120,6 +123,8 @@ class ColdExecutor:
         self._tasks = tasks
         self._clears_temporary = clears_temporary
         self._deadline = float("inf") if deadline is None else deadline
+        # What runs warm, or notes what is looked at, leaves processes in its slot.
+        self._idle_slots = idle_slots if perform is None and observe is None else None
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._unfinished: set[TrialFuture] = set()
@@ -163,7 +168,7 @@ class ColdExecutor:
         for thread in self._threads:
             thread.join()
         if self._first_slot is not None:
-            self._first_slot.close()
+            self._leave(self._first_slot)
             self._first_slot = None
         if self._console is not None:
             self._console.unlisten()
@@ -180,7 +185,14 @@ class ColdExecutor:
             self._unfinished = {other for other in self._unfinished if other is not future}
 
     def _new_slot(self) -> Slot:
-        return Slot(self._cleanup_journal, self._scratch)
+        idle = None if self._idle_slots is None else self._idle_slots.take()
+        return idle or Slot(self._cleanup_journal, self._scratch)
+
+    def _leave(self, slot: Slot) -> None:
+        if self._idle_slots is None:
+            slot.close()
+        else:
+            self._idle_slots.give_back(slot)
 
     def _work(self) -> None:
         """Run trials, one after the other, until the executor is closed."""
@@ -202,7 +214,7 @@ class ColdExecutor:
                 job.future.settle(outcome)
         self._queue.put(None)  # handed on: each thread takes one, however many there are
         if slot is not None:
-            slot.close()
+            self._leave(slot)
         workplace.close()
 
     def _run(self, job: "_Job", slot: Slot, workplace: Workplace) -> Outcome:

@@ -57,6 +57,7 @@ class Slot:
     Attributes:
         looked: what the last program looked at; None unless it was to be noted.
         started_at: `time.monotonic` when the last program started, or ran on; 0: unknown.
+        is_plain: its spawner runs where whet does, and holds nothing: another executor may have it.
     """
 
     def __init__(self, cleanup_journal: CleanupJournal, scratch: Path) -> None:
@@ -68,6 +69,7 @@ class Slot:
         self.started_at = 0.0
         self._proven: Limits | None = None
         self._held = ExitStack()
+        self.is_plain = True
 
     def run(
         self,
@@ -143,7 +145,7 @@ class Slot:
                 ended = as_ended(body) if kind == "ended" else self._cut_off(program, relay)
                 if ended.stubborn:
                     self._spawner.close()  # what it can't kill must not be a later trial's
-                self._proven, self.started_at = program.limits, ended.started_at
+                self._proven, self.started_at = _enforced(program.limits), ended.started_at
                 outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
                 return replace(
                     outcome,
@@ -190,6 +192,7 @@ class Slot:
 
     def hold(self, what: AbstractContextManager[_Held]) -> _Held:
         """Enter what is to be left when this is closed."""
+        self.is_plain = False
         return self._held.enter_context(what)
 
     @property
@@ -216,11 +219,10 @@ class Slot:
             return spawner
         from whet.host.limits.catalogue import want_a_scope
 
-        return (
-            spawner.in_scope(self._cleanup_journal)
-            if want_a_scope(limits, spawner.pid)
-            else spawner
-        )
+        if not want_a_scope(limits, spawner.pid):
+            return spawner
+        self.is_plain = False
+        return spawner.in_scope(self._cleanup_journal)
 
     def _around(self, program: Program) -> Around:
         """Put the limits around a trial. That they hold here is proved once for each slot."""
@@ -233,7 +235,7 @@ class Slot:
             from whet.host.limits.furnished import furnished
 
             around = around.beside(furnished(program.limits.room, program, self._cleanup_journal))
-        return replace(around, is_proven=self._proven == program.limits)
+        return replace(around, is_proven=self._proven == _enforced(program.limits))
 
     def _watch(
         self,
@@ -367,6 +369,11 @@ class Slot:
             program_streams.add_terminal("stderr", second, capture, console.stderr, limit)
         else:
             program_streams.add_pipe("stderr", self._capturing(), console.stderr, limit)
+
+
+def _enforced(limits: Limits) -> Limits:
+    """Return the limits that something around the program enforces: whet itself watches the others."""
+    return replace(limits, wall_seconds=None, output_bytes=None)
 
 
 def _left(seconds: float | None, spent: float) -> float | None:

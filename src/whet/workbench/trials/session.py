@@ -25,6 +25,7 @@ from whet.host.process.console import Console
 from whet.host.process.ending import cleaning_up
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
+from whet.host.trial.idle_slots import IdleSlots
 from whet.notebook.entry import Entry
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.request import TrialRequest
@@ -87,6 +88,7 @@ class Session:
             seen to fail so too: a file in the user's own may be what a failure needs.
         weighing: answers a trial by several runs; None: each trial is one run.
         before_each: is called before each trial is started, and may refuse it.
+        idle_slots: what its executors leave to each other; None: each starts its own spawners.
         log: what it has done so far; shared by all that `replace` makes.
         end: why the investigation ended, and what it found; empty: it continues.
     """
@@ -103,6 +105,7 @@ class Session:
     clears_temporary: bool = False
     weighing: Weighing | None = None
     before_each: Callable[[], None] = lambda: None
+    idle_slots: IdleSlots | None = None
     log: Log = field(default_factory=Log)
     end: list[tuple[StopReason, Mapping[str, object]]] = field(
         default_factory=list[tuple[StopReason, Mapping[str, object]]]
@@ -241,6 +244,7 @@ class Session:
             tasks=self.tasks,
             clears_temporary=self.clears_temporary,
             deadline=self.deadline,
+            idle_slots=self.idle_slots,
         ) as cold:
             weighing = self.weighing
             place = place if weighing is None else weighing.hold(place)
@@ -320,9 +324,16 @@ def open_session(
         within: the session that this one is a step of: its time and its log are that one's too.
     """
     number = bench.notebook.begin_investigation(verb=verb, trial=trial)
-    session = Session(bench=bench, verb=verb, request=request, number=number, tasks=tasks)
+    idle_slots = IdleSlots() if within is None else within.idle_slots
+    session = Session(
+        bench=bench, verb=verb, request=request, number=number, tasks=tasks, idle_slots=idle_slots
+    )
     if within is not None:
         session = replace(session, deadline=within.deadline, log=within.log)
-    yield session
+    try:
+        yield session
+    finally:
+        if within is None and idle_slots is not None:
+            idle_slots.close()
     for reason, facts in session.end:
         bench.notebook.end_investigation(number, reason, facts)

@@ -2,16 +2,18 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.failure import FailureKind
-from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
 from whet.core.room import Room
@@ -47,6 +49,12 @@ from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
+from whet.workbench.investigate.closer.joined_clues import (
+    ORDER,
+    each_once,
+    each_step_once,
+    together,
+)
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.repaired import repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
@@ -62,11 +70,11 @@ from whet.workbench.investigate.traces.origins import (
 from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
+from whet.workbench.trials.tested import result_of
 
 MOST_CLUES = 5
 CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
 """The sandbox of experiments: a changed program or other data can't change the machine."""
-_ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
 _TIMES, _TIMES_HANG, _LEAST_SECONDS, _MOST_SECONDS = 8, 3, 10.0, 120.0
 """An instrumented rerun can take this many times as long as a plain run, within bounds."""
@@ -81,7 +89,8 @@ _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
 _FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.6, 0.4
-"""How much of the time that is left they may take."""
+_FOR_NEIGHBOURS, _FOR_RECORDS = 0.35, 0.35
+"""How much of the time that is left they may take: what comes later shows causes, too."""
 """How many runs of an experiment must pass; more for a rare failure."""
 
 
@@ -163,14 +172,18 @@ class Closer:
             clues = [*unended_in(recorded, stood, at), *clues]
             self._cut_after, recorded = recorded.seconds, None
         origins = Origins() if recorded is None else origins_of(recorded, at)
-        clues = [*self._in_time(lambda: self._of_repairs(clues, recorded, origins.way)), *clues]
+        repairs = self._in_time(
+            lambda: self._of_repairs(clues, recorded, origins.way), _FOR_REPAIRS
+        )
+        clues = [*repairs, *clues]
         clues = [_on_the_way(each, origins) for each in clues]
-        clues = _together(clues, origins.clues)
+        clues = together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers)
-        clues = [*self._in_time(lambda: self._of_neighbours(clues, recorded, at)), *clues]
-        clues.sort(key=lambda each: _ORDER.index(each.sureness))
-        clues = _each_step_once(self._with_variations(_each_once(clues), origins, at))
+        near = self._in_time(lambda: self._of_neighbours(clues, recorded, at), _FOR_NEIGHBOURS)
+        clues = [*near, *clues]
+        clues.sort(key=lambda each: ORDER.index(each.sureness))
+        clues = each_step_once(self._with_variations(each_once(clues), origins, at))
         gathered = [
             replace(
                 each,
@@ -285,7 +298,7 @@ class Closer:
                 None if recorded is None else recorded.recording,
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
-                until=self._until(_FOR_REPAIRS),
+                until=self._until(1),
             )
             return [] if clue is None else [clue]
         return []
@@ -334,8 +347,8 @@ class Closer:
         records = [] if is_found else self._in_time(
             lambda: left_out_clues(
                 self.session.bench, contained, self.baseline, origins.files,
-                lambda trial: self._variant(trial, NO_TASKS),
-            )
+                self._at_once,
+            ), _FOR_RECORDS,
         )  # fmt: skip
         (varied,) = self._in_time(
             lambda: [
@@ -385,6 +398,20 @@ class Closer:
     def _variant(self, trial: Trial, tasks: AgentTasks) -> tuple[int, Outcome]:
         (outcome,) = self._run(tasks, 1, trial=trial)
         return self.looked[-1], outcome
+
+    def _at_once(self, trials: Iterable[Trial]) -> Iterator[tuple[int, Outcome]]:
+        """Run trials without tasks, on all cores; yield their numbers and what they did, in order."""
+        seconds = seconds_to_look(self.baseline.outcome, self.baseline.reproduction.wall_seconds)
+        session, jobs = replace(self.session, tasks=NO_TASKS), self.session.bench.jobs
+        timed = (_with_time(each, seconds) for each in trials)
+        with session.executor(jobs=jobs, place=self.place) as executor:
+            under_way = deque((each, executor.submit(each)) for each in islice(timed, jobs))
+            while under_way:
+                ran = result_of(*under_way.popleft(), self.baseline.oracle, "looked at")
+                under_way += [(each, executor.submit(each)) for each in islice(timed, 1)]
+                session.tell(ran, self.baseline.oracle)
+                self.looked.append(ran.own_number)
+                yield ran.own_number, ran.outcome
 
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
         return self._variant(self.trial, tasks)
@@ -512,47 +539,6 @@ def _on_the_way(clue: Clue, origins: Origins) -> Clue:
         return clue
     says = f"{clue.says}, and the value that failed comes from what the program did instead"
     return replace(clue, says=says, sureness=Sureness.SEEN)
-
-
-def _together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
-    """Return all clues; where one points at the line that a value's way leads to, the way is told.
-
-    What was seen there ties the line to the failure, so that the way is as firm as that.
-    """
-    joined_clues, ways = list[Clue](), list(traced)
-    for each in clues:
-        same = [n for n, one in enumerate(ways) if (one.path, one.line) == (each.path, each.line)]
-        if not same:
-            joined_clues.append(each)
-            continue
-        for number in same:
-            one = ways[number]
-            firmest = min([each, one], key=lambda any_: _ORDER.index(any_.sureness)).sureness
-            trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
-            more = () if each.sureness is Sureness.SHOWN else (TrailStep(says=each.says),)
-            ways[number] = replace(one, sureness=firmest, trials=trials, trail=(*one.trail, *more))
-            if each.sureness is Sureness.SHOWN:
-                joined_clues.append(replace(each, trials=trials))
-    return [*joined_clues, *ways]
-
-
-def _each_once(clues: Sequence[Clue]) -> list[Clue]:
-    """Return the clues without those that point at a line that another one points at."""
-    by_place: dict[tuple[str, int], Clue] = {}
-    for each in clues:
-        by_place.setdefault((each.path, each.line) if each.path else (each.says, 0), each)
-    return list(by_place.values())
-
-
-def _each_step_once(clues: Sequence[Clue]) -> list[Clue]:
-    """Return the clues without the steps that one before them tells already."""
-    earlier_steps: set[TrailStep] = set()
-    result: list[Clue] = []
-    for each in clues:
-        steps = [step for step in dict.fromkeys(each.trail) if step not in earlier_steps]
-        earlier_steps.update(steps)
-        result.append(replace(each, trail=tuple(steps)))
-    return result
 
 
 def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:

@@ -6,7 +6,7 @@ The files don't change: each run has its own copy, in a sandbox that discards ev
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -31,13 +31,14 @@ _SHOWN = 60
 _WITHOUT = "without the record"
 _REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
-Run = Callable[[Trial], tuple[int, Outcome]]
+RunAll = Callable[[Iterable[Trial]], Iterator[tuple[int, Outcome]]]
+"""Runs trials, several at once; yields the number of each and what it did, in their order."""
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 _Candidate = tuple[Path, str, DataRecord]
 
 
 def left_out_clues(
-    bench: Workbench, trial: Trial, baseline: Baseline, files: Sequence[str], run: Run
+    bench: Workbench, trial: Trial, baseline: Baseline, files: Sequence[str], run_all: RunAll
 ) -> list[Clue]:
     """Return the records without which the command passes, one left out at a time.
 
@@ -46,7 +47,7 @@ def left_out_clues(
         trial: what fails, in a room in which nothing that it writes stays.
         baseline: how; a failure that comes only sometimes would go on its own.
         files: the data files that the program has read.
-        run: runs a trial; returns its number and what it did.
+        run_all: runs trials.
     """
     if not baseline.reproduction.is_deterministic:
         return []
@@ -62,14 +63,19 @@ def left_out_clues(
     passing: list[tuple[int, _Candidate]] = []
     count = 0
     try:
-        control, outcome = run(_with_file(trial, folder / "as-it-is", candidates[0], whole=True))
+        ((control, outcome),) = run_all(
+            [_with_file(trial, folder / "as-it-is", candidates[0], whole=True)]
+        )
         if baseline.oracle.judge(outcome) is not Verdict.BAD:
             return []
+        left_out = _odd_first(candidates)[:_MOST_RUNS]
         with suppress(OutOfTimeError):  # what was found till then is told
-            for each in _odd_first(candidates)[:_MOST_RUNS]:
-                if time.monotonic() + seconds > until or len(passing) > _MOST_TOLD:
-                    break
-                number, outcome = run(_with_file(trial, folder / "without", each))
+            variants = (
+                _with_file(trial, folder / f"without-{position}", each)
+                for position, each in enumerate(left_out)
+                if time.monotonic() + seconds <= until and len(passing) <= _MOST_TOLD
+            )
+            for each, (number, outcome) in zip(left_out, run_all(variants), strict=False):
                 count += 1
                 if baseline.oracle.judge(outcome) is Verdict.GOOD:
                     passing.append((number, each))
