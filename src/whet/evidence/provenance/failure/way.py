@@ -225,6 +225,18 @@ def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Wal
     )
 
 
+def compared_in(test: ast.AST) -> Iterator[list[ast.expr]]:
+    """Yield what a test compares, in whichever way."""
+    for node in ast.walk(test):
+        near = next(
+            (pair for same in (True, False) for pair in _sides(node, wants_same=same)), None
+        )
+        if near is not None:
+            yield near
+        elif isinstance(node, ast.Compare):
+            yield [node.left, *node.comparators]
+
+
 def _sides(node: ast.AST, *, wants_same: bool) -> Iterator[list[ast.expr]]:
     """Yield what a check compares with what it wants, both to be the same or near each other."""
     same, near = (ast.Eq, (ast.Lt, ast.LtE)) if wants_same else (ast.NotEq, (ast.Gt, ast.GtE))

@@ -196,6 +196,21 @@ def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.e
         yield target, value, False
 
 
+def other_binding(source: Source, name: str, line: int) -> ast.expr | None:
+    """Return the test at a line that has kept a name from being bound otherwise."""
+    statement = source.statement(line)
+    if not isinstance(statement, ast.If) or statement.lineno != line:
+        return None
+    inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
+    binds = any(
+        name in names_in(target)
+        for each in inside
+        if each is not statement
+        for target, _, _ in bindings(each)
+    )
+    return statement.test if binds else None
+
+
 def element_of(expr: Comprehension) -> ast.expr:
     """Return what a comprehension makes in each round; of a dict the value."""
     return expr.value if isinstance(expr, ast.DictComp) else expr.elt

@@ -8,8 +8,6 @@ from itertools import islice
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.events.circumstances import Circumstances, Idle
-from whet.evidence.provenance.events.ended import closed_before, dropped_before, kept_waiting
-from whet.evidence.provenance.events.iterated import resized_in_loop
 from whet.evidence.provenance.events.swallowed import (
     fallbacks_on,
     half_done_before,
@@ -45,9 +43,11 @@ from whet.evidence.provenance.run.source import (
     is_placeholder,
     varied_in,
 )
+from whet.evidence.provenance.sentences.circumstance_clues import CircumstanceClues
 from whet.evidence.provenance.sentences.happened import Happened
 from whet.evidence.provenance.sentences.key_clues import KeyClues
 from whet.evidence.provenance.sentences.missing_clues import MissingClues
+from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
     RECORD_OF,
     Wording,
@@ -89,9 +89,11 @@ class Origin(Wording):
     records: Records = field(init=False)
     missing: MissingClues = field(init=False)
     around: Circumstances = field(init=False)
+    events: CircumstanceClues = field(init=False)
     control: Control = field(init=False)
     happened: Happened = field(init=False)
     keys: KeyClues = field(init=False)
+    totals: Totals = field(init=False)
     is_telling: bool = field(init=False, default=False)
     fallbacks: set[tuple[str, int]] = field(init=False, default_factory=set[tuple[str, int]])
 
@@ -100,12 +102,18 @@ class Origin(Wording):
         self.walk = Walk(self.recording, self.sources)
         self.records = Records(self.recording)
         self.around = Circumstances(self.recording, self.sources, self.walk)
+        self.events = CircumstanceClues(
+            self.recording, self.sources, self.at, self.walk, self.around
+        )
         self.control = Control(self.sources)
         self.missing = MissingClues(
             self.recording, self.sources, self.at, self.walk, self.records, self.control, self._test
         )
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
         self.keys = KeyClues(self.recording, self.sources, self.at, self.walk)
+        self.totals = Totals(
+            self.recording, self.sources, self.at, self.walk, self.records, self._record_of
+        )
 
     def clues(self) -> list[Clue]:
         """Return the clues about it, the firmest first."""
@@ -114,7 +122,7 @@ class Origin(Wording):
             return []
         others = [
             *self._of_replaced(failing),
-            *self._of_circumstances(failing),
+            *self.events.clues(failing),
             *self.missing.clues(failing),
             *self._of_swallowed(failing),
             *self.keys.twins(failing),
@@ -123,7 +131,9 @@ class Origin(Wording):
             *self.happened.in_place(failing),
         ]
         self.is_telling = bool(others)
-        found = [*others, *self._of_suspects(failing)]
+        totals = list(self.totals.clues(failing))
+        self.is_telling = self.is_telling or bool(totals)
+        found = [*others, *totals, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
         every = self.keys.with_lost(failing, found, self.happened.spread(failing))
         return list(map(with_record, every))
@@ -134,7 +144,7 @@ class Origin(Wording):
         return None if failing is None else way_of(failing, self.recording, self.sources, self.walk)
 
     def _of(self, failing: Failing) -> Iterator[Clue]:
-        yield from self._of_circumstances(failing)
+        yield from self.events.clues(failing)
         yield from self.missing.clues(failing)
         yield from self._of_suspects(failing)
 
@@ -184,64 +194,6 @@ class Origin(Wording):
                 path, each.caught[1], Sureness.POSSIBLE,
             )  # fmt: skip
 
-    def _of_dropped(self, failing: Failing) -> Iterator[Clue]:
-        """Report database writes that were never committed."""
-        for each in dropped_before(failing, self.recording):
-            path, line = each.began.frame.code.path, each.began.line
-            closed = self.place_of(each.closed.frame.code.path, each.closed.line)
-            yield self.clue(
-                f"{self.place_of(path, line)} began a transaction, and {closed} closed the connection"
-                " without a commit: what was written in it is lost",
-                path, line, Sureness.POSSIBLE,
-            )  # fmt: skip
-
-    # ---- circumstances ----
-
-    def _of_circumstances(self, failing: Failing) -> Iterator[Clue]:
-        resized = resized_in_loop(failing, self.recording, self.sources, self.walk)
-        if resized is not None and (step := resized.after.step) is not None:
-            path, before, after = step.frame.code.path, resized.before, resized.after.value
-            yield self.clue(
-                f"{self.place_of(path, step.line)} changed the {before.type} that"
-                f" {self.place_of(failing.call.code.path, failing.error.line)} goes through:"
-                f" {before.size} entries became {after.size}",
-                path, step.line, Sureness.SEEN,
-            )  # fmt: skip
-        closed = closed_before(failing, self.recording, self.sources, self.walk)
-        if closed is not None:
-            path, line = closed.step.frame.code.path, closed.step.line
-            kind = closed.value.type.rpartition(".")[2]
-            said = f"`{closed.said}`" if closed.said else f"the {kind} behind it"
-            yield self.clue(
-                f"{self.there(failing)} uses {said}, which {self.place_of(path, line)} had closed",
-                path, line, Sureness.SEEN,
-            )  # fmt: skip
-        waited = kept_waiting(failing, self.recording, self.walk)
-        if waited is not None:
-            path, line = waited.step.frame.code.path, waited.step.line
-            yield self.clue(
-                f"{self.place_of(path, line)} began a transaction on another connection, which was"
-                f" still open when {self.there(failing)} asked for the database",
-                path, line, Sureness.SEEN,
-            )  # fmt: skip
-        moved = self.around.file_moved(failing)
-        if moved is not None:
-            path, line = moved.event.path, moved.event.line
-            does = {
-                "os.chdir": f"changed the working folder: `{moved.asked}` is in `{moved.folder}`,"
-                " where the program was before",
-                "os.rename": f"moved `{moved.asked}` away",
-            }.get(moved.event.name, f"removed `{moved.asked}`")
-            yield self.clue(f"{self.place_of(path, line)} {does}", path, line, Sureness.SEEN)
-        importing = self.around.still_imported(failing)
-        if importing is not None:
-            path = importing.call.code.path
-            yield self.clue(
-                f"{self.place_of(path, importing.line)} starts an import that leads back to its own"
-                f" module before that is complete: {self.there(failing)} met it half loaded",
-                path, importing.line, Sureness.SEEN,
-            )  # fmt: skip
-
     # ---- bad values ----
 
     def _of_suspects(self, failing: Failing) -> Iterator[Clue]:
@@ -283,7 +235,7 @@ class Origin(Wording):
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
             yield from self.missing.absent(trail)
             if self.happened.is_from_outside(trail):
-                yield from self._of_dropped(failing)
+                yield from self.events.dropped(failing)
             if is_new or story.trail:
                 yield story
 
@@ -299,10 +251,11 @@ class Origin(Wording):
         idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
-        record = self._record_of(trail)
+        is_one_of_many = suspect.flaw is None and self.totals.contributions.is_one_of_many(trail)
+        record = None if is_one_of_many else self._record_of(trail)
         if trail.end is End.INPUT and record is None:
             trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
-        record = record or self.records.line_held(trail)
+        record = record or (None if is_one_of_many else self.records.line_held(trail))
         of = f", for the record at {self.record(record)}" if record is not None else ""
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
@@ -311,12 +264,13 @@ class Origin(Wording):
         if set_by is not None:
             place, source = self.at(set_by.path, set_by.line), self.line(set_by.path, set_by.line)
             changed.append(TrailStep(says=f"set `{set_by.words[0]}`", place=place, source=source))
+        plain = [self.totals.plain[said]] if said in self.totals.plain else []
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         clue = self.clue(
             f"{head}{put}. {self.end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
-            (*self._through(trail), *changed, *made_of, *self.happened.dropped(trail)),
+            (*self._through(trail), *plain, *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
         if record is None:
             return clue
@@ -471,6 +425,8 @@ class Origin(Wording):
             expr, call, step = made.expression, made.call, made.step
             if made.end is not End.MADE or expr is None or call is None or step is None:
                 continue
+            if self.totals.contributions.is_one_of_many(made):
+                continue  # what was added the last time is no more its origin than the others
             whole = ast.Expr(expr) if isinstance(expr, _NAMED) else expr
             varied = set(varied_in(expr))
             is_one_of = isinstance(expr, ast.Tuple | ast.List | ast.Dict) and wanted is not None
@@ -511,8 +467,10 @@ class Origin(Wording):
     ) -> list[TrailStep]:
         """Say where an operand came from; nothing if that is the line itself."""
         is_one_of_many = isinstance(behind.expression, Comprehension)
+        is_one_of_many |= self.totals.contributions.is_one_of_many(behind)
         record = None if is_one_of_many else self.records.read_by(behind)
-        record = record or (None if value is None else self.records.find(value))
+        if record is None and value is not None and not is_one_of_many:
+            record = self.records.find(value)
         found: list[TrailStep] = []
         if behind.hops and behind.hops[-1].line != step.line:
             found += self._changed(said, value, step.begin)

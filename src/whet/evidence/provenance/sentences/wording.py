@@ -77,7 +77,9 @@ class Wording:
     def step_at(self, hop: Hop, says: str, value: Value | None = None) -> TrailStep:
         """Return a step of a trail at which a value came by."""
         words = "" if value is None else shown(value)
-        source = cut(hop.says)
+        statement = self.sources[hop.path].statement(hop.line)
+        is_added = isinstance(statement, ast.AugAssign) and statement.value is hop.expr
+        source = self.line(hop.path, hop.line) if is_added else cut(hop.says)
         return TrailStep(
             says=says,
             place=self.at(hop.path, hop.line),

@@ -31,6 +31,7 @@ from whet.evidence.provenance.trace.given import ADDING
 from whet.evidence.provenance.trace.trail import (
     SIMPLE,
     Flaw,
+    calculated,
     index_in,
     is_common,
     is_passed_on,
@@ -63,7 +64,7 @@ class Moments:
                 holder = self.value(inner, call, step)
                 return every.part(holder, name) or self._computed(holder, name, step)
             case ast.Subscript(value=inner, slice=index):
-                return self.item(self.value(inner, call, step), self.value(index, call, step))
+                return self.item(self.value(inner, call, step), self.index(index, call, step))
             case ast.Await(value=inner) | ast.NamedExpr(value=inner) | ast.Starred(value=inner):
                 return self.value(inner, call, step)
             case ast.Call():
@@ -124,6 +125,14 @@ class Moments:
                     value = self._all.held(other.frame, bound[0], other.end)
                 if value is not None:
                     yield value
+
+    def index(self, expr: ast.expr, call: Call, step: Step) -> Value | None:
+        """Return what an index was, also one that a line calculates of whole numbers: `row[i - 1]`."""
+        known = self.value(expr, call, step)
+        if known is not None or not isinstance(expr, ast.BinOp):
+            return known
+        one, other = (self.index(each, call, step) for each in (expr.left, expr.right))
+        return calculated(expr.op, one, other)
 
     def item(self, holder: Value | None, key: Value | None) -> Value | None:
         """Return what something held under a key."""
@@ -263,20 +272,6 @@ class Moments:
         then = self._all.held(call, name, bound.over)
         now = self._all.held(call, name, used.begin)
         return then is None or now is None or then.is_same(now)
-
-    def other_binding(self, name: str, call: Call, step: Step) -> ast.expr | None:
-        """Return the test of a step that has kept a name from being bound otherwise."""
-        statement = self._sources[call.code.path].statement(step.line)
-        if not isinstance(statement, ast.If) or statement.lineno != step.line:
-            return None
-        inside = [each for each in ast.walk(statement) if isinstance(each, ast.stmt)]
-        binds = any(
-            name in names_in(target)
-            for each in inside
-            if each is not statement
-            for target, _, _ in bindings(each)
-        )
-        return statement.test if binds else None
 
     def nodes(self, call: Call, step: Step) -> Iterator[ast.AST]:
         """Yield the nodes of what a step evaluates."""

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from whet.core.value_class import value_class
@@ -41,6 +42,7 @@ class Records:
         """Find them."""
         self._all = recording
         self._files: dict[str, list[str]] | None = None
+        self._known: dict[tuple[str, ...], Record | None] = {}
 
     def find(self, value: Value) -> Record | None:
         """Return the only line that has all texts and numbers of a value; None: none or several."""
@@ -48,8 +50,7 @@ class Records:
         is_alone = value.kind == SCALAR and any(len(each) >= _LEAST_ALONE for each in words)
         if len(words) < _LEAST_WORDS and not is_alone:
             return None
-        patterns = [re.compile(rf"(?<![\w.]){re.escape(each)}(?![\w.])") for each in words]
-        found = list(self._lines(patterns))
+        found = list(self._lines(_patterns(words)))
         return found[0] if len(found) == 1 else None
 
     def read_by(self, trail: Trail) -> Record | None:
@@ -122,6 +123,34 @@ class Records:
         }
         return self.pair(keys.pop(), value) if len(keys) == 1 else None
 
+    def lines_of(self, path: str) -> Iterator[Record]:
+        """Yield the lines of a file."""
+        for number, line in enumerate(self.files.get(path, ()), 1):
+            yield Record(path, number, line.strip()[:_SHOWN])
+
+    def around(self, values: Sequence[Value]) -> Record | None:
+        """Return the only line of a file that has all texts of some values, and of those in them."""
+        known = [values, *([each] for each in values)]
+        for some in known:
+            texts = [
+                _plain(part)
+                for each in some
+                for part in ([each] if each.kind == SCALAR else self._scalars(each))
+                if part.type == "str"
+            ]
+            words = [each for each in texts if each not in _SIMPLE]
+            if len(words) >= _LEAST_WORDS or any(len(each) >= _LEAST_ALONE for each in words):
+                key = tuple(dict.fromkeys(words))
+                if key not in self._known:
+                    found = list(islice(self._lines(_patterns(key), key), _LEAST_WORDS))
+                    self._known[key] = found[0] if len(found) == 1 else None
+                if self._known[key] is not None:
+                    return self._known[key]
+        return None
+
+    def _scalars(self, value: Value) -> Iterator[Value]:
+        return (part for _, part in self._all.parts(value) if part.kind == SCALAR)
+
     def _words(self, value: Value) -> Iterator[str]:
         if value.kind == SCALAR:
             yield _plain(value)
@@ -130,10 +159,13 @@ class Records:
             if part.kind == SCALAR:
                 yield _plain(part)
 
-    def _lines(self, patterns: Sequence[re.Pattern[str]]) -> Iterator[Record]:
+    def _lines(
+        self, patterns: Sequence[re.Pattern[str]], words: Sequence[str] = ()
+    ) -> Iterator[Record]:
         for path, lines in self.files.items():
             for number, line in enumerate(lines, 1):
-                if all(each.search(line) for each in patterns):
+                is_near = all(each in line for each in words)
+                if is_near and all(each.search(line) for each in patterns):
                     yield Record(path, number, line.strip()[:_SHOWN])
 
     @property
@@ -156,6 +188,10 @@ class Records:
             if event.name == "open":
                 path = str(Path(self._all.folder, event.words[0]))
                 yield path, event.words[1] if len(event.words) > 1 else "r"
+
+
+def _patterns(words: Iterable[str]) -> list[re.Pattern[str]]:
+    return [re.compile(rf"(?<![\w.]){re.escape(each)}(?![\w.])") for each in words]
 
 
 def _key_read(expr: ast.expr | None) -> str:

@@ -1,7 +1,9 @@
 """The path of a value back to its origin, and how to tell two values apart."""
 
 import ast
+import operator
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -13,6 +15,11 @@ SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
 TEXTS = {"str", "bytes"}
 _LEAST_ALIKE = 2
 _COUNTS = {"len", "hash", "id", "ord"}
+
+_OF_WHOLE_NUMBERS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
 
 Flaw = Callable[[Value], bool]
 """What is wrong with a value, as a question about others."""
@@ -117,6 +124,16 @@ def index_in(holder: Value | None, words: str) -> str:
     if holder is not None and is_from_end and holder.kind == CONTAINER:
         return str(holder.size + int(words))
     return words
+
+
+def calculated(by: ast.operator, one: Value | None, other: Value | None) -> Value | None:
+    """Return what an operator makes of two whole numbers; None: they aren't."""
+    calculate = _OF_WHOLE_NUMBERS.get(type(by))
+    if one is None or other is None or calculate is None or {one.type, other.type} != {"int"}:
+        return None
+    with suppress(ZeroDivisionError, ValueError):
+        return Value(SCALAR, "int", str(calculate(int(one.words), int(other.words))))
+    return None
 
 
 def words_of(value: Value | None) -> str:

@@ -26,6 +26,7 @@ from whet.evidence.provenance.run.source import (
     is_parameter,
     is_straight,
     names_in,
+    other_binding,
 )
 from whet.evidence.provenance.trace.arguments import Arguments, Given
 from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part
@@ -221,7 +222,7 @@ class Walk:
                         self._element(trail, generator.iter, *made, target)
                     return
         for before in self.now.steps_before(call, step):
-            test = self.now.other_binding(name, call, before)
+            test = other_binding(self._sources[call.code.path], name, before.line)
             if test is not None:
                 trail.skipped.append((test, before))
             found = self.now.binding(name, call, before)
@@ -393,7 +394,7 @@ class Walk:
         if isinstance(expr, ast.Attribute):
             key = expr.attr
         else:
-            key = index_in(holder, words_of(self.now.value(expr.slice, call, step)))
+            key = index_in(holder, words_of(self.now.index(expr.slice, call, step)))
         part = self._all.part(holder, key)
         if holder is None or part is None:
             result = self.now.property_of(expr, step, target)

@@ -1,0 +1,82 @@
+"""Clues about what happened around a value: closed, locked, resized in a loop, moved, half imported."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from whet.core.observations.clue import Clue, Sureness
+from whet.evidence.provenance.events.circumstances import Circumstances
+from whet.evidence.provenance.events.ended import closed_before, dropped_before, kept_waiting
+from whet.evidence.provenance.events.iterated import resized_in_loop
+from whet.evidence.provenance.failure.suspects import Failing
+from whet.evidence.provenance.sentences.wording import Wording
+from whet.evidence.provenance.trace.walk import Walk
+
+
+@dataclass(slots=True)
+class CircumstanceClues(Wording):
+    """Tells what happened around a value.
+
+    Attributes:
+        walk: goes back through the run.
+        around: what the program changed in its environment.
+    """
+
+    walk: Walk
+    around: Circumstances
+
+    def clues(self, failing: Failing) -> Iterator[Clue]:
+        """Yield what was closed, locked, moved or still being imported."""
+        resized = resized_in_loop(failing, self.recording, self.sources, self.walk)
+        if resized is not None and (step := resized.after.step) is not None:
+            path, before, after = step.frame.code.path, resized.before, resized.after.value
+            yield self.clue(
+                f"{self.place_of(path, step.line)} changed the {before.type} that"
+                f" {self.place_of(failing.call.code.path, failing.error.line)} goes through:"
+                f" {before.size} entries became {after.size}",
+                path, step.line, Sureness.SEEN,
+            )  # fmt: skip
+        closed = closed_before(failing, self.recording, self.sources, self.walk)
+        if closed is not None:
+            path, line = closed.step.frame.code.path, closed.step.line
+            kind = closed.value.type.rpartition(".")[2]
+            said = f"`{closed.said}`" if closed.said else f"the {kind} behind it"
+            yield self.clue(
+                f"{self.there(failing)} uses {said}, which {self.place_of(path, line)} had closed",
+                path, line, Sureness.SEEN,
+            )  # fmt: skip
+        waited = kept_waiting(failing, self.recording, self.walk)
+        if waited is not None:
+            path, line = waited.step.frame.code.path, waited.step.line
+            yield self.clue(
+                f"{self.place_of(path, line)} began a transaction on another connection, which was"
+                f" still open when {self.there(failing)} asked for the database",
+                path, line, Sureness.SEEN,
+            )  # fmt: skip
+        moved = self.around.file_moved(failing)
+        if moved is not None:
+            path, line = moved.event.path, moved.event.line
+            does = {
+                "os.chdir": f"changed the working folder: `{moved.asked}` is in `{moved.folder}`,"
+                " where the program was before",
+                "os.rename": f"moved `{moved.asked}` away",
+            }.get(moved.event.name, f"removed `{moved.asked}`")
+            yield self.clue(f"{self.place_of(path, line)} {does}", path, line, Sureness.SEEN)
+        importing = self.around.still_imported(failing)
+        if importing is not None:
+            path = importing.call.code.path
+            yield self.clue(
+                f"{self.place_of(path, importing.line)} starts an import that leads back to its own"
+                f" module before that is complete: {self.there(failing)} met it half loaded",
+                path, importing.line, Sureness.SEEN,
+            )  # fmt: skip
+
+    def dropped(self, failing: Failing) -> Iterator[Clue]:
+        """Report database writes that were never committed."""
+        for each in dropped_before(failing, self.recording):
+            path, line = each.began.frame.code.path, each.began.line
+            closed = self.place_of(each.closed.frame.code.path, each.closed.line)
+            yield self.clue(
+                f"{self.place_of(path, line)} began a transaction, and {closed} closed the connection"
+                " without a commit: what was written in it is lost",
+                path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
