@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.json_record import Record
-from whet.core.text.quantity import shown_count
+from whet.core.text.quantity import listed, shown_count
 from whet.core.value_class import value_class
 from whet.workbench.trials.investigation import Excerpt, Investigation
 
@@ -41,6 +41,8 @@ class Answer:
         next_step: what to do next.
         folder: where the program was started.
         lead: without a cause, the record of an input file that the failure leads to; empty: none.
+        left: for what there was too little time, in a sentence; empty: there was enough.
+        go_on: how to go on with that.
     """
 
     cause: Clue | None
@@ -51,6 +53,8 @@ class Answer:
     next_step: str
     folder: str
     lead: str = ""
+    left: str = ""
+    go_on: str = ""
 
     @property
     def title(self) -> str:
@@ -106,6 +110,8 @@ class Answer:
             "possible": [each.to_json() for each in self.possible],
             "source": None if self.source is None else self.source.to_json(),
             "next_step": self.next_step,
+            "left": self.left,
+            "go_on": self.go_on,
         }
 
 
@@ -128,6 +134,8 @@ def answer_of(investigation: Investigation) -> Answer:
         next_step=_next_step(investigation, cause, possible),
         folder=investigation.trial.cwd,
         lead="" if cause is not None else _lead(possible)[0],
+        left=f"too little time for {listed(investigation.cut)}" if investigation.cut else "",
+        go_on=investigation.go_on if investigation.cut else "",
     )
 
 

@@ -137,3 +137,31 @@ def test_a_budget_in_which_it_has_not_failed_once_is_said_to_be_too_small(whet: 
     assert said.code == 75
     assert "didn't fail within 1.0 s" in said.stderr
     assert "`--budget 10m`" in said.stderr
+
+
+def test_where_the_time_was_too_short_the_line_to_go_on_with_does_the_rest(whet: Whet) -> None:
+    whet.write("main.py", SLOW)
+    words = ("--no-changes", "--", sys.executable, "main.py")
+    cut = whet("investigate", "-o", "short", "--budget", "3s", *words)
+    found = json.loads(Path(whet.folder, "short/report.json").read_text())["answer"]
+
+    assert "too little time for " in found["left"]
+    line = f"whet investigate -o short --no-changes --budget 2m -- {sys.executable} main.py"
+    assert found["go_on"] == line
+    assert f"there was {found['left']}; go on with\n\n  {line}\n" in cut.stdout
+    assert line in (whet.folder / "short" / "report.md").read_text()
+
+    whet("investigate", *line.split()[2:])
+    whole = json.loads(Path(whet.folder, "short/report.json").read_text())
+    assert whole["answer"]["left"] == whole["answer"]["go_on"] == ""
+    assert not any(each.get("is_cut") for each in whole["steps"])
+
+
+def test_the_seconds_told_are_those_of_the_whole_command(whet: Whet) -> None:
+    whet.write("main.py", "assert 1 == 2\n")
+    began = time.monotonic()
+    whet("investigate", "--no-changes", "--", sys.executable, "main.py", is_hurried=True)
+    most = time.monotonic() - began
+    told = report(whet)["wall_seconds"]
+    assert isinstance(told, float)
+    assert most / 2 < told <= most

@@ -1,6 +1,7 @@
 """Which process a pid stands for: pids are reused, a pid with its start time isn't."""
 
 import os
+import time
 
 from whet.core.value_class import value_class
 
@@ -78,3 +79,13 @@ def _stat_fields(pid: int) -> list[bytes] | None:
         return None
     # The name is in parentheses and may hold spaces and parentheses itself.
     return line[line.rfind(b")") + 2 :].split() or None
+
+
+def begun_at() -> float:
+    """Return when this process was started, in seconds of `time.monotonic`."""
+    fields = _stat_fields(os.getpid())
+    now = time.monotonic()
+    if fields is None:
+        return now
+    started = int(fields[_START_TICKS]) / os.sysconf("SC_CLK_TCK")
+    return now - max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)

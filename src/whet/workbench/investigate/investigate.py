@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from whet.core.budget import OutOfTimeError
+from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import (
     BaselineDoesNotFail,
     BudgetTooSmall,
@@ -96,6 +96,10 @@ _AT_MOST = (
     "the"
     f" failure and {MORE_SECONDS:.0f} s; `--budget` changes that"
 )
+_MORE_TIME = ((60.0, "2m"), (180.0, "10m"), (600.0, "30m"))
+_MOST_TIME = "3h"
+"""How much time to go on with, by how much there was."""
+
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
@@ -283,6 +287,7 @@ def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> I
         excerpts=excerpts_of(clues, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
         ended=work.ended,
+        go_on=_go_on(work),
         trials=tried_trials(
             work.bench.notebook, named_trials(clues, baseline.reproduction, search), work.steps.done
         ),
@@ -331,7 +336,7 @@ def _begin(session: Session, options: InvestigateOptions, question: _Asked) -> W
     work = Work(
         session=session, options=options, trial=question.trial, steps=Steps(session=session),
         report=question.report, history=question.history, configurations=question.configurations,
-        packages=question.packages,
+        packages=question.packages, began=options.began or time.monotonic(),
     )  # fmt: skip
     work.session = replace(session, deadline=work.began + work.most_seconds)
     return work
@@ -475,6 +480,8 @@ def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Bas
             digest = work.bench.payload_store.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)
             work.steps.conclude(_shrunk_words(shrunk))
+            if shrunk.stopped is StopReason.OUT_OF_TIME:
+                work.steps.cut()
 
     work.attempt(shrink, None)
 
@@ -523,6 +530,13 @@ def _interpreter(work: Work, baseline: Baseline) -> str:
     """Return the version of the Python that was run, by the command or else by its own word."""
     pythons = {each.version for each in pythons_in(baseline.outcome.evidence)}
     return work.trial.surroundings.interpreter or (pythons.pop() if len(pythons) == 1 else "")
+
+
+def _go_on(work: Work) -> str:
+    """Return the same command with more time."""
+    budget = next((each for most, each in _MORE_TIME if work.seconds <= most), _MOST_TIME)
+    words = [*masked_words(work.options.words), "--budget", budget, "--"]
+    return joined(["whet", "investigate", *words, *masked_words(work.request.command)])
 
 
 def _command_line(request: TrialRequest) -> str:

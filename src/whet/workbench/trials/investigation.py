@@ -9,7 +9,7 @@ from whet.core.difference import Change
 from whet.core.failure import Failure
 from whet.core.observations.clue import Clue
 from whet.core.observations.resources import ResourceUse
-from whet.core.text.json_record import MILLISECONDS, Record
+from whet.core.text.json_record import MILLISECONDS, Record, sparse
 from whet.core.text.quantity import listed, shown_count
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -33,6 +33,7 @@ class Step(Record):
         trials: how many trials it took.
         numbers: the notebook's numbers of them.
         wall_seconds: how long it took.
+        is_cut: the time was up before it came to its end.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Step(Record):
     trials: int
     numbers: tuple[int, ...] = ()
     wall_seconds: float = field(metadata=MILLISECONDS)
+    is_cut: bool = sparse(default=False)
 
 
 @value_class(kw_only=True)
@@ -466,6 +468,7 @@ class Investigation:
         excerpts: sources around the lines that the clues and the failure name.
         ended: why it was ended before all was done; None: it was not.
         trials: the trials that the report names.
+        go_on: the same command with more time; what is recorded isn't run again.
     """
 
     number: int
@@ -494,6 +497,12 @@ class Investigation:
     excerpts: tuple[Excerpt, ...] = ()
     ended: StopReason | None = None
     trials: tuple[TriedTrial, ...] = ()
+    go_on: str = ""
+
+    @property
+    def cut(self) -> tuple[str, ...]:
+        """The titles of the steps for which there was too little time."""
+        return tuple(dict.fromkeys(each.title for each in self.steps if each.is_cut))
 
     @property
     def stopped(self) -> StopReason:

@@ -23,6 +23,7 @@ from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shown_text import visible
 from whet.core.trial import Trial
+from whet.host.process.process_identity import begun_at
 from whet.report.answer import Answer, Evidence, answer_of, shown_trials
 from whet.report.facts import facts_of
 from whet.report.pages import headline, report_files, shown_payload
@@ -121,6 +122,8 @@ def command(
         cold=cold,
         tries_releases=not no_releases,
         tries_changes=not no_changes,
+        words=_words(),
+        began=begun_at(),
     )
     command = Trial(command=request.command, cwd=request.cwd or str(Path.cwd()))
     files = payload_names(command, request.stdin)
@@ -139,6 +142,23 @@ def command(
             hint=f"`{investigation.folder}/report.md` has the other results",
         )
     return 0 if investigation.stopped.is_complete else INCOMPLETE
+
+
+def _words() -> tuple[str, ...]:
+    """Return the options of this command line as they were typed, without the budget."""
+    import sys
+
+    words = sys.argv[1:]
+    if "investigate" not in words or "--" not in words:
+        return ()
+    options = words[words.index("investigate") + 1 : words.index("--")]
+    result: list[str] = []
+    is_budget = False
+    for each in options:
+        if not is_budget and not each.startswith("--budget"):
+            result.append(each)
+        is_budget = each == "--budget"
+    return tuple(result)
 
 
 def show(investigation: Investigation) -> None:
@@ -165,6 +185,11 @@ def show(investigation: Investigation) -> None:
     answer(
         f"report: {investigation.folder}/report.html  ({shown_seconds(investigation.wall_seconds)})"
     )
+    left = answer_of(investigation)
+    if left.left:
+        answer_lines(f"\nthere was {left.left}; go on with\n")
+        answer(f"  {visible(left.go_on)}")
+        answer("")
     stopped = investigation.stopped
     if not stopped.is_complete:
         answer(f"exit code {INCOMPLETE}: not every step came to its end ({stopped.value})")

@@ -85,6 +85,7 @@ _MOST_WAITED = 6.0
 _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 """The same for a run with a change: a change with which it runs forever isn't a repair."""
 
+_RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
@@ -125,7 +126,7 @@ class Closer:
         whole: the command with all its tests, where `trial` runs fewer of them.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
-        is_short: the time was spent before all was looked at.
+        short_of: the looks for which there was too little time.
         _cut_after: the run whose steps were recorded was ended after so many seconds; 0: it was not.
     """
 
@@ -137,11 +138,16 @@ class Closer:
     whole: Trial | None = None
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
-    is_short: bool = False
+    short_of: list[str] = field(default_factory=list[str])
     _cut_after: float = 0.0
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
     _late: Late | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the time was spent before all was looked at."""
+        return bool(self.short_of)
 
     def look(self) -> Finding:
         """Return what points at the cause."""
@@ -153,19 +159,24 @@ class Closer:
 
     def _look(self) -> Finding:
         at = Placing(self.trial.cwd)
-        late = self._in_time(self._of_late_error, _FOR_OTHERS)
+        late = self._in_time("errors that are reported late", self._of_late_error, _FOR_OTHERS)
         # Most causes are told by this one: the others have what it leaves.
-        (recorded,) = self._in_time(self._recorded) or [None]
+        (recorded,) = self._in_time("the steps of the failing run", self._recorded) or [None]
         outcome = self.baseline.outcome
         stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in stacks for group in groups_of(each)]
         clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
-        clues = [*self._in_time(lambda: self._of_closer_look(at), _FOR_OTHERS), *clues]
+        clues = [
+            *self._in_time("a run that is watched", lambda: self._of_closer_look(at), _FOR_OTHERS),
+            *clues,
+        ]
         exits = ended_in(outcome.evidence)
         clues = [*(clue for each in stacks for clue in process_clues(each, exits, at)), *clues]
-        numbers = self._in_time(lambda: self._of_numbers(at), _FOR_OTHERS)
+        numbers = self._in_time("the first NaN", lambda: self._of_numbers(at), _FOR_OTHERS)
         clues = [*numbers, *clues]
-        clues += self._in_time(lambda: self._of_toggles(is_explained=bool(clues)), _FOR_OTHERS)
+        clues += self._in_time(
+            "switches", lambda: self._of_toggles(is_explained=bool(clues)), _FOR_OTHERS
+        )
         if recorded is not None and recorded.recording.standing is not None:
             frames = (each.frames for each in groups)
             stood = [each for stack in (*outcome.stacks, *frames) for each in stack]
@@ -173,14 +184,20 @@ class Closer:
             self._cut_after, recorded = recorded.seconds, None
         origins = Origins() if recorded is None else origins_of(recorded, at)
         repairs = self._in_time(
-            lambda: self._of_repairs(clues, recorded, origins.way), _FOR_REPAIRS
+            "repairs of shared state",
+            lambda: self._of_repairs(clues, recorded, origins.way),
+            _FOR_REPAIRS,
         )
         clues = [*repairs, *clues]
         clues = [_on_the_way(each, origins) for each in clues]
         clues = together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers)
-        near = self._in_time(lambda: self._of_neighbours(clues, recorded, at), _FOR_NEIGHBOURS)
+        near = self._in_time(
+            "runs that pass with other input",
+            lambda: self._of_neighbours(clues, recorded, at),
+            _FOR_NEIGHBOURS,
+        )
         clues = [*near, *clues]
         clues.sort(key=lambda each: ORDER.index(each.sureness))
         clues = each_step_once(self._with_variations(each_once(clues), origins, at))
@@ -214,10 +231,13 @@ class Closer:
             return None
         return next(iter(origins_of(recorded, Placing(self.trial.cwd)).clues), None)
 
-    def _in_time(self, look: Callable[[], list[FoundT]], share: float = 1.0) -> list[FoundT]:
+    def _in_time(
+        self, name: str, look: Callable[[], list[FoundT]], share: float = 1.0
+    ) -> list[FoundT]:
         """Return what a look finds; nothing if there is no time left for it: the others keep theirs.
 
         Args:
+            name: what it does, as a reader knows it.
             look: the look.
             share: how much of the time that is left it may take.
         """
@@ -227,7 +247,7 @@ class Closer:
         try:
             return look()
         except OutOfTimeError:
-            self.is_short = True
+            self.short_of.append(name)
             return []
         finally:
             self.session = whole
@@ -345,12 +365,13 @@ class Closer:
             str(Path(self.trial.cwd, each.path)) in read for each in clues
         )  # a neighbour lacks the record
         records = [] if is_found else self._in_time(
-            lambda: left_out_clues(
+            _RECORDS, lambda: left_out_clues(
                 self.session.bench, contained, self.baseline, origins.files,
-                self._at_once,
+                self._at_once, lambda: self.short_of.append(_RECORDS),
             ), _FOR_RECORDS,
         )  # fmt: skip
         (varied,) = self._in_time(
+            _CHANGES,
             lambda: [
                 vary(
                     self.baseline,
@@ -360,8 +381,10 @@ class Closer:
                     self._witnesses(way).confirm,
                     until=self._until(_FOR_CHANGES),
                 )
-            ]
+            ],
         ) or [Varied()]
+        if varied.is_cut:
+            self.short_of.append(_CHANGES)
         if varied.cause:
             return [*varied.cause, *clues, *records]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)

@@ -38,7 +38,12 @@ _Candidate = tuple[Path, str, DataRecord]
 
 
 def left_out_clues(
-    bench: Workbench, trial: Trial, baseline: Baseline, files: Sequence[str], run_all: RunAll
+    bench: Workbench,
+    trial: Trial,
+    baseline: Baseline,
+    files: Sequence[str],
+    run_all: RunAll,
+    note_short: Callable[[], None],
 ) -> list[Clue]:
     """Return the records without which the command passes, one left out at a time.
 
@@ -48,6 +53,7 @@ def left_out_clues(
         baseline: how; a failure that comes only sometimes would go on its own.
         files: the data files that the program has read.
         run_all: runs trials.
+        note_short: is called if there was too little time for all records.
     """
     if not baseline.reproduction.is_deterministic:
         return []
@@ -83,6 +89,8 @@ def left_out_clues(
         return []
     finally:
         bench.cleanup_journal.discard(folder)
+    if count < min(len(candidates), _MOST_RUNS) and len(passing) <= _MOST_TOLD:
+        note_short()
     if len(passing) > _MOST_TOLD or count < _LEAST_RECORDS:
         return []  # it passes without any of them: that tells nothing of one
     passing.sort(key=lambda each: each[1][2].line)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -54,6 +55,9 @@ def repaired_clue(
         still_checking: returns the trial that passes with a changed module and still comes to what
             failed, 0 for none; None: that can't be seen.
         until: when no further change is tried, on the monotonic clock.
+
+    Raises:
+        OutOfTimeError: if none was found until then.
     """
     seconds = baseline.reproduction.wall_seconds
     if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
@@ -79,7 +83,9 @@ def repaired_clue(
     )
     spent = 0.0
     for path, repair in candidates[:most]:
-        if spent > 2 * _MOST_SECONDS or time.monotonic() > until:
+        if time.monotonic() > until:
+            raise OutOfTimeError
+        if spent > 2 * _MOST_SECONDS:
             return None
         number, outcome = run(AgentTasks(edit=(path, repair.text)))
         spent += outcome.wall_seconds

@@ -64,11 +64,13 @@ class Varied:
         cause: the line whose change alone lets the command pass, where that says which line is wrong.
         likely: lines of which a change that engineers often forget lets the command pass.
         others: lines of which another change does.
+        is_cut: there was too little time for all changes.
     """
 
     cause: tuple[Clue, ...] = ()
     likely: tuple[Clue, ...] = ()
     others: tuple[Clue, ...] = ()
+    is_cut: bool = False
 
 
 def vary(
@@ -119,7 +121,8 @@ def vary(
             return Varied(cause=(cause,))
     if is_early:
         sweep.go(unlikely)
-    return _only_possible(sweep, control, at, confirm)
+    possible = _only_possible(sweep, control, at, confirm)
+    return replace(possible, is_cut=sweep.untried is not None)
 
 
 def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm) -> Varied:

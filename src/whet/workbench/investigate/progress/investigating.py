@@ -54,6 +54,8 @@ class InvestigateOptions:
         cold: run each trial from its start.
         tries_changes: run the program with small changes of its text, which leave its files alone.
         tries_releases: try other releases of the packages in which it fails.
+        words: the options as they were typed, without the budget: to go on with.
+        began: when whet was started, in seconds of `time.monotonic`; 0: when the investigation begins.
     """
 
     package: str = ""
@@ -68,6 +70,8 @@ class InvestigateOptions:
     cold: bool = False
     tries_releases: bool = True
     tries_changes: bool = True
+    words: tuple[str, ...] = ()
+    began: float = 0.0
 
 
 HistoryOf = Callable[[Workbench, TrialRequest, Trial, InvestigateOptions], "History"]

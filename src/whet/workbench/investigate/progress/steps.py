@@ -28,6 +28,7 @@ class Steps:
     _begun: int = 0
     _told: int = 0
     _result: str = ""
+    _is_cut: bool = False
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -38,6 +39,10 @@ class Steps:
     def conclude(self, result: str) -> None:
         """Say what came of the step that is under way."""
         self._result = result
+
+    def cut(self) -> None:
+        """Say that there was too little time for the step that is under way."""
+        self._is_cut = True
 
     @contextmanager
     def step(self, title: str, reason: str) -> Generator[None, None, None]:
@@ -51,6 +56,7 @@ class Steps:
                 self.session.emit(StepFinished(title=title, result=_NOTHING))
         except (OutOfTimeError, KeyboardInterrupt, WhetError) as error:
             self._result = "; ".join(filter(None, (self._result, _cut_short(error))))
+            self._is_cut = self._is_cut or isinstance(error, OutOfTimeError)
             raise
         finally:
             self._finish(title, reason, start)
@@ -64,6 +70,7 @@ class Steps:
     def _restart(self) -> None:
         log = self.session.log
         self._begun, self._told, self._result = len(log.begun), len(log.told), ""
+        self._is_cut = False
 
     def _finish(self, title: str, reason: str, start: float) -> None:
         if not self._result:
@@ -79,6 +86,7 @@ class Steps:
                 trials=len(trials) + log.told[self._told :].count(None),
                 numbers=trials,
                 wall_seconds=time.monotonic() - start,
+                is_cut=self._is_cut,
             )
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.observations.clue import Clue
+from whet.core.text.quantity import listed
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 
@@ -110,10 +111,12 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
         finding = closer.look()
         work.steps.conclude(finding.summary)
         if closer.is_short:
-            stopped = f"stopped after {share:.0%} of the time: the rest is for the other steps"
+            work.steps.cut()
+            names = listed(closer.short_of)
+            stopped = f"too little time, the rest is for the other steps: {names}"
             if share == 1:
                 work.ended = work.ended or StopReason.OUT_OF_TIME
-                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}"
+                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}: {names}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     work.origin = finding.origin
     return finding.clues
