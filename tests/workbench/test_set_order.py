@@ -26,20 +26,27 @@ if os.environ.get("FIRST") or os.path.getsize("runs") % 2:
 """
 
 
-def held(folder: Path, program: str, environment: dict[str, str] | None = None) -> HeldOrder | None:
+def held(
+    folder: Path,
+    program: str,
+    environment: dict[str, str] | None = None,
+    *,
+    is_random: bool = False,
+) -> HeldOrder | None:
     """Return what is found of a program that is said to fail in every second run."""
     (folder / "main.py").write_text(program)
+    python = (
+        [sys.executable] if is_random else [sys.executable, "-S"]
+    )  # the agent is loaded by site
     with open_workbench({**os.environ, "WHET_DIR": str(folder / "w")}) as bench:
-        request = TrialRequest(
-            command=(sys.executable, "-S", "main.py"), environment={"FIRST": "1"}
-        )
+        request = TrialRequest(command=(*python, "main.py"), environment={"FIRST": "1"})
         session = Session(bench=bench, verb="investigate", request=request)
         baseline = flaky_baseline(session, bench.build_trial(request), failures=5)
-        plain = TrialRequest(
-            command=(sys.executable, "-S", "main.py"), environment=environment or {}
-        )
+        plain = TrialRequest(command=(*python, "main.py"), environment=environment or {})
         trial = bench.build_trial(plain)
-        return held_order(session, trial, baseline) if can_tell(bench, trial, baseline) else None
+        if not can_tell(bench, trial, baseline, is_random=is_random):
+            return None
+        return held_order(session, trial, baseline, is_random=is_random)
 
 
 @pytest.mark.slow
@@ -64,3 +71,43 @@ def test_what_fails_in_every_second_run_whatever_the_seed_is_not_laid_to_it(
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
 
     assert held(tmp_path, TURNS) is None
+
+
+DRAWN = """
+import os, random, sys
+if os.environ.get("FIRST"):
+    sys.exit("nothing to clean")
+drawn = [random.random(), random.Random().random()]
+if max(drawn) > 0.7:
+    sys.exit("nothing to clean")
+"""
+
+
+@pytest.mark.slow
+def test_random_numbers_that_no_seed_fixes_are_held_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = held(tmp_path, DRAWN, is_random=True)
+
+    assert found is not None
+    assert found.failing != found.passing
+    assert f"from seed {found.passing} it passes every time (7 of 7)" in found.says
+    assert len(found.trials) >= 14
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(DRAWN.replace("drawn =", "random.seed(4); drawn ="), id="seeded"),
+        pytest.param(TURNS, id="no random number is drawn"),
+    ],
+)  # fmt: skip
+def test_what_does_not_hang_on_random_numbers_is_not_laid_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = program.replace(", random.Random().random()", "")
+
+    assert held(tmp_path, program, is_random=True) is None

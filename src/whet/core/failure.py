@@ -56,6 +56,11 @@ class FailureSignature(Record):
     signal: str = sparse("")
 
     @property
+    def wordless(self) -> "FailureSignature":
+        """The same without its message."""
+        return replace(self, message="")
+
+    @property
     def in_any_order(self) -> "FailureSignature":
         """The same, its words sorted: what lists a set says it in another order in each process."""
         return replace(self, message=" ".join(sorted(_WORD.findall(self.message))))

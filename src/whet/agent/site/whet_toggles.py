@@ -84,6 +84,11 @@ class Switches:
             if name in self._inside:
                 for module, guard in found.items():
                     guards[module] = _after(guards.get(module), guard)
+        for each in self._inside:
+            switch, _, seed = each.partition("=")
+            if switch == "random-seed":
+                for module, guard in self._seeds(int(seed)).items():
+                    guards[module] = _after(guards.get(module), guard)
         for module, guard in self._results():
             guards[module] = _after(guards.get(module), guard)
         return guards
@@ -98,6 +103,35 @@ class Switches:
                 guards += held.guards().items()
                 sys.modules.pop("whet_results", None)
         return guards
+
+    def _seeds(self, seed: int) -> dict[str, Guard]:
+        """Return what starts random numbers from a seed, where the program gives none itself."""
+
+        def of_python(module: dict[str, Any]) -> None:
+            made = module["Random"].__init__
+
+            def make(own: Any, x: Any = None) -> None:
+                made(own, seed if x is None else x)
+
+            module["Random"].__init__ = make
+            module["seed"](seed)
+            self._tell("inside:random-seed")
+
+        def of_numpy(module: dict[str, Any]) -> None:
+            made = module["default_rng"]
+
+            def default_rng(seed_given: Any = None) -> Any:
+                return made(seed if seed_given is None else seed_given)
+
+            module["default_rng"] = default_rng
+            module["seed"](seed)
+            self._tell("inside:random-seed")
+
+        def of_torch(module: dict[str, Any]) -> None:
+            module["manual_seed"](seed)
+            self._tell("inside:random-seed")
+
+        return {"random": of_python, "numpy.random": of_numpy, "torch": of_torch}
 
     def _tell(self, *signs: str) -> None:
         new = [each for each in signs if each not in self._told]

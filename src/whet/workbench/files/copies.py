@@ -6,6 +6,7 @@ copy shows another failure, and a search would hold on to that one without a wor
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,27 +60,31 @@ def reproduce_on_copies(
         BaselineDoesNotFail: if it fails on neither.
         CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
     """
+    if not trial.payloads:  # nothing is copied
+        only = reproduce(session, trial, place=place, attempts=attempts)
+        return Copied(trial=trial, baseline=only)
     original = _Original(session, trial, files, place)
     missing: BaselineDoesNotFail | None = None
     copied: Failure | None = None
-    for placed in (trial, _with_neighbours(trial, files)):
-        if placed is None:
-            continue
+    for placed in filter(None, (trial, _with_neighbours(trial, files))):
+        baseline: Baseline | None
         try:
             baseline = reproduce(session, placed, place=place, attempts=attempts)
         except BaselineDoesNotFail as error:
             missing = missing or error
             if not original.fails_at_all():
                 raise missing from None
-        else:
-            copied = baseline.outcome.failure
-            if original.fails_like(baseline):
-                if original.passes_now_and_then and baseline.repeats == 1:
-                    # So do the copies, though the few that were run have all failed.
-                    baseline = reproduce(session, placed, attempts=MANY, place=place)
-                if placed is not trial:
-                    session.emit(Notice(text="the files next to it are linked next to each copy"))
-                return Copied(trial=placed, baseline=baseline)
+            baseline = _now_and_then(session, placed, place)
+        if baseline is None:
+            continue
+        copied = baseline.outcome.failure
+        if original.fails_like(baseline):
+            if original.passes_now_and_then and baseline.repeats == 1:
+                # So do the copies, though the few that were run have all failed.
+                baseline = reproduce(session, placed, attempts=MANY, place=place)
+            if placed is not trial:
+                session.emit(Notice(text="the files next to it are linked next to each copy"))
+            return Copied(trial=placed, baseline=baseline)
     if missing is not None and any(payload.is_home for payload in trial.payloads):
         raise missing
     raise CopyFailsOtherwise(
@@ -87,6 +92,13 @@ def reproduce_on_copies(
         f" on a copy elsewhere it {'passes' if missing else 'fails in another way'}",
         hint="the program reads more than the file's content, such as its folder: move the part that varies into a data file that you pass to it",
     )
+
+
+def _now_and_then(session: Session, trial: Trial, place: Place | None) -> Baseline | None:
+    """Return how the copies fail in more runs: the few may have passed by chance; None: they don't."""
+    with suppress(BaselineDoesNotFail):
+        return reproduce(session, trial, place=place, attempts=MANY)
+    return None
 
 
 class _Original:

@@ -61,6 +61,7 @@ from whet.workbench.investigate.steps.investigated_changes import (
 from whet.workbench.investigate.steps.investigated_evidence import (
     fail_sooner,
     find_enough,
+    hold_numbers,
     hold_order,
     look_at_its_calls,
     look_closer,
@@ -218,9 +219,10 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     none_left: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
     fewer, left = work.attempt(lambda: fewer_tests(work, baseline), none_left)
     none_seen: tuple[Clue, ...] = ()
-    results = work.attempt(lambda: order_results(work, fewer), none_seen)
+    seeded = work.attempt(lambda: hold_numbers(work, fewer), None)
+    results = none_seen if seeded else work.attempt(lambda: order_results(work, fewer), none_seen)
     unordered: tuple[Baseline, tuple[Clue, ...]] = (fewer, results)
-    if not results:
+    if not results and not seeded:
         unordered = work.attempt(lambda: hold_order(work, fewer), unordered)
     order, ordered = unordered
     facts.clues += ordered
@@ -228,7 +230,10 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
-    facts.clues += work.attempt(lambda: look_closer(work, order, share), (), share=share)
+    trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
+    facts.clues += work.attempt(lambda: look_closer(work, looked_at, share), (), share=share)
+    work.trial = trial
+    facts.clues += [] if drawn is None else [drawn]
     # That an earlier test matters is sure; which line of it, or of a fixture, the others may say.
     is_told = any(each.sureness is not Sureness.POSSIBLE for each in facts.clues)
     facts.clues += left if is_told else (replace(each, sureness=Sureness.SHOWN) for each in left)

@@ -94,6 +94,9 @@ AMPLIFIERS = (
 """Which test orders, seeds of the hash and suspect lines there are is learnt from the command."""
 
 
+RANDOM_SEED = "random-seed"
+
+
 def hash_seed(seed: int) -> Toggle:
     """Return the switch that gives all sets and dictionaries of texts one order."""
     return Toggle(
@@ -101,6 +104,18 @@ def hash_seed(seed: int) -> Toggle:
         does="sets of strings have the order that they had in a run that failed",
         read="when Python starts",
         variables={"PYTHONHASHSEED": str(seed)},
+        amplifies=True,
+    )
+
+
+def random_seed(seed: int) -> Toggle:
+    """Return the switch that starts the random numbers of Python, NumPy and torch from a seed."""
+    return Toggle(
+        name=f"random-seed={seed}",
+        does="random, numpy.random and torch start from this seed, where the program gives none",
+        read="when these modules are loaded",
+        inside=(f"{RANDOM_SEED}={seed}",),
+        signs=(f"inside:{RANDOM_SEED}",),
         amplifies=True,
     )
 

@@ -310,7 +310,7 @@ class _Turning:
             runs=len(runs),
             trial=example.own_number,
             summary=example.outcome.summary,
-            signs=frozenset(sign for each in outcomes for sign in _signs(each)),
+            signs=frozenset(sign for each in outcomes for sign in signs_of(each)),
         )
 
     def _verdict(self, run: Tested[object]) -> Verdict:
@@ -496,10 +496,11 @@ def _was_reached(each: Toggle, outcome: Outcome) -> bool | None:
     evidence = next((found for found in outcome.evidence if found.kind == TOGGLES), None)
     if evidence is None:
         return None
-    return each.took(_signs(outcome), is_all=bool(evidence.detail.get("ended")))
+    return each.took(signs_of(outcome), is_all=bool(evidence.detail.get("ended")))
 
 
-def _signs(outcome: Outcome) -> tuple[str, ...]:
+def signs_of(outcome: Outcome) -> tuple[str, ...]:
+    """Return what the programs of a trial told of themselves."""
     told = (texts(each.detail, "signs") for each in outcome.evidence if each.kind == TOGGLES)
     return next(told, ())
 

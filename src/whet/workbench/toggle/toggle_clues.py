@@ -209,7 +209,9 @@ def said_of(turned: Turned, before: Reproduction) -> str:
         is_sure = turned.failures == turned.runs > 1 and not before.is_deterministic
         chance = chance_of_no_difference(each_time, (before.same_failures, before.attempts))
         return "it fails every time" if is_sure and chance < _CHANCE else ""
-    is_chance = turned.effect in _OF_CHANCE and not before.is_rarer_in(turned.failures, turned.runs)
+    # What fails now and then fails in another way now and then, too.
+    of_chance = _OF_CHANCE if before.is_deterministic else (*_OF_CHANCE, Effect.DIFFERENT)
+    is_chance = turned.effect in of_chance and not before.is_rarer_in(turned.failures, turned.runs)
     return "" if is_chance else _SAID[turned.effect]
 
 

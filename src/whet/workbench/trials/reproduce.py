@@ -107,7 +107,7 @@ def reproduce(
     first = reference_of(judging, repeated.runs)
     if first is None:
         raise _does_not_fail(trial, repeated.runs, oracle_of(judging))
-    return _baseline(session, oracle_of(judging, first), first, repeated.runs)
+    return _baseline(session, _in_any_words(judging, first, repeated.runs), first, repeated.runs)
 
 
 def held_to_site(baseline: Baseline, trial: Trial, values: tuple[str, ...] = ()) -> Oracle:
@@ -153,6 +153,22 @@ def _disagree(judging: Judging, runs: Sequence[Tested[object]]) -> bool:
         return False
     oracle = oracle_of(judging, first)
     return any(oracle.judge(each.outcome) is not Verdict.BAD for each in runs)
+
+
+def _in_any_words(judging: Judging, first: Outcome, runs: Sequence[Tested[object]]) -> Oracle:
+    """Return what judges the trials: one check that says other values in each run is one failure."""
+    oracle, failure = oracle_of(judging, first), first.failure
+    if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
+        return oracle
+    freely = replace(oracle, any_words=True)
+    is_worded_otherwise = any(
+        oracle.judge(each.outcome) is not Verdict.BAD
+        and freely.judge(each.outcome) is Verdict.BAD
+        and each.outcome.failure is not None
+        and each.outcome.failure.place == failure.place
+        for each in runs
+    )
+    return freely if is_worded_otherwise else oracle
 
 
 def _says_other_things(runs: Sequence[Tested[object]]) -> bool:

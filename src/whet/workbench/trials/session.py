@@ -1,9 +1,11 @@
 """One use of a verb: it starts, judges, records and reports all of its trials."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from whet.core.budget import StopReason
@@ -152,6 +154,19 @@ class Session:
             while len(runs) < times and not (runs and until(runs[-1])):
                 runs.append(self.run_on(executor, trial, oracle, label))
         return runs
+
+    def run_all(
+        self, trials: Iterable[Trial], oracle: Oracle, label: str, *, place: Place | None = None
+    ) -> Iterator[Tested[None]]:
+        """Run trials on all cores; yield them in their order. What isn't asked for isn't begun."""
+        left, jobs = iter(trials), self.bench.jobs
+        with self.executor(jobs=jobs, place=place) as executor:
+            under_way = deque((each, executor.submit(each)) for each in islice(left, jobs))
+            while under_way:
+                ran = result_of(*under_way.popleft(), oracle, label)
+                under_way += ((each, executor.submit(each)) for each in islice(left, 1))
+                self.tell(ran, oracle)
+                yield ran
 
     def tell(self, ran: Tested[object], oracle: Oracle) -> None:
         """Write a verdict down, and show it."""

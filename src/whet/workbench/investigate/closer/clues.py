@@ -2,11 +2,9 @@
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,7 +68,6 @@ from whet.workbench.investigate.traces.origins import (
 from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
-from whet.workbench.trials.tested import result_of
 
 MOST_CLUES = 5
 CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
@@ -425,16 +422,11 @@ class Closer:
     def _at_once(self, trials: Iterable[Trial]) -> Iterator[tuple[int, Outcome]]:
         """Run trials without tasks, on all cores; yield their numbers and what they did, in order."""
         seconds = seconds_to_look(self.baseline.outcome, self.baseline.reproduction.wall_seconds)
-        session, jobs = replace(self.session, tasks=NO_TASKS), self.session.bench.jobs
         timed = (_with_time(each, seconds) for each in trials)
-        with session.executor(jobs=jobs, place=self.place) as executor:
-            under_way = deque((each, executor.submit(each)) for each in islice(timed, jobs))
-            while under_way:
-                ran = result_of(*under_way.popleft(), self.baseline.oracle, "looked at")
-                under_way += [(each, executor.submit(each)) for each in islice(timed, 1)]
-                session.tell(ran, self.baseline.oracle)
-                self.looked.append(ran.own_number)
-                yield ran.own_number, ran.outcome
+        session = replace(self.session, tasks=NO_TASKS)
+        for ran in session.run_all(timed, self.baseline.oracle, "looked at", place=self.place):
+            self.looked.append(ran.own_number)
+            yield ran.own_number, ran.outcome
 
     def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
         return self._variant(self.trial, tasks)

@@ -1,18 +1,26 @@
 """More evidence for an investigation: system calls, an instrumented rerun, memory."""
 
+import re
 import time
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.budget import OutOfTimeError, StopReason
-from whet.core.observations.clue import Clue
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed
+from whet.core.trial import Trial
+from whet.host.inspect.presence import pythons_in
+from whet.host.inspect.stacks import is_user_code
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 
-_FOR_ORDER, _FOR_RESULTS = 0.2, 0.5
+_FOR_ORDER, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.5, 0.35
 """The shares of the time for the order of sets, which few failures depend on, and for that of results,
 which takes one run if the program collects none."""
+
+_RANDOM = re.compile(r"\b(?:random|randn?|randint|randperm|shuffle|default_rng|normal_|uniform_)\b")
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
     from whet.workbench.investigate.symptoms.call_evidence import CallFinding
@@ -45,7 +53,6 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     """
     from whet.workbench.toggle.set_order import SEED, can_tell, held_order
 
-    reproduction = baseline.reproduction
     if not can_tell(work.bench, work.trial, baseline):
         return baseline, ()
     why = "the order of string sets changes with each run of Python"
@@ -62,13 +69,60 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
         work.steps.conclude(f"{order.says}; whet continues with `{SEED}={order.failing}`")
     environment = {**work.trial.environment, SEED: str(order.failing)}
     work.trial = replace(work.trial, environment=environment)
-    same = replace(
-        reproduction,
-        attempts=order.failing_runs,
-        same_failures=order.failing_runs,
-        other_failures=(),
+    clue = Clue(says=order.says, why=why, trials=order.trials)
+    return _each_time(baseline, order.failing_runs), (clue,)
+
+
+def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue] | None":
+    """See whether what fails only sometimes hangs on random numbers that the program doesn't seed.
+
+    Returns:
+        the command with numbers that make it fail each time, how it fails then, and what is to be
+        said of it; None: it doesn't hang on them, as far as is known.
+    """
+    from whet.workbench.toggle.amplifiers import random_seed
+    from whet.workbench.toggle.set_order import can_tell, held_order
+    from whet.workbench.toggle.toggle import turned_on
+
+    if not can_tell(work.bench, work.trial, baseline, is_random=True):
+        return None
+    if not _draws_numbers(baseline):
+        return None
+    why = "the program draws random numbers, and they change with each run"
+    with work.steps.step("Fix the random numbers", why):
+        until = time.monotonic() + work.seconds * _FOR_NUMBERS
+        session = replace(work.session, deadline=min(until, work.session.deadline or until))
+        try:
+            held = held_order(session, work.trial, baseline, is_random=True)
+        except OutOfTimeError:
+            work.steps.cut()
+            work.steps.conclude(f"stopped after {_FOR_NUMBERS:.0%} of the time")
+            return None
+        if held is None:
+            work.steps.conclude("found no seed that makes it fail every time")
+            return None
+        work.steps.conclude(f"{held.says}; whet looks closer with seed {held.failing}")
+    trial = turned_on(work.bench, work.trial, (random_seed(held.failing),))
+    clue = Clue(says=held.says, why=why, trials=held.trials, sureness=Sureness.POSSIBLE)
+    return trial, _each_time(baseline, held.failing_runs), clue
+
+
+def _draws_numbers(baseline: Baseline) -> bool:
+    """Whether a file of the user's that has run names a source of random numbers."""
+    files = {path for each in pythons_in(baseline.outcome.evidence) for path in each.files}
+    for path in files:
+        with suppress(OSError):
+            if is_user_code(path) and _RANDOM.search(Path(path).read_text("utf-8", "replace")):
+                return True
+    return False
+
+
+def _each_time(baseline: Baseline, runs: int) -> Baseline:
+    """Return what a flaky failure is where something makes it come each time."""
+    reproduction = replace(
+        baseline.reproduction, attempts=runs, same_failures=runs, other_failures=()
     )
-    return replace(baseline, reproduction=same, repeats=1), (Clue(says=order.says, why=why),)
+    return replace(baseline, reproduction=reproduction, repeats=1)
 
 
 def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:

@@ -12,11 +12,12 @@ from whet.core.verdict import Verdict
 from whet.workbench.toggle.amplifiers import AMPLIFIERS
 from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.repeated import Repeated
-from whet.workbench.trials.reproduce import with_patience
+from whet.workbench.trials.reproduce import FEW, with_patience
 from whet.workbench.trials.session import Place, Session
 
 _MOST_RUNS, _MOST_SECONDS = 40, 15.0
 _MOST_COUNTED, _LEAST_SECONDS = 60, 0.01
+_FAILURES_TO_COUNT = 5
 """The plain command, and with settings that make failures more frequent."""
 
 
@@ -68,4 +69,5 @@ def _runs_until_bad(session: Session, trial: Trial, place: Place | None) -> tupl
     if not bad:
         return None
     usual = median(each.outcome.wall_seconds for each in repeated.runs)
-    return bad[0], min(_MOST_COUNTED, int(_MOST_SECONDS / max(usual, _LEAST_SECONDS)))
+    enough = _FAILURES_TO_COUNT * (bad[0] + FEW)  # it passed that often before
+    return bad[0], min(_MOST_COUNTED, enough, int(_MOST_SECONDS / max(usual, _LEAST_SECONDS)))
