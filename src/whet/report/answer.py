@@ -42,7 +42,7 @@ class Answer:
         folder: where the program was started.
         lead: without a cause, the record of an input file that the failure leads to; empty: none.
         left: for what there was too little time, in a sentence; empty: there was enough.
-        go_on: how to go on with that.
+        resume_line: the command that continues with that.
     """
 
     cause: Clue | None
@@ -54,7 +54,7 @@ class Answer:
     folder: str
     lead: str = ""
     left: str = ""
-    go_on: str = ""
+    resume_line: str = ""
 
     @property
     def title(self) -> str:
@@ -111,7 +111,7 @@ class Answer:
             "source": None if self.source is None else self.source.to_json(),
             "next_step": self.next_step,
             "left": self.left,
-            "go_on": self.go_on,
+            "resume_line": self.resume_line,
         }
 
 
@@ -135,7 +135,7 @@ def answer_of(investigation: Investigation) -> Answer:
         folder=investigation.trial.cwd,
         lead="" if cause is not None else _lead(possible)[0],
         left=f"too little time for {listed(investigation.cut)}" if investigation.cut else "",
-        go_on=investigation.go_on if investigation.cut else "",
+        resume_line=investigation.resume_line if investigation.cut else "",
     )
 
 

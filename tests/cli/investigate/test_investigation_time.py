@@ -139,7 +139,7 @@ def test_a_budget_in_which_it_has_not_failed_once_is_said_to_be_too_small(whet: 
     assert "`--budget 10m`" in said.stderr
 
 
-def test_where_the_time_was_too_short_the_line_to_go_on_with_does_the_rest(whet: Whet) -> None:
+def test_where_the_time_was_too_short_the_line_to_continue_with_does_the_rest(whet: Whet) -> None:
     whet.write("main.py", SLOW)
     words = ("--no-changes", "--", sys.executable, "main.py")
     cut = whet("investigate", "-o", "short", "--budget", "3s", *words)
@@ -147,13 +147,13 @@ def test_where_the_time_was_too_short_the_line_to_go_on_with_does_the_rest(whet:
 
     assert "too little time for " in found["left"]
     line = f"whet investigate -o short --no-changes --budget 2m -- {sys.executable} main.py"
-    assert found["go_on"] == line
-    assert f"there was {found['left']}; go on with\n\n  {line}\n" in cut.stdout
+    assert found["resume_line"] == line
+    assert f"there was {found['left']}; continue with\n\n  {line}\n" in cut.stdout
     assert line in (whet.folder / "short" / "report.md").read_text()
 
     whet("investigate", *line.split()[2:])
     whole = json.loads(Path(whet.folder, "short/report.json").read_text())
-    assert whole["answer"]["left"] == whole["answer"]["go_on"] == ""
+    assert whole["answer"]["left"] == whole["answer"]["resume_line"] == ""
     assert not any(each.get("is_cut") for each in whole["steps"])
 
 

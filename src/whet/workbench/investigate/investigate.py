@@ -99,7 +99,7 @@ _AT_MOST = (
 )
 _MORE_TIME = ((60.0, "2m"), (180.0, "10m"), (600.0, "30m"))
 _MOST_TIME = "3h"
-"""How much time to go on with, by how much there was."""
+"""How much time to continue with, by how much there was."""
 
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
@@ -292,7 +292,7 @@ def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> I
         excerpts=excerpts_of(clues, baseline.outcome.failure, work.trial.cwd),
         part=work.part,
         ended=work.ended,
-        go_on=_go_on(work),
+        resume_line=_resume_line(work),
         trials=tried_trials(
             work.bench.notebook, named_trials(clues, baseline.reproduction, search), work.steps.done
         ),
@@ -537,7 +537,7 @@ def _interpreter(work: Work, baseline: Baseline) -> str:
     return work.trial.surroundings.interpreter or (pythons.pop() if len(pythons) == 1 else "")
 
 
-def _go_on(work: Work) -> str:
+def _resume_line(work: Work) -> str:
     """Return the same command with more time."""
     budget = next((each for most, each in _MORE_TIME if work.seconds <= most), _MOST_TIME)
     words = [*masked_words(work.options.words), "--budget", budget, "--"]

@@ -468,7 +468,7 @@ class Investigation:
         excerpts: sources around the lines that the clues and the failure name.
         ended: why it was ended before all was done; None: it was not.
         trials: the trials that the report names.
-        go_on: the same command with more time; what is recorded isn't run again.
+        resume_line: the same command with more time; what is recorded isn't run again.
     """
 
     number: int
@@ -497,7 +497,7 @@ class Investigation:
     excerpts: tuple[Excerpt, ...] = ()
     ended: StopReason | None = None
     trials: tuple[TriedTrial, ...] = ()
-    go_on: str = ""
+    resume_line: str = ""
 
     @property
     def cut(self) -> tuple[str, ...]:

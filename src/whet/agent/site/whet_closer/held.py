@@ -71,7 +71,7 @@ class Table:
             known = self._now[number_of(value)] = self._named(name, value, 0)
         return known
 
-    def go_on(self) -> None:
+    def resume_line(self) -> None:
         """Forget what was looked at: the program runs again, and may change it."""
         self._now.clear()
 

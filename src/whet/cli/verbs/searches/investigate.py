@@ -187,8 +187,8 @@ def show(investigation: Investigation) -> None:
     )
     left = answer_of(investigation)
     if left.left:
-        answer_lines(f"\nthere was {left.left}; go on with\n")
-        answer(f"  {visible(left.go_on)}")
+        answer_lines(f"\nthere was {left.left}; continue with\n")
+        answer(f"  {visible(left.resume_line)}")
         answer("")
     stopped = investigation.stopped
     if not stopped.is_complete:

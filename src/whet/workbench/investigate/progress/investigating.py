@@ -54,7 +54,7 @@ class InvestigateOptions:
         cold: run each trial from its start.
         tries_changes: run the program with small changes of its text, which leave its files alone.
         tries_releases: try other releases of the packages in which it fails.
-        words: the options as they were typed, without the budget: to go on with.
+        words: the options as they were typed, without the budget: to continue with.
         began: when whet was started, in seconds of `time.monotonic`; 0: when the investigation begins.
     """
 
