@@ -120,9 +120,9 @@ def _facts(outcome: Outcome) -> tuple[object, ...]:
     )
 
 
-def outcome_of(workshop: Workshop) -> Outcome:
+def outcome_of(workshop: Workshop, *words: str) -> Outcome:
     """Run a script warm alone, where a cold run would find other files."""
-    outcome = workshop.warm.submit(workshop.trial()).result()
+    outcome = workshop.warm.submit(workshop.trial(*words)).result()
     workshop.starts.append(workshop.runs.last)
     return outcome
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from crossed import crossed
 from laboratory import guardians, spawners
-from workshop import SLOW, Workshop
+from workshop import SLOW, Workshop, outcome_of
 
 from whet.core.trial import ResetStep, Trial
 from whet.host.process.process_tree import children_of, descendants_of
@@ -100,6 +100,33 @@ def test_what_anybody_has_seen_spoils_what_came_after(
     workshop.run()
 
     assert [bool(start.place) for start in workshop.starts] == [False, True, False], workshop.starts
+
+
+@crossed(
+    looks={
+        "read": "x = open('state').read()",
+        "sized and read": "os.path.getsize('state'); x = open('state').read()",
+        "read and looked up": "x = open('state').read(); os.lstat('state')",
+    },
+    new={"same": "a", "other": "b"},
+    write={
+        "in place": "with open('state', 'w') as file: file.write({!r})",
+        "by a new file": "with open('new', 'w') as file: file.write({!r})\nos.replace('new', 'state')",
+    },
+)  # fmt: skip
+def test_a_file_that_each_run_writes_as_it_was_spoils_nothing_that_has_only_read_it(
+    workshop: Workshop, looks: str, new: str, write: str
+) -> None:
+    text = f"import os\n{looks}\n{SLOW}{write.format(new)}\nprint(x)\n"
+    workshop.write({"main.py": text, "state": "a"})
+    outcome_of(workshop)
+    workshop.write({"main.py": f"{text}print('more')\n"})
+
+    outcome = outcome_of(workshop)
+
+    assert outcome.stdout.head(9) == f"{new}\nmore\n".encode()
+    is_late = new == "a" and looks.startswith("x") and "lstat" not in looks
+    assert bool(workshop.starts[-1].place) == is_late, workshop.starts
 
 
 @crossed(

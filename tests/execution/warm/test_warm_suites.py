@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from workshop import SLOW, Workshop
+from workshop import SLOW, Workshop, outcome_of
 
 pytestmark = pytest.mark.slow
 
@@ -49,6 +49,19 @@ def test_an_edit_of_a_test_is_answered_from_before_it(
     # On a slow machine there are more copies.
     assert found.startswith(place), workshop.starts
     assert ("::" in found) == ("::" in place)
+
+
+def test_with_its_own_cache_an_edit_of_a_test_is_answered_from_before_it(
+    workshop: Workshop,
+) -> None:
+    words = (*PYTEST[:3], *PYTEST[5:])
+    workshop.write({**BYTE_CODE, "test_it.py": SUITE.format(10)})
+    outcome_of(workshop, *words)  # makes the cache
+    outcome_of(workshop, *words)
+    workshop.write({"test_it.py": SUITE.format(9)})
+
+    assert outcome_of(workshop, *words).exit_code == 0
+    assert workshop.starts[-1].place.startswith("test_it.py::"), workshop.starts
 
 
 def test_the_console_script_is_followed_as_the_module_is(workshop: Workshop) -> None:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.host.files.marks import UNSURE, first_other, has_other_entries, listing, of_file, of_link
+from whet.host.files.marks import (
+    UNSURE,
+    first_other,
+    has_other_entries,
+    listing,
+    of_file,
+    of_link,
+    with_contents,
+    without_contents,
+)
 
 NAMES = ("a", "b", "d/a", "d", "l", "gone/a")
 
@@ -73,6 +82,38 @@ def test_a_change_is_seen_where_one_of_the_marks_taken_alone_would_be_another(
     found = first_other(marks, of_links, listed, looked_in, {"a"})
 
     assert found in (others or {""})
+
+
+@given(before=STEPS, after=STEPS)
+def test_of_a_file_that_was_only_read_what_it_holds_counts_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory,
+    before: "list[tuple[Callable[[Path], None], str]]",
+    after: "list[tuple[Callable[[Path], None], str]]",
+) -> None:
+    top = tmp_path_factory.mktemp("marks")
+    path = top / "a"
+    path.write_text("1x")
+    _change(top, before)
+    mark = of_file(str(path))
+    marked = with_contents(str(path), mark)
+    held = path.read_bytes() if path.is_file() else None
+    _change(top, after)
+    is_same = path.is_file() and path.read_bytes() == held
+
+    assert without_contents(marked) == mark
+    if held is not None:
+        assert first_other({str(path): marked}, {}, {}, {}, ()) == ("" if is_same else str(path))
+    else:
+        assert marked == mark
+
+
+def test_a_large_file_is_not_read_for_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+    mark = of_file(str(path))
+
+    assert with_contents(str(path), mark) == mark
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])

@@ -22,6 +22,12 @@ _VIRTUAL = frozenset(os.stat(path).st_dev for path in ("/proc", "/sys") if os.pa
 _METADATA = (".dist-info", ".egg-info", ".egg")
 """What tells of an installed package; `importlib.metadata` looks for nothing else."""
 
+_DIGEST_AT = 5
+"""Where the digest is in the mark of a file of which only the contents count."""
+
+_MOST_BYTES = 1 << 20
+"""Of a larger file more than the contents count: a program waits while they are read."""
+
 UNSURE: "Mark" = ()
 """The mark of a file that changed so recently that its next change may not show."""
 
@@ -94,6 +100,44 @@ def sure(mark: "Mark") -> "Mark":
     if not isinstance(moment, int) or not isinstance(device, int) or moment <= 0:
         return mark
     return UNSURE if unsettled_ns(moment, device) else mark
+
+
+def is_of_package(path: str) -> bool:
+    """Whether a path belongs to an installed package or to Python."""
+    return "/site-packages/" in path or "/dist-packages/" in path or "/lib/python3" in path
+
+
+def with_contents(path: str, mark: "Mark") -> "Mark":
+    """Return a mark that stays the same while a file holds the same, whenever it was written.
+
+    That is enough for a program that opens a file and doesn't look it up otherwise. It may ask the open file
+    when it was written; the answer to that, like any time, is the copy's.
+
+    Args:
+        path: the file.
+        mark: of what it leads to, just taken; returned if it isn't that of a small file.
+    """
+    if len(mark) != _DIGEST_AT or not isinstance(size := mark[2], int) or size > _MOST_BYTES:
+        return mark
+    digest = _digest(path, size)
+    return (*mark, digest) if digest and of_file(path) == mark else mark
+
+
+def without_contents(mark: "Mark") -> "Mark":
+    """Return a mark of which all that is known of a file counts."""
+    return mark[:_DIGEST_AT]
+
+
+def _digest(path: str, size: int) -> str:
+    """Return a digest of a file; empty if it can't be read or has another size."""
+    import hashlib  # few programs read files of their own
+
+    try:
+        with open(path, "rb", buffering=0) as file:
+            contents = file.read(size + 1)
+    except OSError:
+        return ""
+    return hashlib.blake2b(contents, digest_size=16).hexdigest() if len(contents) == size else ""
 
 
 def listing(path: str) -> "Listing":
@@ -181,10 +225,18 @@ def _other_file(files: "Mapping[str, Mark]", seen: "dict[str, os.stat_result]") 
             if mark != of_file(path):
                 return path
         else:
-            now = (0, status.st_mode & _KIND_BITS) if is_of_kind(mark) else _of_stat(status)
-            if mark != now:
+            if not _is_as_marked(path, mark, status):
                 return path
     return ""
+
+
+def _is_as_marked(path: str, mark: "Mark", status: os.stat_result) -> bool:
+    if is_of_kind(mark):
+        return mark == (0, status.st_mode & _KIND_BITS)
+    now = _of_stat(status)
+    if len(mark) <= _DIGEST_AT or mark[:_DIGEST_AT] == now:
+        return mark[:_DIGEST_AT] == now
+    return mark[2] == now[2] and mark[_DIGEST_AT] == with_contents(path, now)[-1]
 
 
 def has_other_entries(

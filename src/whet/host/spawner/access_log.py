@@ -9,7 +9,18 @@ import errno
 import re
 import stat
 
-from whet.host.files.marks import NO_LINK, is_of_link, listing, of_file, of_kind, of_link, sure
+from whet.host.files.marks import (
+    NO_LINK,
+    is_of_link,
+    is_of_package,
+    listing,
+    of_file,
+    of_kind,
+    of_link,
+    sure,
+    with_contents,
+    without_contents,
+)
 from whet.host.spawner.file_effects import FileEffects
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -41,6 +52,8 @@ SOURCE_IS_SEEN = "/dev/null/seen"
 """Looked up with a source behind it by such a process when it shows lines of that: it has read it."""
 
 _MANY = 1 << 40
+_MOST_BYTES = 1 << 24
+"""How much the observer reads of a run's files, while the program waits."""
 
 _SOURCE = ".py"
 _MADE_UP = ("/proc/", "/sys/", "/dev/")
@@ -62,6 +75,8 @@ class AccessLog:
         """
         self.cache = cache or "\0"
         self._known: dict[str, int] = {}
+        self._read: dict[str, Mark] = {}  # files that were opened and not looked up otherwise
+        self._bytes_left = _MOST_BYTES
         self._known_kinds: set[str] = set()
         self._known_links: set[str] = set()
         self._known_folders: set[str] = set()
@@ -113,6 +128,7 @@ class AccessLog:
     def _begin_script(self, path: str) -> None:
         self._script = path
         self._known.pop(path, None)
+        self._read.pop(path, None)
         self._known_kinds.discard(path)
         self._known_links.discard(path)
         for counts in (self._opened, self._looked):
@@ -123,6 +139,8 @@ class AccessLog:
 
     def see(self, path: str) -> None:
         """Note that a path is looked up, links followed."""
+        if path in self._read:
+            self._marks[path] = without_contents(self._read.pop(path))
         if path in self._known or self._file_effects.owns(path):
             return
         self._known[path] = 0
@@ -152,7 +170,11 @@ class AccessLog:
         """Note that a file or folder is opened to be read; say whether what it gives is marked."""
         if self.is_made_up(path) or is_byte_code(path) or self._file_effects.owns(path):
             return True
-        self.see(path)
+        if path not in self._read:
+            is_first = path not in self._known
+            self.see(path)
+            if is_first:
+                self._see_contents(path)
         kind = self._known[path]
         if kind == stat.S_IFDIR:
             self._listed[path] = self._listed.get(path, 0) + 1
@@ -162,6 +184,18 @@ class AccessLog:
         else:
             self._opened[path] = self._opened.get(path, 0) + 1
         return kind != stat.S_IFIFO
+
+    def _see_contents(self, path: str) -> None:
+        """Let only what a file holds count, as long as the program doesn't look it up otherwise."""
+        if path.endswith(_SOURCE) or is_of_package(path):
+            return
+        mark = self._marks[path]
+        size = mark[2] if len(mark) > len(NO_LINK) else 0  # UNSURE or no file: it has no contents
+        if isinstance(size, int) and size <= self._bytes_left:
+            marked = with_contents(path, mark)
+            if marked != mark:
+                self._bytes_left -= size
+                self._marks[path] = self._read[path] = marked
 
     def is_made_up(self, path: str) -> bool:
         """Whether the kernel makes up what is there, or whet keeps byte code there."""

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.value_class import value_class
-from whet.host.files.marks import UNSURE, first_other, is_of_kind, is_of_link, listing
+from whet.host.files.marks import (
+    UNSURE,
+    first_other,
+    is_of_kind,
+    is_of_link,
+    is_of_package,
+    listing,
+)
 from whet.host.process.messages import Observed, Sighted
 
 if TYPE_CHECKING:  # the processes beside whet have no `typing` to make them with
@@ -65,7 +72,7 @@ class Observation:
 
     def _part(self, *, is_installed: bool) -> "Observation":
         def of(seen: "Mapping[str, _Seen]") -> "dict[str, _Seen]":
-            return {path: it for path, it in seen.items() if _is_installed(path) is is_installed}
+            return {path: it for path, it in seen.items() if is_of_package(path) is is_installed}
 
         return Observation(
             files=of(self.files),
@@ -75,10 +82,6 @@ class Observation:
             modules=self.modules,
             is_installed=is_installed,
         )
-
-
-def _is_installed(path: str) -> bool:
-    return "/site-packages/" in path or "/dist-packages/" in path or "/lib/python3" in path
 
 
 @dataclass(slots=True, kw_only=True)
