@@ -13,11 +13,29 @@ from whet_stage.rewriting.sources import Source
 text = b"\\n".join(b"def f%d(): return %d" % (n, n) for n in range(50))
 source, space, compilations = Source("m", "m.py", text), {{}}, []
 exec(source.code(), space)
-compiled = source.compiled
-source.compiled = lambda body: compilations.append(body) or compiled(body)
+compiled = source._compiled
+source._compiled = lambda make: compilations.append(make) or compiled(make)
 for n in range(50):
     source.show(space[f"f{{n}}"])
 print(len(compilations), space["f7"]())
+"""
+
+SPARED = """
+import sys
+sys.path.insert(0, {site!r})
+from whet_stage.rewriting.sources import Source, has_hook
+store = type("Store", (dict,), {{"load": lambda self, text: self.get(text, b""), "save": dict.__setitem__}})()
+for run in range(2):
+    source, space, compilations = Source("m", "m.py", b"def f(): return 1", None, store), {{}}, []
+    sys.modules["m"] = type(sys)("m")
+    exec(source.code(), vars(sys.modules["m"]))
+    f, compiled = sys.modules["m"].f, source._compiled
+    source._compiled = lambda make: compilations.append(make) or compiled(make)
+    f()
+    said = [sorted(source.used), has_hook(f.__code__), len(compilations)]
+    for _ in range(10_100):
+        f()
+    print(*said, has_hook(f.__code__), len(compilations))
 """
 
 HOOKS = """
@@ -133,14 +151,23 @@ def test_what_an_earlier_run_has_kept_of_a_module_is_what_its_text_says() -> Non
 def test_other_hooks_have_another_number() -> None:
     """What an earlier whet has kept would be run as if this one had made it."""
     assert run(FORMS).splitlines() == [
-        r"2 '\x00whet:used:f:2'.n() '\x00whet:used:g:4'.n() '\x00whet:used:h:5'.n()",
-        r"2 '\x00whet:used:g:4'.n()",
+        r"3 '\x00whet:used:f:2'.n() '\x00whet:used:g:4'.n() '\x00whet:used:h:5'.n()",
+        r"3 '\x00whet:used:g:4'.n()",
     ]
 
 
 def test_the_tree_of_a_module_goes_when_its_code_is_made() -> None:
     """In a large package it would make each collection of garbage ten times longer."""
     assert int(run(TREES)) < 100
+
+
+def test_a_function_that_is_called_often_is_spared_its_hook_and_one_called_seldom_no_compilation() -> (
+    None
+):
+    first, second = run(SPARED).splitlines()
+
+    assert first == "[('f', 1)] True 0 False 1"
+    assert second == "[('f', 1)] True 0 False 0"  # the run before has kept its code
 
 
 def test_a_hook_copies_nothing_that_holds_no_function() -> None:

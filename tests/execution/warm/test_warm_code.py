@@ -530,6 +530,32 @@ def test_where_a_function_stands_is_known_once_its_code_was_taken(
     workshop.run()
 
 
+@crossed(
+    asked={
+        "how many": "own.{}.__code__.co_argcount",
+        "which kind": "own.{}.__code__.co_flags & 0x20",
+        "all": "(lambda code: code.co_argcount)(own.{}.__code__)",
+    },
+    taken=["f", "C().m"],
+)
+def test_who_asks_for_a_functions_parameters_knows_neither_its_place_nor_its_body(
+    workshop: Workshop, taken: str, asked: str
+) -> None:
+    own = "def f():\n    return {0}\nclass C:\n    def m(self):\n        return {0}\n"
+    look, call = asked.format(taken), f"print(own.{taken}())"
+    workshop.write(
+        {
+            "own.py": f"x = 1\n{own.format(1)}",
+            "main.py": f"import own\nprint({look})\n{SLOW}{call}\n",
+        }
+    )
+    workshop.run()
+    workshop.write({"own.py": f"x = 1\n\n\n{own.format(2)}"})
+    workshop.run()
+
+    assert bool(workshop.starts[-1].place) == ("lambda" not in asked), workshop.starts
+
+
 def test_a_function_may_be_called_again_while_its_first_call_is_noted(workshop: Workshop) -> None:
     program = (
         "import signal\n"

@@ -46,6 +46,7 @@ from .rewriting.sources import Source, has_hook, key_of_code
 from .waiting import Waiting, stack
 from .watching.audit_listener import AuditListener
 from .watching.awaited import Awaited
+from .watching.code_looks import PARAMETERS, PLACE, part_asked_for
 from .watching.point import Point, stack_of
 from .watching.recorders import Recorders
 from .watching.suites import Suite
@@ -275,10 +276,10 @@ class _Stage:
         self.audit_listener.is_closed = True
         if isinstance(function, FunctionType):
             source = self._source_of(function.__code__)
-            asks = caller().f_code
-            if source is not None and _is_place(asks):
+            part = PARAMETERS if source is None else part_asked_for(caller())
+            if source is not None and part == PLACE:
                 source.placed.add(key_of_code(function.__code__))
-            elif source is not None and not _is_signature(asks):
+            elif source is not None and part != PARAMETERS:
                 source.show(function)
         self.audit_listener.is_closed = False
 
@@ -556,17 +557,3 @@ def _tell(address: str, *facts: object) -> None:
             line.close()
     except OSError:  # it does without
         return
-
-
-def _is_signature(code: CodeType) -> bool:
-    return os.path.basename(code.co_filename) == "inspect.py" and code.co_name in {
-        "_signature_from_function", "_has_code_flag", "_signature_from_callable",
-    }  # fmt: skip
-
-
-def _is_place(code: CodeType) -> bool:
-    """Whether it asks where a function stands, and nothing else of it."""
-    folder, name = os.path.split(code.co_filename)
-    return os.path.basename(folder) in {"_pytest", "_code"} and (name, code.co_name) in {
-        ("compat.py", "getlocation"), ("source.py", "getrawcode"),
-    }  # fmt: skip

@@ -12,7 +12,7 @@ import types
 from ..hiding.hidden_frames import caller
 from .frames import GENERATOR_FLAGS
 from .prefix_check import Comparison, key_of
-from .sources import Source, codes_in, key_of_code
+from .sources import Source, codes_in, has_hook, key_of_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ def _replacements(
         now = keys.get(key_of_code(code))
         if now is None:
             raise DivergedError
-        replaced = new.clean(now) if now in new.used else hooked.get(now)
+        # Without a hook it has been shown to the program, or is called often.
+        replaced = hooked.get(now) if has_hook(code) else new.clean(now)
         if replaced is None or not _is_of_same_kind(code, replaced):
             raise DivergedError
         found.append((function, replaced))

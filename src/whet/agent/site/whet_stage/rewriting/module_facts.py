@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     Names = tuple[str, ...]
     # changes a tree; and a mark: what decides how, beside the text; empty: that isn't known
     Rewrite = tuple[Callable[[ast.Module, bytes], None], bytes]
-    # flags of the compiler, `has_last_words`, `names_of_functions`, the code with hooks, and the
-    # data of the code with hooks in inner functions alone
-    Facts = tuple[int, bool, dict[Key, Union[Names, None]], CodeType, bytes]
+    # flags of the compiler, `has_last_words`, `names_of_functions`, and the code with hooks
+    Facts = tuple[int, bool, dict[Key, Union[Names, None]], CodeType]
 
     class Store(Protocol):
         """Keeps bytes by the text of a module, from one run to the next."""
@@ -44,7 +43,10 @@ else:
     from ..hiding import nodes as ast
 
 
-FORM = 2
+_CLEAN = b"\0clean\0"
+"""Before a text, where what is kept has no hooks but in inner functions: no source begins so."""
+
+FORM = 3
 """Of what is kept. Hooks that look otherwise, or other facts, get another number."""
 
 
@@ -96,17 +98,37 @@ def _is_yield(node: ast.AST) -> bool:
 
 def load_facts(store: Store, text: bytes) -> Facts | None:
     """Return what is kept of a text; None: nothing that can be read is."""
-    data = store.load(text)
-    try:
-        form, *facts = marshal.loads(data) if data else (0,)
-    except Exception:  # noqa: BLE001 - spoilt by a crash of the machine
-        return None
-    return cast("Facts", tuple(facts)) if form == FORM else None
+    facts = _load(store, text)
+    return cast("Facts", tuple(facts)) if facts else None
 
 
 def save_facts(store: Store, text: bytes, facts: Facts) -> None:
     """Keep what is known of a text for the next run."""
-    store.save(text, marshal.dumps((FORM, *facts)))
+    _save(store, text, facts)
+
+
+def load_clean(store: Store, text: bytes) -> CodeType | None:
+    """Return the code with hooks in inner functions alone; None: none is kept."""
+    found = _load(store, _CLEAN + text)
+    return cast("CodeType", found[0]) if found else None
+
+
+def save_clean(store: Store, text: bytes, code: CodeType) -> None:
+    """Keep the code with hooks in inner functions alone."""
+    _save(store, _CLEAN + text, (code,))
+
+
+def _load(store: Store, text: bytes) -> list[object]:
+    data = store.load(text)
+    try:
+        form, *parts = marshal.loads(data) if data else (0,)
+    except Exception:  # noqa: BLE001 - spoilt by a crash of the machine
+        return []
+    return parts if form == FORM else []
+
+
+def _save(store: Store, text: bytes, parts: Union[Facts, tuple[CodeType]]) -> None:
+    store.save(text, marshal.dumps((FORM, *parts)))
 
 
 def data_of(code: CodeType) -> bytes:

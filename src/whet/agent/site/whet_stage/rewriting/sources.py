@@ -23,8 +23,10 @@ from .module_facts import (
     code_of,
     data_of,
     has_last_words,
+    load_clean,
     load_facts,
     names_of_functions,
+    save_clean,
     save_facts,
 )
 from .prefix_check import FUNCTIONS, key_of
@@ -46,6 +48,7 @@ else:
 _name_file: Callable[[CodeType, str], None] = vars(_imp)["_fix_co_filename"]
 _WORD = b"checkpoint"
 _FUTURE_FLAGS = 0x1FF0000  # compile(): all that `from __future__ import` can set
+_SELDOM = 10_000  # calls whose hooks cost less than to compile a module without them
 
 
 class Source:
@@ -112,14 +115,14 @@ class Source:
         self._nodes: dict[Key, Function] = {}
         self._is_pinned = False
         self._code: CodeType | None = None
-        self._clean_data = self._plain_data = b""
+        self._plain_data = b""
         self._kind = b"" if rewrite is None else rewrite[1]
         self._store = store if rewrite is None or self._kind else None
         facts = None if self._store is None else load_facts(self._store, self._kind + text)
         if facts is None:
             self.flags, self._has_last_words, self.functions = self._parsed_facts()
         else:
-            self.flags, self._has_last_words, self.functions, self._code, self._clean_data = facts
+            self.flags, self._has_last_words, self.functions, self._code = facts
             _name_file(self._code, path)
 
     def _parsed_facts(self) -> tuple[int, bool, dict[Key, Names | None]]:
@@ -234,34 +237,54 @@ class Source:
     def compiled(self, body: list[ast.stmt]) -> CodeType:
         """Return the code of statements of its module."""
         tree = ast.Module(body, [])
-        if self.rewrite is not None:
-            tree = copied(tree)
-            self.rewrite[0](tree, self.text)
+        return self._compiled(lambda: tree if self.rewrite is None else copied(tree))
+
+    def _compiled_whole(self, weave: Callable[[ast.Module], list[ast.stmt]]) -> CodeType:
+        """Return the code of all its statements, changed by a function.
+
+        What rewrites it for pytest changes nodes: to parse it again is much quicker than to copy them.
+        """
+        return self._compiled(
+            lambda: ast.Module(
+                weave(self.tree if self.rewrite is None else parse(self.text, self.path)), []
+            )
+        )
+
+    def _compiled(self, make: Callable[[], ast.Module]) -> CodeType:
         with WarningsOfCompiler() as warned:
+            tree = make()
+            if self.rewrite is not None:
+                self.rewrite[0](tree, self.text)
             code: CodeType = compile(tree, self.path, "exec", self.flags, dont_inherit=True)
         self.warned |= warned
         return code
 
     def hook(self, text: str) -> object:
-        """Return what a function's hook calls: the first time it is noted, then nothing."""
+        """Return what a function's hook calls: the first time it is noted, then nothing.
+
+        A function that is called often is spared its hook in the end, which takes long to do.
+        """
         _, name, line = text.split(":")
         if not line:
             return _Hook(iter(self._fill, self))
         # No generator: a signal's handler, or another thread, may call the function meanwhile.
-        first = map(self._first, (name,), (int(line),))
-        made = _Hook(itertools.chain(first, itertools.repeat(None)))
+        key = name, int(line)
+        first, often = map(self.used.add, (key,)), map(self._spare, (key,))
+        calls = itertools.chain(
+            first, itertools.repeat(None, _SELDOM), often, itertools.repeat(None)
+        )
+        made = _Hook(calls)
         self.hooks.append(made)
-        self._firsts.append(first)  # the chain lets go of it while it may still be at work
+        self._firsts += [first, often]  # the chain lets go of them while they may still be at work
         return made
 
     def _fill(self) -> None:
         self.spaces.append(id(caller().f_globals))
 
-    def _first(self, name: str, line: int) -> None:
-        self.used.add((name, line))
+    def _spare(self, key: Key) -> None:
         begin_work()
         try:
-            self._unhook((name, line))
+            self._unhook(key)
         except Exception:  # noqa: BLE001, S110 - the interpreter may be taking itself apart
             pass
         finally:
@@ -311,13 +334,15 @@ class Source:
 
     def _clean_code(self) -> CodeType:
         """Return the code of its module with hooks in inner functions alone."""
-        code = code_of(self._clean_data)
-        self._clean_data = b""
-        if code is None:
-            code = self.compiled(_without_own_hooks(self.tree))
-            self.release()
-        else:
+        text = self._kind + self.text
+        code = None if self._store is None else load_clean(self._store, text)
+        if code is not None:
             _name_file(code, self.path)
+            return code
+        code = self._compiled_whole(_without_own_hooks)
+        self.release()
+        if self._store is not None and not self.warned:
+            save_clean(self._store, text, code)
         return code
 
     def show(self, function: FunctionType) -> None:
@@ -355,7 +380,7 @@ class Source:
         if not self._plain:
             modules = show_own()
             try:
-                plain = code_of(self._plain_data) or self.compiled(self.tree.body)
+                plain = code_of(self._plain_data) or self._compiled_whole(lambda tree: tree.body)
                 code = bind(plain, self.hook, self.same)
                 self.release()
             finally:
@@ -369,22 +394,23 @@ class Source:
         if code is None:
             code = self._hooked_code()
             if self._store is not None and not self.warned:
-                clean = data_of(self._clean_code())
-                facts = (self.flags, self._has_last_words, self.functions, code, clean)
+                facts = (self.flags, self._has_last_words, self.functions, code)
                 save_facts(self._store, self._kind + self.text, facts)
-                self._clean_data = clean
             self.release()
         return bind(code, self.hook, self.same)
 
     def _hooked_code(self) -> CodeType:
-        body = self.hooked(self.tree.body)
+        return self._compiled_whole(self._all_hooked)
+
+    def _all_hooked(self, tree: ast.Module) -> list[ast.stmt]:
+        body = self.hooked(tree.body)
         # It tells which namespace it fills: a module need not stand in `sys.modules`.
         at = next((each for each in range(len(body)) if not must_lead(body, each)), 0)
         if body and at == 0 and is_text(body[0]):
             at = 1
         if body:
             body.insert(at, _hook_call("", "", body[min(at, len(body) - 1)]))
-        return self.compiled(body)
+        return body
 
 
 def marking_names(sources: Collection[Source]) -> set[str]:
