@@ -184,7 +184,7 @@ class Follower:
         if status == BEGINS:
             thread.is_in_call, thread.since = True, time.monotonic()
             self._tracer.note_begin(tid)
-            self._tracer.resume_line(tid, to_border=True)
+            self._tracer.go_on(tid, to_border=True)
             return True
         if status != ENDS:
             return False
@@ -195,7 +195,7 @@ class Follower:
             return True
         self.groups.seen += 1
         thread.is_in_call = False
-        self._tracer.resume_line(tid, to_border=False)
+        self._tracer.go_on(tid, to_border=False)
         return True
 
     def detach(self) -> None:
@@ -252,7 +252,7 @@ class Follower:
             self._ends(thread) if is_end else self._begins(thread)
         elif event == 0:
             self._stacks.delivered(tid, number)
-            self._resume_line(thread, number)
+            self._go_on(thread, number)
         elif event == EVENT_STOP and number != signal.SIGTRAP:
             self._tracer.listen(tid)
         else:
@@ -260,17 +260,17 @@ class Follower:
                 self._becomes(thread)
             elif event in _STARTS:
                 self._starts(thread)
-            self._resume_line(thread)
+            self._go_on(thread)
 
-    def _resume_line(self, thread: _Thread, number: int = 0) -> None:
+    def _go_on(self, thread: _Thread, number: int = 0) -> None:
         to_border = thread.is_in_call or not self._is_filtered
-        self._tracer.resume_line(thread.tid, to_border=to_border, signal=number)
+        self._tracer.go_on(thread.tid, to_border=to_border, signal=number)
 
     def _release(self, tid: int) -> None:
         """Let a thread continue that was held, if there is one."""
         thread = self._threads.get(tid)
         if thread is not None:
-            self._resume_line(thread)
+            self._go_on(thread)
 
     def _gone(self, tid: int) -> None:
         self._release(self._stacks.gone(tid))
@@ -334,13 +334,13 @@ class Follower:
             if call is not None and call.number == self._end_of_handler:
                 thread.is_in_call = False
                 other = self._stacks.finished(thread.tid)
-                self._resume_line(thread)
+                self._go_on(thread)
                 self._release(other)
                 return
         thread.is_in_call = True
         thread.since = time.monotonic()
         self._tracer.note_begin(thread.tid)
-        self._resume_line(thread)
+        self._go_on(thread)
 
     def _ends(self, thread: _Thread) -> None:
         self._ended(thread, *self._tracer.ended(thread.tid))
@@ -349,7 +349,7 @@ class Follower:
         thread.is_in_call = False
         call = self._table.get(number)
         if call is None or not thread.process.is_program or thread.tid in self._stacks.writing:
-            self._resume_line(thread)
+            self._go_on(thread)
             return
         self.groups.seen += 1
         name, places = call
@@ -362,7 +362,7 @@ class Follower:
         if seconds >= LONG_SECONDS and not is_held:
             is_held = self._waited_long(thread, number, seconds)
         if not is_held:
-            self._resume_line(thread)
+            self._go_on(thread)
 
     def _works(self, thread: _Thread, name: str, places: "Places") -> None:
         if name in _OPENS:

@@ -112,7 +112,7 @@ class Tracer:
         except ChildProcessError:
             return None
 
-    def resume_line(self, tid: int, *, to_border: bool, signal: int = 0) -> None:
+    def go_on(self, tid: int, *, to_border: bool, signal: int = 0) -> None:
         """Let a thread run to its next stop; to the border of a system call if asked.
 
         It ignores one that is gone: `wait` reports its end.

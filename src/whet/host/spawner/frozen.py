@@ -172,7 +172,7 @@ class FrozenCopies:
             if has_ended:
                 self.forget(pid)
 
-    def let_resume_line(self, number: int) -> None:
+    def let_go_on(self, number: int) -> None:
         """Let the program run on from which a copy was taken."""
         line = self._lines.get(number)
         if line is not None:

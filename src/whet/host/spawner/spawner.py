@@ -240,7 +240,7 @@ class _Tree:
             if as_number(body) in self._pids():
                 _send(os.kill, as_number(body), signal.SIGKILL)
         elif kind == "on":
-            self._copies.let_resume_line(as_number(body))
+            self._copies.let_go_on(as_number(body))
         elif kind == "drop":
             self._copies.drop(as_number(body))
 
@@ -249,7 +249,7 @@ class _Tree:
         if not self._has_strays():
             self._channel.send("reset")
 
-    def may_resume_line(self) -> bool:
+    def may_go_on(self) -> bool:
         """Ask whet whether a copy still fits what there is now, all reset steps done."""
         self._channel.send("settled")
         while (message := self._channel.receive()) is not None:
@@ -374,7 +374,7 @@ def main(descriptor: int) -> None:
             elif kind == "ahead":
                 copies.prepare_ahead(as_number(body))
             elif kind == "on":  # the program was killed meanwhile; its copy has still to be let go
-                copies.let_resume_line(as_number(body))
+                copies.let_go_on(as_number(body))
             # A `signal` or `kill` that comes after the end of its trial has nothing to do.
     except (_WhetIsGoneError, BrokenPipeError, ConnectionResetError):
         pass
@@ -420,11 +420,7 @@ def _run(
         failed_step, status, exits = _reset(tree, run, streams, noting)
         wall_seconds = started_at = 0.0
         # Whet looks whether it still fits while the copy makes itself ready.
-        if (
-            failed_step < 0
-            and number >= 0
-            and not (tree.may_resume_line() and copies.is_ready(number))
-        ):
+        if failed_step < 0 and number >= 0 and not (tree.may_go_on() and copies.is_ready(number)):
             _end_in_vain(channel, copies, tree, number)
             channel.send("refused")
             return

@@ -71,7 +71,7 @@ class Table:
             known = self._now[number_of(value)] = self._named(name, value, 0)
         return known
 
-    def resume_line(self) -> None:
+    def go_on(self) -> None:
         """Forget what was looked at: the program runs again, and may change it."""
         self._now.clear()
 

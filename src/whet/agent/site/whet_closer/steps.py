@@ -214,7 +214,7 @@ class Steps:
     def spend(self, seconds: float) -> None:
         """Count the time that looking took."""
         self._spent += seconds
-        self.table.resume_line()
+        self.table.go_on()
         if self._is_asked:
             self._write_cut(innermost_frames()[self._ident()])
         if self._spent > _MOST_SECONDS:

@@ -539,8 +539,8 @@ class Walk:
                 moment = asked.over if isinstance(each, ast.Call) else step.begin
                 part = self._all.part(holder, key)
                 is_key = words_of(target) == key and not is_passed_on(part, target)
-                resume_line, where = (self._keyed, (holder, key)) if is_key else (self._put, place)
-                resume_line(trail, *where, moment)
+                go_on, where = (self._keyed, (holder, key)) if is_key else (self._put, place)
+                go_on(trail, *where, moment)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, holder)
                 return
