@@ -317,9 +317,9 @@ def test_a_compressed_sample_has_the_same_bytes_each_time(whet: Whet) -> None:
 def test_a_sample_is_compressed_as_its_name_says(
     shop: Whet, original: str, result: str, unpack: Callable[[bytes], bytes]
 ) -> None:
+    packs: dict[str, Callable[[bytes], bytes]]
     packs = {".gz": gzip.compress, ".bz2": bz2.compress, ".csv": bytes}
-    pack: Callable[[bytes], bytes] = packs[Path(original).suffix]
-    (shop.folder / original).write_bytes(pack(ORDERS.encode()))
+    (shop.folder / original).write_bytes(packs[Path(original).suffix](ORDERS.encode()))
     (shop.folder / original).chmod(0o600)
 
     said = shop("sample", original, "-n", "2", "-o", result)
