@@ -71,3 +71,20 @@ def test_no_size_is_needed_where_both_ends_are_one() -> None:
     found, asked = searched((3, 3), (3, 3), lambda _: True)
 
     assert (found.needed, asked) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("is_possible", "least", "below"),
+    [
+        (lambda _: True, 5, (4,)),
+        (lambda sizes: sizes[0] not in {3, 4}, 5, (2,)),
+        (lambda sizes: sizes[0] % 4 == 0, 8, (4,)),
+        (lambda sizes: sizes[0] == 12 or sizes[1] == 768, 12, (None,)),
+    ],
+)
+def test_what_was_not_tried_below_the_least_size_is_known(
+    is_possible: Callable[[Sizes], bool], least: int, below: tuple[int | None, ...]
+) -> None:
+    found, _ = searched((2, 16), (12, 768), lambda sizes: sizes[0] >= 5, is_possible)
+
+    assert (found.sizes[0], found.below) == (least, below)

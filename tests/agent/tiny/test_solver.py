@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from whet.agent.tiny import token_ids
+from whet.agent.tiny import fields, token_ids
 from whet.agent.tiny.guess import shares
 from whet.agent.tiny.refusals import RefusedError
 from whet.agent.tiny.solver import Model, Solver
@@ -181,6 +181,23 @@ def test_few_parameters_are_few() -> None:
     small = solved(DECODER, attention, most_params=3000)
 
     assert sum(_size(shape) for shape in attention(small).values()) <= 3000
+
+
+@pytest.mark.parametrize("params", [1, 50])
+def test_groups_of_heads_stay_groups_however_few_parameters_are_asked_for(params: int) -> None:
+    small = solved(DECODER, attention, most_params=params)
+
+    heads, groups = small["num_attention_heads"], small["num_key_value_heads"]
+    assert heads > groups > 1
+    assert small["hidden_size"] < DECODER["hidden_size"]
+
+
+def test_a_tuple_of_sizes_stays_a_tuple() -> None:
+    tree: Tree = {"widths": (640, 1280), "inner": {"sides": ((320, 3), (3, 3))}}
+    fields.put(tree, ("widths", 1), 8)
+    fields.put(tree, ("inner", "sides", 0, 0), 4)
+
+    assert tree == {"widths": (640, 8), "inner": {"sides": ((4, 3), (3, 3))}}
 
 
 @pytest.mark.parametrize("params", [10_000, 1_000_000, 100_000_000])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Optional
 
 from . import fields, inputs, libraries, skeleton
-from .refusals import brief
+from .refusals import brief, no_space
 
 _NEW_TOKENS = 2
 
@@ -36,10 +36,17 @@ class Checks:
         self.results: list[dict[str, str]] = []
 
     def run(self, name: str, check: Callable[[], str]) -> None:
-        """Run one check: it returns why there is nothing to check, or raises."""
+        """Run one check: it returns why there is nothing to check, or raises.
+
+        Raises:
+            OSError: if there is no space left, which says nothing about the model.
+        """
         try:
             nothing = check()
         except Exception as error:  # whatever the user's libraries raise
+            full = no_space(error)
+            if full is not None:
+                raise full from error
             self.results.append({"name": name, "state": "failed", "why": brief(error)})
             return
         self.results.append({"name": name, "state": "none" if nothing else "ok", "why": nothing})

@@ -18,6 +18,7 @@ from .refusals import RefusedError, brief
 
 Sizes = Dict[str, int]
 _MOST_TRIES = 60
+_TIMES = (1, 2, 4, 8, 16)
 _ORDER = (
     fields.LAYERS, fields.KEY_VALUE, fields.HEADS, fields.EXPERTS, fields.CHOSEN, fields.GROUPS,
     fields.POSITIONS, fields.WINDOW, fields.VOCABULARY,
@@ -84,9 +85,9 @@ class OpenModel:
         paths = [
             path
             for path, value in fields.numbers(self._reference.tree)
-            if not isinstance(path[-1], int)
-            and fields.may_be_dimension(path, value)
+            if fields.may_be_dimension(path, value)
             and _is_smaller(self._found.tree, path, value)
+            and _is_as_long(self._reference.tree, self._found.tree, path)
             and not (self._beside and fields.VOCABULARY.search(fields.name_of(path)))
         ]
         return sorted(paths, key=_rank)
@@ -117,7 +118,13 @@ class OpenModel:
             path for path in self._paths.values()
             if fields.get(tree, path) == fields.get(self._found.tree, path) and path not in self._layers
         ]  # fmt: skip
-        tries = itertools.islice(self._adjusted(tree, others, list(asked.values())), _MOST_TRIES)
+        raised = [
+            value for path, value in asked.items() if value != fields.get(self._found.tree, path)
+        ]
+        tries = itertools.chain(
+            itertools.islice(self._one_raised(tree, others, list(asked.values())), _MOST_TRIES),
+            itertools.islice(self._two_raised(tree, others, raised), _MOST_TRIES),
+        )
         for other in tries:
             if not self._complaint(other):
                 return other
@@ -133,15 +140,30 @@ class OpenModel:
                 fields.put(tree, path, value)
         return tree
 
-    def _adjusted(self, tree: Any, others: list[Path], asked: list[int]) -> Any:
-        """Yield trees with one other dimension changed: first to what what was asked for divides."""
-        for times in (1, 2, 4, 8, 16):
+    def _one_raised(self, tree: Any, others: list[Path], asked: list[int]) -> Any:
+        """Yield trees with one other dimension raised: first to what what was asked for divides.
+
+        None is lowered: what a failure needs of it could be lost.
+        """
+        for times in _TIMES:
             for path in sorted(others, key=_rank, reverse=True):
                 for value in dict.fromkeys(asked):
-                    if value * times <= max(4096, fields.get(self._reference.tree, path)):
-                        other = copy.deepcopy(tree)
-                        fields.put(other, path, value * times)
-                        yield other
+                    if self._may_be(tree, path, value * times):
+                        yield _with_values(tree, {path: value * times})
+
+    def _two_raised(self, tree: Any, others: list[Path], raised: list[int]) -> Any:
+        """Yield trees with a count raised to what was asked for, and a width to a multiple of it."""
+        counts = [path for path in sorted(others, key=_rank) if _least(path)]
+        widths = [path for path in others if _rank(path) == len(_ORDER)]
+        for value, count, width in itertools.product(dict.fromkeys(raised), counts, widths):
+            for times in _TIMES:
+                if self._may_be(tree, count, value) and self._may_be(tree, width, value * times):
+                    yield _with_values(tree, {count: value, width: value * times})
+
+    def _may_be(self, tree: Any, path: Path, value: int) -> bool:
+        return bool(
+            fields.get(tree, path) < value <= max(4096, fields.get(self._reference.tree, path))
+        )
 
     def _complaint(self, tree: Any) -> str:
         torch = libraries.torch()
@@ -155,6 +177,14 @@ class OpenModel:
         except Exception as error:
             return brief(error)
         return ""
+
+
+def _with_values(tree: Any, values: dict[Path, int]) -> Any:
+    """Return a copy of a configuration with other numbers in some places."""
+    other = copy.deepcopy(tree)
+    for path, value in values.items():
+        fields.put(other, path, value)
+    return other
 
 
 def _files_beside(folder: str) -> list[str]:
@@ -173,6 +203,13 @@ def _least(path: Path) -> int:
     name = fields.name_of(path)
     is_count = any(each.search(name) for each in _COUNTS) and not fields.HEAD_SIZE.search(name)
     return 1 if is_count else 0
+
+
+def _is_as_long(tree: Any, other: Any, path: Path) -> bool:
+    """Whether a list has the same places in both: one with an entry a layer may have lost some."""
+    return not isinstance(path[-1], int) or len(fields.get(tree, path[:-1])) == len(
+        fields.get(other, path[:-1])
+    )
 
 
 def _is_smaller(tree: Any, path: Path, value: int) -> bool:

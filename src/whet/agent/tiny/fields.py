@@ -78,8 +78,13 @@ def get(tree: Tree, path: Path) -> Any:
 
 
 def put(tree: Tree, path: Path, value: object) -> None:
-    """Put something in a place, in a tree that is the caller's own."""
-    get(tree, path[:-1])[path[-1]] = value
+    """Put something in a place, in a tree that is the caller's own; a tuple becomes another one."""
+    parent = get(tree, path[:-1])
+    if isinstance(parent, tuple):
+        key = path[-1]
+        put(tree, path[:-1], (*parent[:key], value, *parent[key + 1 :]))
+    else:
+        parent[path[-1]] = value
 
 
 def name_of(path: Path) -> str:

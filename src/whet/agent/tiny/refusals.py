@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+from typing import Optional
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 class RefusedError(Exception):
     """Something that the user can act on.
@@ -24,3 +31,16 @@ def brief(error: BaseException) -> str:
     if len(lines) > 1 and text.endswith(":"):
         text = text + " " + lines[1].strip()
     return (type(error).__name__ + ": " + text)[:300]
+
+
+def no_space(error: Optional[BaseException]) -> Optional[OSError]:
+    """Return the error of the system if there was no space to write; libraries of Rust only quote it."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _NO_SPACE:
+            return error
+        quoted = re.search(r"\(os error (\d+)\)", str(error))
+        if quoted and int(quoted.group(1)) in _NO_SPACE:
+            number = int(quoted.group(1))
+            return OSError(number, os.strerror(number))
+        error = error.__cause__ or error.__context__
+    return None

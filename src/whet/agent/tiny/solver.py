@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 from typing import Any, Callable, Dict, Optional
 
@@ -296,9 +297,7 @@ class Solver:
             path = self._dearest(tree, dimensions, stuck)
             if path is None:
                 return tree
-            lower = copy.deepcopy(tree)
-            value = fields.get(tree, path)
-            fields.put(lower, path, max(1, value // 2))
+            lower = _with(tree, path, max(1, fields.get(tree, path) // 2))
             if self.fits(lower):
                 tree = lower
             else:
@@ -346,12 +345,32 @@ class Solver:
             value = fields.get(tree, path)
             if path in stuck or value <= 1:
                 continue
-            lower = copy.deepcopy(tree)
-            fields.put(lower, path, max(1, value // 2))
+            lower = _with(tree, path, max(1, value // 2))
+            if not self._keeps_groups(lower, dimensions):
+                continue
             params = self.params(lower)
             if params < least:
                 best, least = path, params
         return best
+
+    @staticmethod
+    def _keeps_groups(tree: Any, dimensions: Values) -> bool:
+        """Whether counts that were several are, and those that differed do: heads, groups of keys, experts."""
+        for section in _by_section(dimensions):
+            counts = [path for path in section if _is_grouped(path)]
+            now = {path: fields.get(tree, path) for path in counts}
+            if any(now[path] == 1 < section[path] for path in counts):
+                return False
+            for one, other in itertools.combinations(counts, 2):
+                if section[one] != section[other] and now[one] == now[other]:
+                    return False
+        return True
+
+
+def _is_grouped(path: Path) -> bool:
+    name = fields.name_of(path)
+    is_heads = fields.HEADS.search(name) and not fields.HEAD_SIZE.search(name)
+    return bool(is_heads or fields.EXPERTS.search(name) or fields.CHOSEN.search(name))
 
 
 def _product(shape: tuple[int, ...]) -> int:

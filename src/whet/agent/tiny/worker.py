@@ -55,6 +55,11 @@ def _answered(request: dict[str, object]) -> dict[str, object]:
         return {"refused": refused.kind, "message": str(refused), "hint": refused.hint}
     except OSError as error:
         return {"refused": "disk", "message": str(error), "errno": error.errno, "hint": ""}
+    except Exception as error:
+        full = refusals.no_space(error)
+        if full is None:
+            raise
+        return {"refused": "disk", "message": str(full), "errno": full.errno, "hint": ""}
     return answer
 
 

@@ -38,6 +38,7 @@ def smallest_json(found: SmallestModel) -> dict[str, object]:
         "counts": found.counts,
         "failure": found.summary,
         "needed": dict(found.needed),
+        "unmade": {name: list(values) for name, values in found.unmade.items() if values},
         "sizes": dict(found.sizes),
         "dimensions": [
             {"field": each.name, "reference": each.reference, "tiny": each.tiny}

@@ -9,7 +9,7 @@ children. So there are two *subreapers*, one below the other (prctl(2), PR_SET_C
 
 When all three are killed at one moment, the kernel kills the process groups that the spawner knows
 (`whet.host.spawner.tethers`). The next whet kills the processes that left these groups in the last
-tenth of a second.
+two hundredths of a second (more where there are many processes).
 """
 
 import ctypes

@@ -55,6 +55,7 @@ _PATIENCE_SECONDS = 5.0  # a killed process that still lives hangs in the kernel
 _FIRST_LOOK_SECONDS, _LONGEST_LOOK_SECONDS = 0.005, 0.1
 _LOOK_SHARE = 300  # looking at memory may take 1/300 of the time
 _TETHER_SHARE, _TETHER_GROWTH = 50, 1.05  # most groups are made early
+_LONGEST_UNTETHERED_SECONDS = 0.02  # a group is made within a millisecond of its first process
 _FORK_SLACK_BYTES = 2 << 20
 _MOST_EXITS = 1000
 _PYCACHE_VARIABLE = b"WHET_PYCACHE"  # as of `whet.host.trial.workplace`
@@ -148,7 +149,8 @@ class _Tree:
         if began >= self._tether_at:
             self._tethers.hold(self._pids())
             now = time.monotonic()
-            pause = max(self._tether_pause * _TETHER_GROWTH, _TETHER_SHARE * (now - began))
+            pause = min(self._tether_pause * _TETHER_GROWTH, _LONGEST_UNTETHERED_SECONDS)
+            pause = max(pause, _TETHER_SHARE * (now - began))  # where there are many processes
             self._tether_pause = min(pause, _LONGEST_LOOK_SECONDS)
             self._tether_at = now + self._tether_pause
 

@@ -23,10 +23,13 @@ class NeededSizes:
     Attributes:
         sizes: all of them.
         needed: the positions of those that had to be raised.
+        below: for each of these, the greatest lesser size that isn't BAD; what lies between can't be
+            made with the others; None: nothing lesser can.
     """
 
     sizes: Sizes
     needed: tuple[int, ...]
+    below: tuple[int | None, ...] = ()
 
 
 def needed_sizes(
@@ -55,9 +58,11 @@ def needed_sizes(
     if not needed:
         needed = yield from _few_together(low, high, places, is_possible)
     sizes = _raised(low, high, needed)
+    below: list[int | None] = []
     for place in needed:
-        sizes = yield from _least(sizes, place, low[place], is_possible)
-    return NeededSizes(sizes=sizes, needed=tuple(needed))
+        sizes, passed = yield from _least(sizes, place, low[place], is_possible)
+        below.append(passed)
+    return NeededSizes(sizes=sizes, needed=tuple(needed), below=tuple(below))
 
 
 def _raised(low: Sizes, high: Sizes, places: Sequence[int]) -> Sizes:
@@ -117,14 +122,20 @@ def _asked(
 
 def _least(
     sizes: Sizes, place: int, low: int, is_possible: Callable[[Sizes], bool]
-) -> Search[Sizes, Sizes]:
-    """Halve what lies between a value that is too little and one that is enough."""
+) -> Search[Sizes, tuple[Sizes, int | None]]:
+    """Halve what lies between a value that is too little and one that is enough.
+
+    Returns:
+        the sizes with the least value, and the greatest lesser one that isn't enough; None: nothing
+        lesser is possible with the others.
+    """
     high = sizes[place]
+    passed = low if is_possible(_with(sizes, place, low)) else None
     while high - low > 1:
         middle = (low + high) // 2
         found = None
         for value in _near(middle, low, high):
-            candidate = (*sizes[:place], value, *sizes[place + 1 :])
+            candidate = _with(sizes, place, value)
             if is_possible(candidate):
                 (verdict,) = yield [candidate]
                 found = value, verdict
@@ -134,8 +145,12 @@ def _least(
         if found[1] is Verdict.BAD:
             high = found[0]
         else:
-            low = found[0]
-    return (*sizes[:place], high, *sizes[place + 1 :])
+            low = passed = found[0]
+    return _with(sizes, place, high), passed
+
+
+def _with(sizes: Sizes, place: int, value: int) -> Sizes:
+    return (*sizes[:place], value, *sizes[place + 1 :])
 
 
 def _near(middle: int, low: int, high: int) -> Iterator[int]:

@@ -79,6 +79,7 @@ class SmallestModel:
         counts: what these count: `parameters` or `sizes`.
         summary: the failure in a line.
         needed: the dimensions that the failure needs, with the least value of each.
+        unmade: lesser values of them of which no model can be made, so that they weren't tried.
         sizes: every dimension as it is now.
         dimensions: what could be lowered.
         reproduction: how the command failed on the reference.
@@ -96,6 +97,7 @@ class SmallestModel:
     counts: str
     summary: str
     needed: tuple[tuple[str, int], ...]
+    unmade: Mapping[str, tuple[int, ...]]
     sizes: Mapping[str, int]
     dimensions: tuple[Dimension, ...]
     reproduction: Reproduction
@@ -111,7 +113,11 @@ class SmallestModel:
         if not self.needed:
             return "no dimension: it fails the same way with the smallest of each"
         words = _WORDS if self.counts == "parameters" else ()
-        needed = [f"{_counted(name, value, words)} ({name})" for name, value in self.needed]
+        needed = [
+            f"{_counted(name, value, words)} ({name}{_not_tried(self.unmade.get(name, ()))}"
+            f"{'' if self.sizes[name] == value else f'; {self.sizes[name]:,} here, to fit the rest'})"
+            for name, value in self.needed
+        ]
         return f"at least {' and '.join(needed)}; nothing else matters"
 
 
@@ -120,6 +126,13 @@ def _counted(name: str, value: int, words: Iterable[tuple[str, str]]) -> str:
         if re.search(pattern, name):
             return shown_count(value, noun)
     return str(value)
+
+
+def _not_tried(values: tuple[int, ...]) -> str:
+    if not values:
+        return ""
+    shown = f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} to {values[-1]:,}"
+    return f"; {shown} can't be built"
 
 
 def smallest_model(
@@ -220,6 +233,7 @@ class _Search:
         packed = bench_content(self._session.bench, self._digests[needed.sizes])
         replace_folder(target, packed, self._session.bench.cleanup_journal)
         failure = baseline.outcome.failure
+        built = self._built[needed.sizes]
         return SmallestModel(
             folder=str(target),
             model_class=text(opened, "class"),
@@ -230,7 +244,8 @@ class _Search:
             needed=tuple(
                 (self._dimensions[place].name, needed.sizes[place]) for place in needed.needed
             ),
-            sizes={each: whole(size) for each, size in self._built[needed.sizes].items()},
+            unmade=self._unmade(needed),
+            sizes={each: whole(size) for each, size in built.items()},
             dimensions=self._dimensions,
             reproduction=baseline.reproduction,
             seconds=self._seconds[needed.sizes],
@@ -254,6 +269,15 @@ class _Search:
             low, high, self._is_possible, is_low_known=low == tiny
         )
         return self._result
+
+    def _unmade(self, needed: NeededSizes) -> Mapping[str, tuple[int, ...]]:
+        """Return the values right below the least ones that no model could be made of."""
+        unmade: dict[str, tuple[int, ...]] = {}
+        for place, passed in zip(needed.needed, needed.below, strict=False):
+            dimension = self._dimensions[place]
+            least = (dimension.least or dimension.tiny) - 1 if passed is None else passed
+            unmade[dimension.name] = tuple(range(least + 1, needed.sizes[place]))
+        return unmade
 
     def _best_so_far(self) -> NeededSizes:
         if not self._seconds:

@@ -79,7 +79,7 @@ def model_maker(
 
 
 def _disk_error(answer: Mapping[str, object], message: str) -> WhetError:
-    if answer.get("errno") in {errno.ENOSPC, errno.EDQUOT}:
+    if answer.get("errno") in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return DiskFull(
             f"no space left to make the model: {message}",
             hint="free some space where temporary files go (`TMPDIR`)",

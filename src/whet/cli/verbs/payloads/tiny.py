@@ -193,7 +193,7 @@ def command(
     if as_json:
         answer_json(tiny_json(made))
     else:
-        _show(made)
+        _show(made, params)
     return 0
 
 
@@ -205,8 +205,10 @@ def _value(text: str) -> object:
     return value
 
 
-def _show(made: TinyModel) -> None:
+def _show(made: TinyModel, asked: int | None) -> None:
     answer(f"{made.folder}: {made.model_class} with {size_words(made)}")
+    if asked is not None and made.params > asked:
+        answer(f"  more than {asked:,}: no smaller one of this architecture was found")
     width = max((len(name) for name, _, _ in made.changes), default=0)
     for name, old, new in made.changes:
         answer(f"  {name:{width}}  {_brief(old)} → {_brief(new)}")
