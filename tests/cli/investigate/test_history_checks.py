@@ -114,3 +114,25 @@ def test_a_program_that_raises_is_no_check(whet: Whet) -> None:
 
     assert told["history"]["first_bad"] == broken[:10]
     assert told["answer"]["cause"]["sureness"] == "shown"
+
+
+def test_older_commits_read_their_own_data(whet: Whet) -> None:
+    """With today's data, the commits before the new kind of record fail, too: in their own way."""
+    program = "import sys\nfor line in open(sys.argv[1]):\n    assert line.split()[0] in {kinds}, line\n    {work}\n"
+    begun(whet, RIGHT)
+    whet.write("read.py", program.format(kinds="['a']", work="pass"))
+    whet.write("data.txt", "a 1\n")
+    whet.commit("reader")
+    whet.write("note.txt", "x")
+    whet.commit("a note")
+    whet.write("read.py", program.format(kinds="['a', 'b']", work="int(line.split()[1]) // 0"))
+    whet.write("data.txt", "a 1\nb 2\n")
+    wrong = whet.commit("b, too")
+    whet.write("note.txt", "y")
+    whet.commit("another note")
+
+    told = investigated(whet, sys.executable, "read.py", "data.txt")
+
+    assert told["history"]["first_bad"] == wrong[:10]
+    cause = told["answer"]["cause"]["says"]
+    assert "each commit ran with its own data.txt" in cause

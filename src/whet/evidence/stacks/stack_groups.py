@@ -15,6 +15,7 @@ NO_ROLES: Mapping[int, str] = {}
 _MOST_NUMBERS = 8
 _MOST_NAMES = 5
 _BUSY_SHARE = 0.5
+_JOINS, _INNERMOST = {"join", "_wait_for_tstate_lock", "_shutdown"}, 2
 _WAITING_SHARE = 0.02
 _WHY_STACKS = (
     "where it stopped, it waits for another thread or process, which may be somewhere else"
@@ -145,7 +146,7 @@ def roles_of(processes: Iterable[ProcessStack]) -> Mapping[int, str]:
 
 
 def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
-    """Return where the processes of a hang wait, those first that wait for no other process."""
+    """Return where the processes of a hang wait, those first that wait for no other one to end."""
     members = [member.process for group in groups for member in group.members]
     parents, roles = {each.parent for each in members}, roles_of(members)
 
@@ -153,7 +154,11 @@ def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
         return any(member.process.pid in parents for member in group.members)
 
     clues: list[Clue] = []
-    for group in sorted(groups, key=lambda group: (starts_others(group), not group.is_main)):
+
+    def is_behind(group: StackGroup) -> tuple[bool, bool, bool]:
+        return starts_others(group), _awaits_threads(group), not group.is_main
+
+    for group in sorted(groups, key=is_behind):
         place = group.place
         if place is not None and place.in_user_code and not place.path.startswith("<"):
             words = sentence(group, roles).replace(
@@ -161,6 +166,14 @@ def stack_clues(groups: Sequence[StackGroup], at: Placing) -> list[Clue]:
             )
             clues.append(Clue(says=words, why=_WHY_STACKS, path=place.path, line=place.line))
     return clues
+
+
+def _awaits_threads(group: StackGroup) -> bool:
+    """Whether it waits for threads to end: where these wait is nearer to the cause."""
+    inner = group.frames[-_INNERMOST:]
+    return any(
+        PurePath(each.path).name == "threading.py" and each.function in _JOINS for each in inner
+    )
 
 
 def motion(process: ProcessStack) -> str:

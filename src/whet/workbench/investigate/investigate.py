@@ -509,7 +509,7 @@ def _guard(work: Work) -> Guard | None:
     Without it a shrink slips to an older bug with the same signature, as was seen.
     """
     versions, first_bad = work.history.versions, work.found
-    if versions is None or first_bad is None or first_bad.last_good is None:
+    if versions is None or first_bad is None or first_bad.last_good is None or not work.is_guarded:
         return None
     last_good = first_bad.last_good
     return Guard(

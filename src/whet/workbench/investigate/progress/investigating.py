@@ -132,6 +132,7 @@ class Work:
         whole: the command with all its tests, where `trial` runs fewer of them.
         origin: where the bad value came from; None: it isn't known.
         tests: the tests that bring the failure, and what judges them; None: it isn't known.
+        is_guarded: the last good version was seen to pass with today's data.
     """
 
     session: Session
@@ -152,6 +153,7 @@ class Work:
     whole: Trial | None = None
     origin: Clue | None = None
     tests: "FewestTests | None" = None
+    is_guarded: bool = True
 
     @property
     def bench(self) -> Workbench:

@@ -17,6 +17,7 @@ from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import BisectOptions, versions_of
 from whet.workbench.bisect.own_files import programs_of
 from whet.workbench.investigate.progress.investigating import History, InvestigateOptions, Work
+from whet.workbench.investigate.steps.own_data import OwnData, own_data
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
@@ -40,12 +41,14 @@ class Searched:
         found: its answer.
         says: the answer, in a sentence.
         only_check: that no commit but one that changed the check brought it, in a sentence.
+        data: each commit ran with its own data; None: there are none, or each ran with today's.
     """
 
     hunt: VersionHunt
     found: FirstBad
     says: str
     only_check: str = ""
+    data: OwnData | None = None
 
 
 def history_of(
@@ -127,6 +130,23 @@ def search_versions(work: Work, baseline: Baseline, hunt: VersionHunt, find: Fin
     if hunt.versions.kind != "commit":
         return _as_it_is(hunt, find)
     repository = Repository.containing(Path(work.trial.cwd))
+    data = own_data(hunt, repository)
+    if data is None or not data.ever_changed(repository):
+        return _search_commits(work, baseline, hunt, find, repository)
+    own = _search_commits(work, baseline, data.hunt, find, repository)
+    if own.found.first_bad is not None:
+        return replace(own, says=f"{own.says}; {data.says}", data=data)
+    if own.found.search.suspects or not own.found.search.stopped.is_complete:
+        return replace(own, says=f"{own.says}; {data.says}")
+    today = _search_commits(work, baseline, replace(hunt, budget=work.budget), find, repository)
+    says = f"{today.says}; each commit ran with today's {_listed(data.paths)}, and before that with its own"
+    return replace(today, says=says)
+
+
+def _search_commits(
+    work: Work, baseline: Baseline, hunt: VersionHunt, find: Find, repository: Repository
+) -> Searched:
+    """Search the commits with today's check where it changed."""
     tests = _tests_of(work, baseline, repository)
     if tests:
         return _by_tests(work, hunt, find, repository, tests)

@@ -157,6 +157,10 @@ def _tell_found(work: Work, searched: Searched) -> None:
         work.show(says, why, next_step=step, sureness=Sureness.POSSIBLE)
         return
     work.found = searched.found
+    good = searched.found.last_good
+    if searched.data is not None and good is not None:
+        repository = Repository.containing(Path(work.trial.cwd))
+        work.is_guarded = not searched.data.changed_since(repository, good)
     work.history = replace(work.history, versions=searched.hunt.versions)
     if search.first_bad is not None:
         last, first = search.good, search.first_bad

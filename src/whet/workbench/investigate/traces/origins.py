@@ -18,6 +18,7 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.hangs.desertion import Desertion
+from whet.evidence.hangs.near_keys import NearKeys
 from whet.evidence.hangs.unended import Unended
 from whet.evidence.provenance.failure.way import Way
 from whet.evidence.provenance.run.recording import Recording, read_recording
@@ -189,7 +190,8 @@ def unended_in(recorded: Recorded, stood: Iterable[Frame], at: Placing) -> list[
     sources = Sources()
     deserted = Desertion(recorded.recording, sources, at).clues()
     lines = {(each.path, each.line) for each in stood}
-    found = [*deserted, *Unended(recorded.recording, sources, at).clues(lines)]
+    twins = NearKeys(recorded.recording, sources, at).clues()
+    found = [*deserted, *twins, *Unended(recorded.recording, sources, at).clues(lines)]
     return [replace(each, trials=(recorded.number,)) for each in found]
 
 
