@@ -231,3 +231,18 @@ def test_a_line_that_is_put_in_takes_the_place_of_none(
 ) -> None:
     told = [(each.old, each.new) for each in variations_of(source, [line], set(), lambda *_: "")]
     assert said in told
+
+
+@pytest.mark.parametrize("spelt", ["r'{}'", "r'{}' r'{}'"])
+def test_of_a_long_pattern_the_signs_that_differ_are_told_however_it_is_written(spelt: str) -> None:
+    pattern = (
+        r"(?P<host>\S+) \[(?P<when>[^\]]+)\] (?P<method>\w+) (?P<path>.*) HTTP/(?P<version>\S+)"
+    )
+    half = len(pattern) // 2
+    parts = (pattern[:half], pattern[half:]) if spelt.count("{}") == 2 else (pattern,)
+    text = f"import re\nLINE = re.compile({spelt.format(*parts)})\n"
+    found = variations_of(text, [2], set(), lambda *_: "")
+    (lazy,) = (each for each in found if ".*?" in each.text)
+
+    assert r"(?P<path>.*?) HTTP" in lazy.new
+    assert r"(?P<path>.*) HTTP" in lazy.old

@@ -253,13 +253,27 @@ def _one_line(text: str) -> str:
 
 
 def _around_the_difference(old: str, new: str) -> tuple[str, str]:
-    """Return two texts, cut to what differs if they are long."""
-    first = _alike(old, new)
-    last = _alike(old[first:][::-1], new[first:][::-1])
-    begin = max(0, first - _SHOWN // 3)
-    if max(len(old), len(new)) <= _SHOWN or min(len(old), len(new)) - last - begin > _SHOWN:
+    """Return two texts, cut to what differs if they are long.
+
+    The text of a string may be written in several ways: then its characters are compared.
+    """
+    if max(len(old), len(new)) > _SHOWN:
+        old, new = _characters(old, new)
+    begin = max(0, _alike(old, new) - _SHOWN // 3)
+    if max(len(old), len(new)) <= _SHOWN:
         begin = 0
     return _cut(old, begin), _cut(new, begin)
+
+
+def _characters(old: str, new: str) -> tuple[str, str]:
+    """Return two string literals as their characters, each in quotes; other texts as they are."""
+    try:
+        values = [ast.literal_eval(each) for each in (old, new)]
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return old, new
+    if not all(isinstance(each, str) and each.isprintable() for each in values):
+        return old, new
+    return f"'{values[0]}'", f"'{values[1]}'"
 
 
 def _alike(one: str, other: str) -> int:
