@@ -8,6 +8,7 @@ import importlib
 import marshal
 import os
 import pkgutil
+import select
 import socket
 import subprocess
 import sys
@@ -115,18 +116,24 @@ def _serve(line: socket.socket) -> None:
     _compile_what_waits()
     gc.collect()
     gc.freeze()
+    poll = select.poll()
+    poll.register(line, select.POLLIN)
+    running: dict[int, tuple[int, int]] = {}
     while True:
-        head, descriptors, _, _ = socket.recv_fds(line, _LENGTH_BYTES, _MOST_DESCRIPTORS)
-        if not head:
-            return
-        body = line.recv(int.from_bytes(head, "little"), socket.MSG_WAITALL)
-        if os.fork() == 0:  # it waits for the one whet alone, which is nobody else's child
-            if os.fork() == 0:
-                _answer_for(body, descriptors)
-            os._exit(0)
-        for each in descriptors:
-            os.close(each)
-        os.wait()
+        for descriptor, _ in poll.poll():
+            if descriptor != line.fileno():
+                poll.unregister(descriptor)
+                os.close(descriptor)
+                _answer_for(*running.pop(descriptor))
+                continue
+            head, descriptors, _, _ = socket.recv_fds(line, _LENGTH_BYTES, _MOST_DESCRIPTORS)
+            if not head:
+                return
+            body = line.recv(int.from_bytes(head, "little"), socket.MSG_WAITALL)
+            pid, reply = _begin(body, descriptors)
+            ended = os.pidfd_open(pid)
+            running[ended] = pid, reply
+            poll.register(ended, select.POLLIN)
 
 
 def _compile_what_waits() -> None:
@@ -138,7 +145,8 @@ def _compile_what_waits() -> None:
         page_renderer(template)
 
 
-def _answer_for(body: bytes, descriptors: list[int]) -> None:
+def _begin(body: bytes, descriptors: list[int]) -> tuple[int, int]:
+    """Fork a whet; return its number, and where its end is to be told."""
     *streams, reply = descriptors
     pid = os.fork()
     if pid == 0:
@@ -149,10 +157,14 @@ def _answer_for(body: bytes, descriptors: list[int]) -> None:
         os._exit(1)
     for each in streams:
         os.close(each)
+    return pid, reply
+
+
+def _answer_for(pid: int, reply: int) -> None:
     status = os.waitpid(pid, 0)[1]
     with suppress(OSError):
         os.write(reply, status.to_bytes(_LENGTH_BYTES, "little"))
-    os._exit(0)
+    os.close(reply)
 
 
 def _become_whet(body: bytes, streams: list[int]) -> None:
