@@ -233,6 +233,8 @@ class Bench:
         record = [
             "perf",
             "record",
+            "--no-buildid",
+            "--no-buildid-cache",
             "-e",
             "cpu-clock",
             "-F",
@@ -243,7 +245,10 @@ class Bench:
             data,
         ]
         self._run([*record, "--", python, "-X", "perf", script])
-        told = self._run(["perf", "script", "-i", data, "-F", "ip,sym"]).decode("utf-8", "replace")
+        read = ["perf", "script", "-i", data, "-F"]
+        told = self._run([*read, "ip,sym"]).decode("utf-8", "replace")
+        for pid in set(self._run([*read, "pid"]).decode().split()):
+            Path("/tmp", f"perf-{pid}.map").unlink(missing_ok=True)  # where Python writes it
         counts: dict[str, int] = {}
         for stack in told.split("\n\n"):
             for line in stack.splitlines():

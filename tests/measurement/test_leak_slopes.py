@@ -1,6 +1,8 @@
 """A number that grows without an end is told from one that flickers, jumps, fills up or falls again."""
 
+import random
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -88,3 +90,43 @@ def test_few_points_say_nothing() -> None:
 def test_resident_memory_that_only_follows_what_is_in_use_is_not_told_twice() -> None:
     usages = tuple({"memory": 9 * PAGE * n, "resident": 10 * PAGE * n} for n in ROUNDS)
     assert judge(Series(numbers=ROUNDS, usages=usages)).growing == ("memory",)
+
+
+def filled(keys: int, rounds: int, size: int, seed: int, *, resized: bool) -> Sequence[float]:
+    """Return what a table holds that is filled with random keys; it doubles its places when it is full."""
+    chance, known, held = random.Random(seed), set[int](), [0.0]
+    for _ in range(rounds):
+        known.add(chance.randrange(keys))
+        places = 1 << max(len(known) * 3 // 2, 8).bit_length()
+        held.append(len(known) * size + (36 * places if resized else 0))
+    return held
+
+
+@pytest.mark.parametrize("resized", [False, True])
+def test_tables_that_random_keys_fill_are_hardly_ever_leaks(*, resized: bool) -> None:
+    kinds = [
+        kind_of(filled(keys, round(keys * times), 1500, seed, resized=resized))
+        for seed, (keys, times) in enumerate(product((300, 500, 1000), (2, 3) * 4))
+    ]
+    assert kinds.count(Kind.LEAK) <= 1
+    assert Kind.SLOWS in kinds
+
+
+def test_where_a_table_will_be_full_is_said_before_it_is() -> None:
+    values = filled(1000, 2000, 1500, 1, resized=False)
+    slope = slope_of(tuple(range(len(values))), values)
+    assert slope is not None
+    assert slope.slowing is not None
+    assert values[-1] + slope.slowing.rest == pytest.approx(1000 * 1500, rel=0.1)
+
+
+def test_leaks_at_random_repetitions_hardly_ever_look_like_tables() -> None:
+    kinds: list[Kind] = []
+    for seed in range(200):
+        chance, held = random.Random(seed), [0.0]
+        share = chance.uniform(0.2, 1)
+        for _ in range(400):
+            held.append(held[-1] + 1500 * (chance.random() < share))
+        kinds.append(kind_of(held))
+    assert set(kinds) <= {Kind.LEAK, Kind.SLOWS}
+    assert kinds.count(Kind.SLOWS) <= 2

@@ -88,6 +88,7 @@ class Outcome(Record):
         looks: digest of what it looked at in its checkout (`whet.core.observations.file_accesses`); empty: not noted.
         limits_met: limits that stood in its way.
         limited_by: how its limits were enforced, such as ``memory 64 MiB by cgroup v1``.
+        killed_on_request: whet killed it because the user asked for that, as `whet watch --when` does.
         filled_group: the kernel killed the command because the control group around whet was full.
         failure: the classified symptom, or None.
         resources: what was used while it ran; None: too short to be looked at, or not at hand. It
@@ -116,6 +117,7 @@ class Outcome(Record):
     looks: str = sparse("")
     limits_met: tuple[LimitMet, ...] = ()
     limited_by: tuple[str, ...] = ()
+    killed_on_request: bool = sparse(default=False)
     filled_group: bool = sparse(default=False)
     failure: Failure | None = None
     resources: ResourceUse | None = field(default=None, compare=False, metadata=APART)

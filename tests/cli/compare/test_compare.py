@@ -75,6 +75,17 @@ def test_a_number_that_never_differs_ends_the_comparison(whet: Whet) -> None:
     assert (answer["ruling"], answer["pairs"]) == ("alike", 7)
 
 
+def test_two_arms_that_fail_are_both_named(whet: Whet) -> None:
+    whet.write("fails.py", "import sys\nsys.exit(int(sys.argv[1]))\n")
+    said = whet("compare", f"{PYTHON} fails.py 3", f"{PYTHON} fails.py 4")
+
+    assert said.code == ArmFails.exit_code
+    assert "both fail. A (" in said.stderr
+    assert "fails.py 3`): exit code 3; B (" in said.stderr
+    assert "fails.py 4`): exit code 4" in said.stderr
+    assert "`whet show 1` and `whet show 2`" in said.stderr
+
+
 def test_peak_memory_can_decide(whet: Whet) -> None:
     whet.write("holds.py", "import sys\nx = b'x' * (int(sys.argv[1]) << 20)\n")
     answer = compared(whet, "--by", "memory", f"{PYTHON} holds.py 1", f"{PYTHON} holds.py 60")

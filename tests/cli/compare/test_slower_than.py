@@ -83,3 +83,17 @@ def test_the_smallest_input_that_takes_so_much_memory_is_found(whet: Whet) -> No
 
     assert (whet.folder / "rows.shrunk.txt").read_text().count("big") == 2, said.stderr
     assert "small" not in (whet.folder / "rows.shrunk.txt").read_text()
+
+
+def test_a_version_that_prints_something_else_is_said_to(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    text = "import time\ntime.sleep({})\nprint('{}')\n"
+    commits = [
+        whet.commit("first", app_py=text.format(0, "all rows")),
+        whet.commit("second", app_py=text.format(0.15, "no rows")),
+    ]
+    said = whet(
+        "bisect", "--slower-than", "25%", commits[0], commits[-1], "--", PYTHON, "app.py"
+    )  # fmt: skip
+
+    assert "but it prints `no rows` as line 1, where the good end prints `all rows`" in said.stderr

@@ -11,6 +11,14 @@ from whet_command import Said, Whet
 SPECIMENS = Path(__file__).parents[3] / "specimens" / "leaks"
 PYTHON = sys.executable
 pytestmark = pytest.mark.slow
+FILLS = """\
+import random
+
+table = {}
+chance = random.Random(1)
+for number in range(1800):
+    table.setdefault(chance.randrange(900), bytes(2000))
+"""
 
 
 def found(said: Said) -> Any:
@@ -44,6 +52,16 @@ def test_a_cache_that_fills_up_is_no_leak(whet: Whet) -> None:
     told = leak(whet, "steady/cache.py")
     assert (told["verdict"], told["growing"], told["holders"]) == ("none", [], [])
     assert len(told["trials"]) == 1  # nothing to look at more closely
+
+
+def test_a_table_that_random_keys_fill_is_said_to_fill_up(whet: Whet) -> None:
+    whet.write("prog.py", FILLS)
+    said = whet("leak", "--", PYTHON, "prog.py")
+    assert said.stdout.startswith("PROBABLY NO LEAK: each round of the loop prog.py:"), said.stdout
+    assert "at this pace it ends at about" in said.stdout
+    assert "`table` (dict" in said.stdout
+    assert "until it ends, or for 1 min 0 s (`--budget`)" in said.stderr  # before it runs
+    assert "whet runs the program again, up to round" in said.stderr
 
 
 def test_native_memory_is_told_from_python_objects(whet: Whet) -> None:

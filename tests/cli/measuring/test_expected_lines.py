@@ -32,6 +32,23 @@ main()
 print("done")
 """
 
+THREADS = """\
+import threading
+
+
+def work(barrier):
+    barrier.wait()
+    return [number for number in range(10)]
+
+
+barrier = threading.Barrier(3)
+threads = [threading.Thread(target=work, args=(barrier,)) for _ in range(3)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+"""
+
 
 def test_each_line_stands_with_what_it_took_and_what_was_expected(whet: Whet) -> None:
     whet.write("slow.py", SLOW)
@@ -68,6 +85,17 @@ def test_the_table_fits_into_a_narrow_terminal(whet: Whet) -> None:
     table = said.stderr.partition("\n\n")[0].splitlines()
     assert max(map(len, table)) <= 60
     assert [line.split()[0] for line in table[1:]] == ["5", "6", "7", "8", "9"]
+
+
+def test_threads_that_count_are_said_to_wait_for_each_other(whet: Whet) -> None:
+    whet.write("threads.py", THREADS)
+
+    said = whet("expect", "--lines", "threads.py", "--", sys.executable, "threads.py")
+
+    (cost,) = [each for each in said.stderr.splitlines() if each.startswith("counting took ")]
+    assert cost.endswith(", in 4 threads together, which also wait for each other there")
+    assert "the run was longer by that" not in said.stderr
+    assert "includes what counting costs that thread" in said.stderr
 
 
 def test_a_package_run_as_a_module_and_a_failing_program_are_counted_too(whet: Whet) -> None:

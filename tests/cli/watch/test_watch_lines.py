@@ -57,6 +57,8 @@ def test_a_threshold_can_end_the_program(whet: Whet) -> None:
                 "grow.py", "3", "stay")  # fmt: skip
     assert said.code == 137
     assert "rss > 80M: it is" in said.stderr
+    assert "killed by SIGKILL (by whet, as `--when` asked)" in said.stderr
+    assert "another process" not in said.stderr
 
 
 def test_panels_without_a_program_end_when_their_time_is_up(whet: Whet) -> None:

@@ -135,7 +135,14 @@ def _notes(report: LinesReport) -> Iterator[str]:
         cost = (
             f"counting took {shown_brief(report.cost_seconds)}, {each} for each of {report.marks:,}"
         )
-        yield f"{cost}; it is subtracted, and the run was longer by that"
+        if report.threads > 1:
+            yield f"{cost}, in {report.threads} threads together, which also wait for each other there"
+            yield (
+                "a line that waits for another thread (`join`, a lock, a queue) includes what counting"
+                " costs that thread"
+            )
+        else:
+            yield f"{cost}; it is subtracted, and the run was longer by that"
     if any(each.count.is_rough for each in report.lines.statements):
         yield "`<`: most of that was the counting; the statement took less"
     if report.processes > 1:

@@ -183,8 +183,11 @@ class Diagnosis:
         summary = f"killed by {name}"
         if name == "SIGKILL":
             why = " (by another process, or by the kernel when memory runs out: `dmesg` shows that)"
-            full = ", as the control group around whet was full"
-            summary += full if self._outcome.filled_group else why
+            if self._outcome.filled_group:
+                why = ", as the control group around whet was full"
+            elif self._outcome.killed_on_request:
+                why = " (by whet, as `--when` asked)"
+            summary += why
         crash = read_foreign_crash(self._stderr)
         return Failure(
             signature=FailureSignature(

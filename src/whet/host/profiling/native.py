@@ -45,6 +45,8 @@ class NativeSampler:
         # The processor's own counters don't exist in many virtual machines; this clock always does.
         command = [program, "record", "--event", "cpu-clock", "--freq", str(rate), "-g"]
         command += ["--pid", str(pid), "--output", str(output)]
+        # For build IDs, perf copies the vDSO to /tmp, and libraries to ~/.debug. Both would stay.
+        command += ["--no-buildid", "--no-buildid-cache"]
         # It opens its events first, and says so before the program runs.
         orders, self._orders = os.pipe()
         self._answers, answers = os.pipe()

@@ -8,7 +8,7 @@ from whet.core.observations.evidence import LINES, Evidence
 from whet.core.text.record import MalformedRecordError, as_record, decoded, integer, record
 
 _SUFFIX, _EVENTS = ".lines", ".line-events"
-_HEAD, _COLUMNS, _NUMBER_BYTES = 3, 4, 8
+_HEAD, _COLUMNS, _NUMBER_BYTES = 4, 4, 8
 """As of `whet_lines.timing`."""
 
 
@@ -33,11 +33,11 @@ def read_lines(agent_folder: Path, wish: str) -> Evidence:
 
 
 def _process(pid: str, numbers: list[float]) -> dict[str, object]:
-    marks, mark_seconds, beside_seconds = numbers[:_HEAD]
+    marks, mark_seconds, beside_seconds, threads = numbers[:_HEAD]
     rows = [numbers[at : at + _COLUMNS] for at in range(_HEAD, len(numbers), _COLUMNS)]
     return {
         "pid": int(pid), "marks": int(marks), "mark_seconds": mark_seconds,
-        "beside_seconds": beside_seconds, "rows": rows,
+        "beside_seconds": beside_seconds, "threads": int(threads), "rows": rows,
     }  # fmt: skip
 
 

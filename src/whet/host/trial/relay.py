@@ -73,6 +73,7 @@ class Relay:
         past: what the copy that is resumed wrote before it was taken, by which stream.
         reason: why the trial was killed; None: it was not.
         was_early: it was killed before the command started.
+        was_asked_to_kill: whoever started it asked for its end by SIGKILL.
     """
 
     channel: Channel
@@ -97,6 +98,7 @@ class Relay:
     idleness: Idleness | None = None
     reason: KillReason | None = None
     was_early: bool = False
+    was_asked_to_kill: bool = False
 
     _answer: Answer | None = None
     _pid: int = 0
@@ -387,6 +389,8 @@ class Relay:
                 return
         elif number in {signal.SIGTERM, signal.SIGHUP}:
             self._grace_ends = time.monotonic() + _GRACE_SECONDS
+        elif number == signal.SIGKILL:
+            self.was_asked_to_kill = True
         self._tell("signal", number)
 
     def _interrupt(self, *, within_seconds: float | None) -> bool:

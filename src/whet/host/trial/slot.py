@@ -149,6 +149,7 @@ class Slot:
                 outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
                 return replace(
                     outcome,
+                    killed_on_request=relay.was_asked_to_kill and outcome.signal == signal.SIGKILL,
                     limits_met=around.met(_end_of(outcome, ended)),
                     limited_by=around.ways,
                     resources=_use_of(ended),

@@ -16,6 +16,9 @@ _VARIES = (
 )
 _MASK = re.compile(b"|".join(_VARIES))
 
+COMPARED_BYTES = 8 << 20
+"""So much of an output is compared."""
+
 SAME = "the same output"
 SAME_BUT_TIMES = "the same output apart from times, dates, addresses and process numbers"
 

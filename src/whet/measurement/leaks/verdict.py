@@ -34,6 +34,9 @@ class Kind(Enum):
     SMALL = "small"
     """It grows, by less than what counts."""
 
+    SLOWS = "slows"
+    """It grows, but slower and slower, as a table that fills up does."""
+
     NONE = "none"
     UNSURE = "unsure"
 
@@ -67,7 +70,8 @@ class Judgement:
     Attributes:
         kind: whether there is a leak.
         slopes: how each number grows; of those with enough points.
-        growing: the names of those that grow without an end, the most telling first.
+        growing: the names of those that grow, the most telling first; those that slow down only if
+            all do.
         below: as many bytes a repetition it is at most; None: memory wasn't measured.
         is_python: Python's own allocator gives a part of what grows.
     """
@@ -96,13 +100,15 @@ def judge(
             slopes[name] = slope
     growing = [name for name in _ORDER if name in slopes and _grows(name, slopes[name], control)]
     growing = _telling(growing, slopes)
+    steady = [name for name in growing if slopes[name].slowing is None]
+    growing = steady or growing
     memory = slopes.get(MEMORY) or slopes.get(RESIDENT)
     small = [name for name in growing if name in _OF_MEMORY and slopes[name].best < least]
     below = None if memory is None else max(0.0, memory.high)
     if not slopes:
         kind = Kind.UNSURE
     elif growing:
-        kind = Kind.SMALL if len(small) == len(growing) else Kind.LEAK
+        kind = Kind.SMALL if len(small) == len(growing) else Kind.LEAK if steady else Kind.SLOWS
     else:
         kind = Kind.UNSURE if below is not None and below > _UNSURE_BYTES else Kind.NONE
     return Judgement(

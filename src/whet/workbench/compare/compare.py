@@ -19,7 +19,11 @@ from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
 from whet.measurement.comparison.contest import Ruling, Sample, pairs_for
 from whet.measurement.comparison.order import Order
-from whet.measurement.comparison.outputs import OutputDifference, compare_outputs
+from whet.measurement.comparison.outputs import (
+    COMPARED_BYTES,
+    OutputDifference,
+    compare_outputs,
+)
 from whet.measurement.comparison.quantities import CPU, MEMORY, WALL, Quantity
 from whet.search.proposal import Search
 from whet.workbench.compare.arms import Arm
@@ -40,7 +44,6 @@ _LONG_SECONDS = 10.0
 """A command that takes longer is run once, not twice, before the runs that count."""
 
 _SHORT_SECONDS = 0.005
-_COMPARED_BYTES = 8 << 20
 _MOST_FAILURES = 3
 
 
@@ -250,9 +253,12 @@ class _Comparing:
         is_same = self._end_of(first[A]) == self._end_of(first[B])
         if any(ran.verdict is Verdict.BAD for ran in first.values()) or not is_same:
             self._ends = f"A exits {codes[A]} and B exits {codes[B]}"
-            failing = next((arm for arm in (B, A) if first[arm].verdict is Verdict.BAD), B)
+            failing = [arm for arm in (A, B) if first[arm].verdict is Verdict.BAD]
+            if not self._options.any_output and len(failing) > 1:
+                self._refuse_both(first)
             if not self._options.any_output:
-                self._refuse(failing, first[failing], self._ends)
+                arm = next(iter(failing), B)
+                self._refuse(arm, first[arm], self._ends)
         for arm, runs in self._first.items():
             if len(runs) > 1 and self._end_of(runs[0]) != self._end_of(runs[1]):
                 self._refuse(arm, runs[1], "only sometimes")
@@ -261,6 +267,14 @@ class _Comparing:
         raise ArmFails(
             f"{arm} (`{self._arms[arm].label}`) fails: {ran.did} ({when})",
             hint=f"`whet show {ran.number}` shows its output; `--any-output` compares what ends so in both",
+        )
+
+    def _refuse_both(self, first: Mapping[str, Tested[str]]) -> NoReturn:
+        said = [f"{arm} (`{self._arms[arm].label}`): {ran.did}" for arm, ran in first.items()]
+        numbers = " and ".join(f"`whet show {ran.number}`" for ran in first.values())
+        raise ArmFails(
+            f"both fail. {'; '.join(said)}",
+            hint=f"{numbers} show their output; `--any-output` compares programs that fail, if both end in the same way",
         )
 
     def _prints_same(self) -> bool:
@@ -274,7 +288,7 @@ class _Comparing:
             OutputsDiffer: if they don't, and that matters.
         """
         printed = [
-            [ran.outcome.stdout.head(_COMPARED_BYTES) for ran in self._first[arm]] for arm in (A, B)
+            [ran.outcome.stdout.head(COMPARED_BYTES) for ran in self._first[arm]] for arm in (A, B)
         ]
         found = compare_outputs(*printed)
         if isinstance(found, str):

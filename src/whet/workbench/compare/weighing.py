@@ -22,6 +22,7 @@ from whet.core.trial import Trial
 from whet.measurement.comparison.contest import LEAST_PAIRS, Sample
 from whet.measurement.comparison.evidence import is_ruled_out
 from whet.measurement.comparison.order import Order
+from whet.measurement.comparison.outputs import COMPARED_BYTES, compare_outputs
 from whet.measurement.comparison.quantities import MEMORY, Quantity
 from whet.workbench.compare.held import held
 from whet.workbench.compare.times import times_that_decide
@@ -86,10 +87,13 @@ class CostWeighing:
             each.name: ([], []) for each in self._quantities
         }
         last = first
+        printed: tuple[list[Outcome], list[Outcome]] = ([reference], [first])
         for pair in range(self.most_pairs):
             arms = (0, 1) if order.is_a_first(pair) else (1, 0)
             outcomes = {arm: run((self.reference, timed)[arm]) for arm in arms}
             last = outcomes[1]
+            for arm, outcome in outcomes.items():
+                printed[arm][1:] = [outcome]
             if any(each.failure is not None for each in outcomes.values()):
                 return last
             for quantity in self._quantities:
@@ -100,7 +104,8 @@ class CostWeighing:
                 weighed = self._judged(last, costs_more=costs_more, change=change)
                 count = shown_count(pair + 1, "pair")
                 said = change_in_words(weighed.measurements)
-                self.emit(Notice(text=f"{said} than the good end, after {count} of runs"))
+                other = _other_output(*printed) if _is_same_input(trial, self.reference) else ""
+                self.emit(Notice(text=f"{said} than the good end, after {count} of runs{other}"))
                 return weighed
         return last
 
@@ -139,7 +144,7 @@ class CostWeighing:
             if value < _CLEARLY * amount:
                 return self._judged(last, costs_more=False, change=change)
             differences = [math.log(max(each, 1e-12) / amount) for each in values]
-            if len(values) >= LEAST_PAIRS and is_ruled_out(differences, 0.0, 5 * CHANCE):
+            if len(values) >= LEAST_PAIRS and is_ruled_out(differences, 0.0, CHANCE):
                 return self._judged(last, costs_more=median(differences) > 0, change=change)
         return self._judged(last, costs_more=None, change=median(values) / amount - 1)
 
@@ -167,6 +172,24 @@ class CostWeighing:
         failure = outcome.failure if math.isfinite(change) else None
         measurements = {**outcome.measurements, **said}
         return replace(outcome, measurements=measurements, failure=failure)
+
+
+def _is_same_input(one: Trial, other: Trial) -> bool:
+    """Whether two trials run the same command on the same files, so that they should print the same."""
+    return (one.command, one.stdin, one.payloads) == (other.command, other.stdin, other.payloads)
+
+
+def _other_output(reference: Sequence[Outcome], version: Sequence[Outcome]) -> str:
+    """Return what a version prints that the good end doesn't, for the end of a sentence; empty: nothing."""
+    printed = [[each.stdout.head(COMPARED_BYTES) for each in runs] for runs in (reference, version)]
+    found = compare_outputs(*printed)
+    if isinstance(found, str):
+        return ""
+    lines = ["nothing" if each is None else f"`{each[:60]}`" for each in (found.b, found.a)]
+    return (
+        f"; but it prints {lines[0]} as line {found.line}, where the good end prints {lines[1]}:"
+        " it may do other work"
+    )
 
 
 def _is_cut(outcome: Outcome, trial: Trial, bound_seconds: float) -> bool:

@@ -58,6 +58,7 @@ class LinesReport:
         lines: the statements.
         processes: how many processes ran the file.
         marks: how often a statement was counted, in all of them.
+        threads: the most threads that ran the file in one of them.
         cost_seconds: what the counting took, which is subtracted.
         was_cut_short: whet ended the program: what ran at that moment isn't counted.
     """
@@ -67,6 +68,7 @@ class LinesReport:
     lines: CountedLines
     processes: int
     marks: int
+    threads: int
     cost_seconds: float
     was_cut_short: bool
 
@@ -132,6 +134,7 @@ def report_of(result: RunResult, target: LinesTarget, told: JsonObject) -> Lines
         lines=counted_lines(target.source, counts, target.name, target.span),
         processes=len(processes),
         marks=sum(integer(each, "marks") for each in processes),
+        threads=max(integer(each, "threads") for each in processes),
         cost_seconds=sum(_cost(each) for each in processes),
         was_cut_short=outcome.timed_out or outcome.overran_output or outcome.signal is not None,
     )

@@ -11,6 +11,7 @@ from whet.core.errors import BadUsage, UnknownTarget
 from whet.core.event import Notice
 from whet.core.oracle import AnyFailure
 from whet.core.probe import TargetKind, Wish, target_of
+from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.host.python.module_search import start_of
@@ -30,6 +31,8 @@ _LEAST_ROUNDS = 8
 
 _MOST_COMPARED = 64
 _LONGEST_SHARE = 0.8
+_PATIENCE, _LEAST_SECONDS = 3.0, 60.0
+"""A run is ended after so many times the budget, but not before this: it may begin with something else."""
 
 
 @value_class(kw_only=True)
@@ -146,15 +149,18 @@ class _Search:
         only = None if wished is None else self._loop(*wished)
         if self._options.section:
             only = Loop(path="", line=0, function=self._options.section)
+        what = "each run of the section" if self._options.section else "each round of its loops"
+        longest = shown_seconds(self._options.seconds)
+        self._say(
+            f"whet runs the program and measures {what}: until it ends, or for {longest} (`--budget`)"
+        )
         ran, told = self._run(loops_wish(self._options.seconds, only), "memory of each round")
         rounds = [each for each in told.rounds() if each.count >= _LEAST_ROUNDS]
         main = _main_loop(rounds)
         if main is None:
             return self._without_loop(ran, told, only)
-        if main.was_stopped:
-            self._notes.append(
-                f"whet ended the program after {self._options.seconds:.0f} s (`--budget`)"
-            )
+        if main.was_stopped or ran.outcome.timed_out:
+            self._notes.append(f"whet ended the program after {longest} (`--budget`)")
         elif ran.outcome.failure is not None:
             self._notes.append(f"the command failed: {ran.outcome.failure.summary}")
         judgement = judge(main.series, least=self._options.least)
@@ -190,7 +196,11 @@ class _Search:
                 f"`{' '.join(self._trial.command)[:100]}` runs no Python that whet can look into",
                 hint="`whet leak` repeats Python code; for other programs use valgrind or heaptrack",
             )
-        if ran.outcome.failure is not None:
+        if ran.outcome.timed_out:
+            self._notes.append(
+                f"whet ended the program after {shown_seconds(ran.outcome.wall_seconds)}"
+            )
+        elif ran.outcome.failure is not None:
             self._notes.append(f"the command failed: {ran.outcome.failure.summary}")
         elif only is None:
             place = self._called_last()
@@ -236,7 +246,19 @@ class _Search:
         first = max(2, last // 4)
         middle = min(first + max(1, (last - first) // 4), first + 8)
         end = min(last, middle + _MOST_COMPARED)
-        _, told = self._run(closer_wish(main.loop, (first, middle, end)), "who holds what is added")
+        came = main.seconds * end / max(1, last)
+        self._say(
+            f"something grows: whet runs the program again, up to round {end:,}, to see who holds it"
+            f" (it came there after {shown_seconds(came)})"
+        )
+        ran, told = self._run(
+            closer_wish(main.loop, (first, middle, end)), "who holds what is added"
+        )
+        if ran.outcome.timed_out:
+            self._notes.append(
+                f"whet ended the second run after {shown_seconds(ran.outcome.wall_seconds)}, before"
+                " it saw who holds what is added: a longer `--budget` gives it more time"
+            )
         return told.growth()
 
     # ---- calls ----
@@ -245,6 +267,10 @@ class _Search:
         """Repeat a call."""
         options = self._options
         wish = call_wish(place, options.nth, options.seconds)
+        self._say(
+            f"whet runs the program until it calls `{place.title}`, repeats the call for up to"
+            f" {shown_seconds(options.seconds)} (`--budget`), and ends it there"
+        )
         ran, told = self._run(wish, f"{place.title}, repeated")
         repeated = told.repeated()
         if repeated is None:
@@ -253,10 +279,8 @@ class _Search:
         judgement = judge(repeated.series, repeated.control, least=options.least)
         calls = repeated.series.numbers[-1] if repeated.series.numbers else 0
         if calls:
-            self._session.emit(
-                Notice(
-                    text=f"`{place.title}` ran {calls:,} times: what it writes or sends, it wrote or sent each time"
-                )
+            self._say(
+                f"`{place.title}` ran {calls:,} times: what it writes or sends, it wrote or sent each time"
             )
         self._notes += _remarks(repeated)
         if repeated.consumed and judgement.kind in {Kind.NONE, Kind.SMALL}:
@@ -295,12 +319,19 @@ class _Search:
 
     def _run(self, wish: str, label: str) -> tuple[Tested[None], LeakReports]:
         tasks = AgentTasks(leak=wish)
-        ran = replace(self._session, tasks=tasks).run(self._trial, AnyFailure(), label)
+        limits, longest = self._trial.limits, self._options.seconds * _PATIENCE
+        if limits.wall_seconds is None:  # a loop that hangs, or whose rounds are long, is ended too
+            limits = replace(limits, wall_seconds=max(longest, _LEAST_SECONDS))
+        trial = replace(self._trial, limits=limits)
+        ran = replace(self._session, tasks=tasks).run(trial, AnyFailure(), label)
         if ran.skipped is not None:
             raise ran.skipped
         if ran.number is not None:
             self._trials.append(ran.number)
         return ran, leak_reports(ran.outcome.evidence)
+
+    def _say(self, text: str) -> None:
+        self._session.emit(Notice(text=text))
 
     def _leak(
         self, piece: Piece | None, judgement: Judgement | None, series: Series | None,
@@ -311,7 +342,7 @@ class _Search:
             paths = [piece.path, *(each.path for each in growth.lines if each.is_own)]
             holders = holders_of(growth, sources_of(paths))
         for note in self._notes:
-            self._session.emit(Notice(text=note))
+            self._say(note)
         return Leak(
             piece=piece, judgement=judgement, series=series, control=control, growth=growth,
             holders=holders, notes=tuple(self._notes), trials=tuple(self._trials), others=others,

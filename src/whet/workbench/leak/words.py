@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.text.quantity import shown_bytes, shown_count
@@ -134,6 +135,8 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
             f"NO LEAK: `{grown.label}` fills up, and has {grown.length:,} of the {grown.bound:,}"
             f" items that it may have; each {what} adds {_amount(judgement)}"
         )
+    if found.kind is Kind.SLOWS:
+        return f"PROBABLY NO LEAK: {_slowing(found, judgement, what, times)}"
     if found.kind is Kind.NONE:
         below = (
             "" if judgement.below is None else f": below {shown_bytes(_rounded(judgement.below))}"
@@ -146,6 +149,21 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
             " (64 B if you don't set it)"
         )
     return f"LEAK: each {what} adds {_amount(judgement)} ({times})"
+
+
+def _slowing(found: Leak, judgement: Judgement, what: str, times: str) -> str:
+    """Return how the growth slows down, and where it ends at this pace."""
+    name = judgement.growing[0]
+    slope = judgement.slopes[name]
+    slowing = slope.slowing
+    assert slowing is not None, "what doesn't slow down is a leak"
+    first, last = (_gain(name, replace(slope, best=each)) for each in (slowing.first, slowing.last))
+    assert found.series is not None
+    end = round(found.series.usages[-1].get(name, 0) + slowing.rest)
+    return (
+        f"each {what} adds less and less, {first} at first and {last} at the end ({times}),"
+        f" as a table does that fills up; at this pace it ends at about {_level(name, end)}"
+    )
 
 
 def _why_unsure(found: Leak, judgement: Judgement, times: str) -> str:
@@ -322,6 +340,11 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
         yield from _next_for_cell(found)
     elif found.kind is Kind.UNSURE:
         yield f"next: more repetitions with `--budget 5min`, or another piece with `--call` or `--loop` ({trials})"
+    elif found.kind is Kind.SLOWS:
+        yield (
+            "next: let the program repeat its work two or three times as often, and run this again:"
+            f" a table that is full stops to grow ({trials})"
+        )
     elif found.kind is not Kind.LEAK and found.piece is not None and not found.piece.is_loop:
         yield (
             "next: a table by argument doesn't grow when the argument stays the same: "
@@ -349,6 +372,8 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
 def _next_for_cell(found: Leak) -> Iterator[str]:
     if found.kind is Kind.UNSURE:
         yield "next: more repetitions with `%%leak 200`"
+    elif found.kind is Kind.SLOWS:
+        yield "next: run the cell more often, `%%leak 1000`: a table that is full stops to grow"
     elif found.kind is Kind.LEAK:
         names = [f"`{each.grown.label}`" for each in found.holders[:1]] or ["what is named above"]
         yield f"next: empty {names[0]}, give it a bound, or keep less in it; then run the cell again"

@@ -104,9 +104,7 @@ class Growth:
         kinds.subtract(self._types)
         types = Counter({_name_of(kind): count for kind, count in kinds.items() if count > 0})
         least = max(1, repetitions // 2)
-        grown = self._grown_containers(objects, least)
-        if not grown:  # only one of several repetitions adds something
-            grown = self._grown_containers(objects, max(_SELDOM, least // _SELDOM_SHARE))
+        grown = self._grown_containers(objects, max(_SELDOM, least // _SELDOM_SHARE))
         new = [each for each in objects if id(each) not in self._known]
         holders = Holders(
             self._is_users, self._spaces, [objects, grown, new, self.__dict__, self._lengths]
@@ -181,8 +179,10 @@ class Growth:
         told: list[dict[str, Any]] = []
         names: set[str] = set()
         deadline = _clock() + _MOST_SECONDS
-        for count, container in grown[:_MOST_ASKED]:
-            if len(told) == _MOST_TOLD or _clock() > deadline:
+        often = [each for each in grown if each[0] >= least]
+        seldom = [each for each in grown if each[0] < least]
+        for count, container in [*often[:_MOST_ASKED], *seldom[:_MOST_ASKED]]:
+            if len(told) == _MOST_TOLD or _clock() > deadline or (told and count < least):
                 break
             chain = _of_cache(container) or holders.chain(container)
             if chain is not None and chain.label not in names:

@@ -43,6 +43,9 @@ _FREE_LOOKS, _FREE_SECONDS, _SHARE = 16, 1.0, 0.1
 _LONG_SECONDS, _MOST_FREEZES = 0.02, 4
 """Objects that have been there for a while aren't looked at again where that takes long."""
 
+_FEWEST, _PATIENCE = 12, 2
+"""Fewer rounds say nothing. A loop of few rounds gets so many times the time."""
+
 _clock = time.perf_counter
 
 
@@ -147,7 +150,9 @@ class Rounds(Hits):
         if _clock() - began > _LONG_SECONDS and self._freezes < _MOST_FREEZES and not self._between:
             self._freezes += 1
             gc.freeze()
-        if self._seconds and _clock() - self._begun > self._seconds and loop.count > _EACH_UP_TO:
+        spent = _clock() - self._begun
+        is_enough = loop.count > _EACH_UP_TO or spent > _PATIENCE * self._seconds
+        if self._seconds and spent > self._seconds and is_enough and loop.count > _FEWEST:
             self.report.tell({"stops": loop.told, "round": loop.count - 1})
             leave(self._pid)
 

@@ -23,8 +23,9 @@ SUFFIX = ".lines"
 COLUMNS = 4
 """Of each statement: how often it ran, its seconds, how many marks these hold, the bytes it kept."""
 
-HEAD = 3
-"""In front of them: how many marks were met, the seconds that they took, and what a mark takes beside."""
+HEAD = 4
+"""In front of them: how many marks were met, the seconds that they took, what a mark takes beside, and how many
+threads met one."""
 
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _NUMBER_BYTES = 8
@@ -114,8 +115,8 @@ class Timing:
         """Return what tells of a statement.
 
         Args:
-            kind: ``enter``: a frame begins, ``at``: a statement does, ``head``: its head goes on, after
-                its body; ``resume``: it goes on in a generator; ``leave``: it ends, for now or for good.
+            kind: ``enter``: a frame begins, ``at``: a statement does, ``head``: its head runs again, after
+                its body; ``resume``: a generator resumes it; ``leave``: it ends, for now or for good.
             number: the statement's.
         """
         if kind == "enter":
@@ -134,6 +135,7 @@ class Timing:
             thread = threads.get(_identify())
             if thread is None:
                 thread = threads[_identify()] = _Thread()
+                self.table[3] = float(len(threads))
             frame = self._module if given is None else given
             if frame.number >= 0:
                 self._close(frame, thread, came, held)
