@@ -1,5 +1,6 @@
 """Numbers that are made of many others: the one that stands out is named, and none that doesn't."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import clues, line_of
 
-from whet.core.observations.clue import Clue
 from whet.evidence.provenance.trace.oddness import odd_in
 
 INVOICES = """\
@@ -169,8 +169,32 @@ _PAID = sum(19 + n * 7919 % 977 / 10 for n in range(30) if n != 17)
 ORDERS_JSONL, BANK = "".join(_ORDERS), f'{{"paid": {round(_PAID, 2)}}}\n'
 
 
-def _told(found: list[Clue]) -> str:
-    return "\n".join(each.says for each in found)
+MEANS = """\
+import json
+
+
+def metres(words):
+    return float(words[2]) / (100 if words[3] == "cm" else 1)
+
+
+def daily(rows):
+    days = {}
+    for row in rows:
+        days.setdefault(row[0], []).append(metres(row))
+    return {day: round(sum(levels) / len(levels), 3) for day, levels in days.items()}
+
+
+with open("tide.txt", encoding="utf-8") as lines:
+    means = daily([line.split() for line in lines])
+with open("means.json", encoding="utf-8") as file:
+    wanted = json.load(file)
+assert means == wanted
+"""
+_TIDE = [(f"d{n // 6}", f"g{n % 6}", f"{110 + n * 37 % 190}", "cm") for n in range(36)]
+_BY_DAY = [sum(int(_TIDE[at][2]) for at in range(n, n + 6)) / 600 for n in range(0, 36, 6)]
+_TIDE[21] = (*_TIDE[21][:3], "CM")
+TIDE = "".join(" ".join(each) + "\n" for each in _TIDE)
+MEANS_JSON = json.dumps({f"d{n}": round(mean, 3) for n, mean in enumerate(_BY_DAY)})
 
 
 @pytest.mark.parametrize(
@@ -178,12 +202,13 @@ def _told(found: list[Clue]) -> str:
     [
         (INVOICES, {"bills_csv": BILLS}, "bills.csv:14", "24 numbers"),
         (STOCK, {"shelf_txt": SHELF}, "shelf.txt:22", "39 numbers"),
-        (VOTES, {"votes_csv": VOTES_CSV, "wanted_json": __import__("json").dumps(_WANTED)},
+        (VOTES, {"votes_csv": VOTES_CSV, "wanted_json": json.dumps(_WANTED)},
          "votes.csv:30", "the other way round"),
         (LEVELS, {"levels_txt": LEVELS_TXT}, "levels.txt:27", "is 412"),
+        (MEANS, {"tide_txt": TIDE, "means_json": MEANS_JSON}, "tide.txt:22", "differ under 'd3'"),
         (ORDERS, {"orders_jsonl": ORDERS_JSONL, "bank_json": BANK}, "orders.jsonl:18", "without its"),
     ],
-    ids=["misread", "passed over", "sign", "largest", "too many"],
+    ids=["misread", "passed over", "sign", "largest", "mean", "too many"],
 )  # fmt: skip
 def test_the_record_that_makes_a_total_wrong_is_named(
     tmp_path: Path, program: str, files: dict[str, str], record: str, words: str

@@ -15,6 +15,26 @@ WRONG = {
     "named default": (
         "def f(*, seen={}):\n    seen[len(seen)] = 1\n    return seen\nf()\nassert len(f()) == 1\n", 1,
     ),
+    "base": (
+        ("class A:\n    def __init__(self):\n        self.x, self.n = [1], 1\n    def out(self, x):\n"
+        "        self.n -= 1\nclass B(A):\n    def out(self, x):\n        self.x.remove(x)\n"
+        "b = B()\nb.out(1)\nassert len(b.x) == b.n\n"), 7,
+    ),
+    "an answer of the base": (
+        ("class A:\n    def __init__(self):\n        self.x = [1]\n    def may(self, x):\n        return x in self.x\n"
+        "class B(A):\n    def may(self, x):\n        return x > 0\nassert not B().may(2)\nassert B().may(1)\n"), 8,
+    ),
+    "a base's beginning": (
+        ("class A:\n    def __init__(self, *n, k):\n        self.n = [*n, k]\nclass B(A):\n"
+        "    def __init__(self, *n, k):\n        'Begin.'\n        self.m = 0\nassert getattr(B(1, k=2), 'n', 0) == [1, 2]\n"), 5,
+    ),
+    "each with each": (
+        ("import numpy as np\na = np.arange(3.0)\nb = a.reshape(3, 1)\nc = ((a * 2 - b) ** 2).mean()\n"
+        "assert c == (a ** 2).mean()\n"), 4,
+    ),
+    "compared with a column": (
+        ("import numpy as np\na = np.arange(3)\nb = a.reshape(3, 1)\nc = (b <= a).mean()\nassert c == 1\n"), 4,
+    ),
     "class": (
         "class A:\n    rows = []\na, b = A(), A()\na.rows.append(1)\nassert b.rows == []\n", 2,
     ),

@@ -19,6 +19,31 @@ def test_an_array_is_named_by_what_it_holds_and_a_table_by_its_type() -> None:
     assert shown(table) == "a DataFrame"
 
 
+def test_an_array_of_one_number_without_a_shape_is_that_number() -> None:
+    facts = {"dtype": "float32", "shape": [], "min": 0.5, "max": 0.5}
+    assert shown(Value("array", "torch.Tensor", "", facts=facts)) == "0.5"
+    several = {**facts, "shape": [1]}
+    assert (
+        shown(Value("array", "torch.Tensor", "", facts=several)) == "an array of float32, all 0.5"
+    )
+
+
+SETTINGS = """
+import json
+
+with open("limits.json") as file:
+    limits = json.load(file)
+assert limits["most"] > 4711.5, limits
+"""
+
+
+def test_a_file_of_one_line_is_not_called_a_record(tmp_path: Path) -> None:
+    whole = clues(tmp_path, SETTINGS, limits_json='{"least": 3, "most": 4711.25}\n')[0]
+    assert "the file limits.json" in whole.record
+    lines = clues(tmp_path, SETTINGS, limits_json='{"least": 3,\n"most": 4711.25}\n')[0]
+    assert "the record at limits.json:2" in lines.record
+
+
 PASSED_ON = """
 def parse(record):
     name, _, price = record.partition(":")

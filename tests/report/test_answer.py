@@ -234,6 +234,10 @@ CHANGE = Clue(says="with another test the command passes", why="w", path="prog.p
             [WITHOUT, RECORDED],
             "Cause not found. The value that fails comes from the record at app.log:7 (`ms=12,5`)",
         ),
+        (
+            [replace(WITHOUT, says="without app.log:9 the command passes", line=9), RECORDED],
+            "Cause not found. Without app.log:9 the command passes",
+        ),
         ([WITHOUT, CHANGE], "Cause not found. Without app.log:7 the command passes"),
         ([CHANGE, RECORDED], "Cause not found"),
         ([replace(CHANGE, sureness=Sureness.SHOWN), RECORDED], CHANGE.says),

@@ -144,7 +144,9 @@ def _lead(possible: Iterable[Clue]) -> tuple[str, Clue | None]:
     found: tuple[str, Clue | None] = ("", None)
     for clue in possible:
         if clue.record:
-            return f"The value that fails comes from {clue.record}", clue
+            # A run without another record passed: that says more than where a value was read.
+            is_other = found[1] is not None and f":{found[1].line} " not in clue.record
+            return found if is_other else (f"The value that fails comes from {clue.record}", clue)
         if not clue.path or clue.path.endswith(".py"):
             break
         found = found if found[0] else (f"{clue.says[0].upper()}{clue.says[1:]}", clue)

@@ -28,7 +28,9 @@ from whet.evidence.experiments.changes import (
     root_of,
 )
 from whet.evidence.experiments.given_otherwise import given_otherwise
+from whet.evidence.experiments.inherited_otherwise import inherited_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
+from whet.evidence.experiments.shaped_otherwise import shaped_otherwise
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -86,8 +88,10 @@ def _changes(node: ast.AST, changed: set[str]) -> Iterator[Change]:
         yield from _kept_results(node)
     elif isinstance(node, ast.ClassDef):
         yield from _class_values(node)
-    elif isinstance(node, ast.BinOp):
-        yield from _repeated(node)
+        yield from inherited_otherwise(node)
+    elif isinstance(node, ast.BinOp | ast.Compare):
+        yield from _repeated(node) if isinstance(node, ast.BinOp) else ()
+        yield from shaped_otherwise(node)
     elif isinstance(node, ast.Call):
         yield from _from_keys(node)
         yield from given_otherwise(node)

@@ -498,7 +498,11 @@ def _shrunk_words(shrunk: ShrunkPayload) -> str:
     warm = f" ({shrunk.warm} of {shrunk.trials} trials warm)" if shrunk.warm else ""
     if shrunk.cold_because and not shrunk.warm:
         warm = f" (trials ran from the start: {shrunk.cold_because})"
-    part = "" if shrunk.content else ", so the failure doesn't depend on it"
+    part = (
+        ""
+        if shrunk.content
+        else ". With the empty file it fails at the same place, perhaps for another reason"
+    )
     keeps = f", which keeps {shrunk.keeps}" if shrunk.keeps else ""
     return f"{sizes}{guarded}{keeps}: {shrunk.stopped.value}{warm}{part}"
 

@@ -30,12 +30,14 @@ class Near:
         says: how it differs.
         path: the file in which it differs; empty: it is an argument.
         line: the line there.
+        is_single: it lacks one part alone, or has another one: of several, each may be innocent.
     """
 
     trial: Trial
     says: str
     path: str = ""
     line: int = 0
+    is_single: bool = True
 
 
 def near_payloads(bench: Workbench, trial: Trial, passes: Passes, at: Placing) -> Iterator[Near]:
@@ -100,7 +102,7 @@ def _near(
     own = _shown(units.payload[start : units.spans[first][1]])
     more = f" and the {behind - first - 1} after it" if behind - first > 1 else ""
     says = f"without {at(path, line)} ({own}){more}"
-    return Near(on(units.without(cut)), says, path, line)
+    return Near(on(units.without(cut)), says, path, line, behind - first == 1)
 
 
 def _path_of(bound: PayloadBinding) -> str:

@@ -199,7 +199,7 @@ class MissingClues(Wording):
                 )  # fmt: skip
             case Dropped(error=error, caught=there_caught, record=record):
                 path = error.call.code.path
-                of = f" for the record at {self.record(record)}" if record else ""
+                of = f" for {self.record(record)}" if record else ""
                 by = ""
                 if there_caught is not None:
                     place = self.at(there_caught[0].code.path, there_caught[1])
@@ -213,7 +213,7 @@ class MissingClues(Wording):
                 last = trail.hops[-1] if trail.hops else None
                 from_there = f", which comes from {self.place(last)}" if last else ""
                 record = self.records.read_by(trail)
-                from_there += f", the record at {self.record(record)}" if record else ""
+                from_there += f", {self.record(record)}" if record else ""
                 yield self.clue(
                     f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
                     last.path if last else "", last.line if last else 0,
@@ -232,7 +232,7 @@ class MissingClues(Wording):
         record = self.records.read_by(reason.trail)
         if record is None and not reason.is_asked:
             record = self.records.find(holder)
-        of = f", for the record at {self.record(record)}" if record else ""
+        of = f", for {self.record(record)}" if record else ""
         from_there = f", which comes from {self.place(made)}" if made else ""
         is_elsewhere = asks is not None and self.at(asks.path, asks.line) != there
         by = f" (from {self.place(asks)})" if asks is not None and is_elsewhere else ""

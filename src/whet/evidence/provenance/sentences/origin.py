@@ -55,7 +55,6 @@ from whet.evidence.provenance.sentences.wording import (
     is_container,
     is_path,
     like_another,
-    record_words,
     shown,
     together,
     upper,
@@ -256,7 +255,7 @@ class Origin(Wording):
         if trail.end is End.INPUT and record is None:
             trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
         record = record or (None if is_one_of_many else self.records.line_held(trail))
-        of = f", for the record at {self.record(record)}" if record is not None else ""
+        of = f", for {self.record(record)}" if record is not None else ""
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
@@ -274,10 +273,8 @@ class Origin(Wording):
         )  # fmt: skip
         if record is None:
             return clue
-        advice = (
-            f"Check the record at {self.at(record.path, record.line)}, then {self.place(last)}."
-        )
-        return replace(clue, next_step=advice, record=record_words([self.record(record)]))
+        advice = f"Check {self.record_place(record)}, then {self.place(last)}."
+        return replace(clue, next_step=advice, record=self.record(record))
 
     def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
         """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
@@ -483,9 +480,8 @@ class Origin(Wording):
             found += self._global(behind)
         if record is not None:
             place = self.at(record.path, record.line)
-            found.append(
-                TrailStep(says=f"{RECORD_OF} {said}", place=place, source=cut(record.text))
-            )
+            of = "file of" if record.is_file else RECORD_OF
+            found.append(TrailStep(says=f"{of} {said}", place=place, source=cut(record.text)))
         return found
 
     def _global(self, trail: Trail) -> list[TrailStep]:

@@ -14,7 +14,7 @@ from whet.evidence.provenance.failure.suspects import Failing, decided, tested_i
 from whet.evidence.provenance.failure.way import compared_in
 from whet.evidence.provenance.run.recording import CONTAINER, Call, Step, Value
 from whet.evidence.provenance.run.source import head
-from whet.evidence.provenance.sentences.wording import Wording, cut, record_words
+from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contributions import (
     Contribution,
     Contributions,
@@ -141,15 +141,14 @@ class Totals(Wording):
         trail = self.walk.part(own, key, step, None)
         last = trail.hops[-1] if trail.hops else None
         record = self.record_of(trail) if trail.hops else None
-        of = "" if record is None else f", for the record at {self.record(record)}"
+        of = "" if record is None else f", for {self.record(record)}"
         path, line = (last.path, last.line) if last else (step.frame.code.path, step.line)
         from_there = f". That comes from {self.place(last)}{of}" if last else ""
         clue = self.clue(f"{head}{from_there}", path, line, Sureness.POSSIBLE)
         if record is None:
             return clue
-        place = self.at(record.path, record.line)
-        named = record_words([self.record(record)])
-        return replace(clue, record=named, next_step=f"Check the record at {place}.")
+        advice = f"Check {self.record_place(record)}."
+        return replace(clue, record=self.record(record), next_step=advice)
 
     def _container(self, expr: ast.expr, call: Call, step: Step) -> Value | None:
         for each in self.walk.now.gone_through(expr):
@@ -187,7 +186,7 @@ class Totals(Wording):
             found = found or self._odd(leaves)
             if found is not None:
                 yield self._clue(head, found, len(leaves), gathered)
-            elif len(leaves) > _FEW:
+            elif len({each.amount for each in leaves}) > _FEW:
                 self.plain[self.said(expr, call)] = TrailStep(
                     says=f"put together of {len(leaves)} numbers, of which none stands out",
                     place=self.at(gathered.call.code.path, gathered.line),
@@ -222,10 +221,10 @@ class Totals(Wording):
         if found.record is not None:
             place, said = self.at(found.record.path, found.record.line), self.record(found.record)
             steps.append(TrailStep(says="its record", place=place, source=cut(found.record.text)))
-            advice = f"Check the record at {place}, then {self.at(path, line)}."
+            advice = f"Check {self.record_place(found.record)}, then {self.at(path, line)}."
             among = "stands out among" if found.leaf is not None else "isn't among"
-            named = f"{record_words([said])}, which {among} the {count} numbers behind it"
-            of = f" for the record at {said}"
+            named = f"{said}, which {among} the {count} numbers behind it"
+            of = f" for {said}"
         says = f"Of the {count} numbers that it is made of, one stands out{of}: {found.says}"
         if found.leaf is None:
             says = f"The {count} numbers that it is made of lack one{of}: {found.says}"
@@ -242,7 +241,7 @@ class Totals(Wording):
         found = [
             _Found(each, says, None, is_exact=is_exact)
             for each in leaves[:_MOST_LEAVES]
-            if (says := _explanation(each.amount, short))
+            if (says := _explanation(each.own, short / each.times))
         ]
         if len(found) == 1 and found[0].leaf is not None:
             leaf = found[0].leaf
@@ -252,20 +251,20 @@ class Totals(Wording):
     def _misread(self, leaves: Sequence[Contribution], short: float) -> _Found | None:
         """Return the record whose line has the number that would have made two totals equal."""
         read = self._read(leaves)
-        every = _times([(leaf.amount, record.text) for leaf, record in read])
+        every = _times([(leaf.own, record.text) for leaf, record in read])
         found = [
             (leaf, record, said, times * number)
             for leaf, record in read
             for said, number in numbers_of(record.text)
             for times in every
-            if is_near(times * number - leaf.amount, short, leaf.amount)
+            if is_near(times * number - leaf.own, short / leaf.times, leaf.own)
         ]
         tries = sum(len(list(numbers_of(record.text))) for _, record in read) * len(every)
         if len({leaf.step.begin for leaf, *_ in found}) == 1:
             leaf, record, said, amount = found[0]
             return _Found(
                 leaf,
-                f"{leaf.amount:.12g} was counted; with {_as_read(amount, said)} the two would be equal",
+                f"{leaf.own:.12g} was counted; with {_as_read(amount, said)} the two would be equal",
                 record, self._made(leaf), is_exact=_is_no_chance(tries, short), is_misread=True,
             )  # fmt: skip
         return None if found else self._missing(leaves[0], read, every, short)
@@ -329,11 +328,11 @@ class Totals(Wording):
     def _odd(self, leaves: Sequence[Contribution]) -> _Found | None:
         """Return the contribution that stands out: by its size, its sign, or by what it was made of."""
         known = leaves[:_MOST_LEAVES]
-        odd = odd_in([each.amount for each in known])
+        odd = odd_in([each.own for each in known])
         if odd is not None:
             leaf = known[odd.place]
             inner = self._odd_operand(known, odd.place)
-            says = f"it {_stands_out(leaf.amount, odd)}"
+            says = f"it {_stands_out(leaf.own, odd)}"
             return inner or _Found(leaf, says, self._record(leaf), self._made(leaf))
         return self._odd_reading(known)
 
@@ -342,11 +341,11 @@ class Totals(Wording):
         read = self._read(leaves)
         if len(read) != len(leaves):
             return None
-        for times in _times([(leaf.amount, record.text) for leaf, record in read]):
+        for times in _times([(leaf.own, record.text) for leaf, record in read]):
             unlike = [
                 place
                 for place, (leaf, record) in enumerate(read)
-                if not _reads_as(leaf.amount, record.text, times)
+                if not _reads_as(leaf.own, record.text, times)
             ]
             if len(unlike) == 1:
                 break
@@ -355,7 +354,7 @@ class Totals(Wording):
         place = unlike[0]
         leaf, record = read[place]
         by = "as it is" if times == 1 else f"times {times:.6g}"
-        says = f"{leaf.amount:.12g} was counted, where each of the {len(read) - 1} others is a number of its record {by}"
+        says = f"{leaf.own:.12g} was counted, where each of the {len(read) - 1} others is a number of its record {by}"
         return _Found(leaf, says, record, self._made(leaf), is_misread=True)
 
     def _odd_operand(self, leaves: Sequence[Contribution], place: int) -> _Found | None:

@@ -72,7 +72,13 @@ class Wording:
 
     def record(self, record: Record) -> str:
         """Say where a record is, and what it says."""
-        return f"{self.at(record.path, record.line)} (`{cut(record.text)}`)"
+        return f"{self.record_place(record)} (`{cut(record.text)}`)"
+
+    def record_place(self, record: Record) -> str:
+        """Say where a record is; a file of one line isn't one of several records."""
+        if record.is_file:
+            return f"the file {self.at(record.path)}"
+        return f"the record at {self.at(record.path, record.line)}"
 
     def step_at(self, hop: Hop, says: str, value: Value | None = None) -> TrailStep:
         """Return a step of a trail at which a value came by."""
@@ -165,6 +171,9 @@ def _is_inline(call: Call) -> bool:
 
 def shown(value: Value) -> str:
     """Return how a value is shown; empty: its type tells enough."""
+    if value.kind == "array" and value.facts.get("shape") == []:  # one number
+        number, held = value.facts.get("min"), value.facts.get("dtype")
+        return f"{number:g}" if isinstance(number, int | float) else f"one number of {held}"
     if value.kind == "array":
         return f"{value.as_array}{_all_alike(value)}"
     return cut(value.words)

@@ -55,6 +55,11 @@ class Contribution:
     key: str = ""
     times: float = 1.0
 
+    @property
+    def own(self) -> float:
+        """The number as the program had it."""
+        return self.amount / self.times
+
 
 @value_class
 class Gathered:
@@ -102,9 +107,18 @@ class Contributions:
         """Make it ready."""
         self._all, self._sources, self._walk = recording, sources, walk
 
-    def of(self, expr: ast.expr, call: Call, step: Step) -> Gathered | None:
-        """Return what the value of an expression was made of; None: it wasn't put together of several."""
-        value = self._walk.now.value(expr, call, step)
+    def of(
+        self, expr: ast.expr, call: Call, step: Step, known: Value | None = None
+    ) -> Gathered | None:
+        """Return what the value of an expression was made of; None: it wasn't put together of several.
+
+        Args:
+            expr: the expression.
+            call: the call that it is in.
+            step: the step that evaluates it.
+            known: its value, where the program kept it elsewhere.
+        """
+        value = self._walk.now.value(expr, call, step) or known
         for _ in range(_MOST_PLACES):
             expr = _bare(expr)
             found = self._here(expr, call, step, number_in(value))
@@ -135,7 +149,7 @@ class Contributions:
             return found
         if trail.call is None or trail.step is None:
             return None
-        return self.of(trail.expression, trail.call, trail.step)
+        return self.of(trail.expression, trail.call, trail.step, self._all.part(holder, key))
 
     def is_one_of_many(self, trail: Trail) -> bool:
         """Whether a number came by a line that adds to it, and that ran more than a few times."""
@@ -171,13 +185,11 @@ class Contributions:
         match expr:
             case ast.BinOp(op=ast.Add() | ast.Sub()):
                 known = list(self._terms(expr, call, step, 1.0))
-            case ast.BinOp(
-                left=inner, op=ast.Div() | ast.Mult() as op, right=ast.Constant(value=by)
-            ):
+            case ast.BinOp(left=inner, op=ast.Div() | ast.Mult()):
                 found = self._here(_bare(inner), call, step, None)
-                if found is None or not found.is_sum or not isinstance(by, int | float) or not by:
+                if found is None or not found.is_sum or not found.amount or not amount:
                     return None
-                return _multiplied(found, by if isinstance(op, ast.Mult) else 1 / by)
+                return _multiplied(found, amount / found.amount)
             case ast.Call(args=[given, *_]) if not self._walk.now.callees(expr, call, step):
                 known = self._elements(given, call, step)
             case _:
@@ -302,6 +314,7 @@ class Contributions:
     def _grown_part(self, holder: Value, key: str, moment: int, amount: float) -> Gathered | None:
         states = [each for each in self._all.history(holder.number) if each.moment <= moment]
         known: list[Contribution] = []
+        has_grown = False
         for before, after in pairwise([None, *states]):
             step = None if after is None else after.step
             if after is None or step is None or not after.has_changed:
@@ -310,10 +323,12 @@ class Contributions:
             if more is None or is_near(less or 0.0, more):
                 continue
             statement = self._sources[step.frame.code.path].statement(step.line)
-            if _grows(statement) is None and less is not None:
-                known = []
+            if _grows(statement) is None:
+                known, has_grown = [], False
+            else:
+                has_grown = True
             known.append(Contribution(more - (less or 0.0), step, _added(statement)))
-        if not known:
+        if not has_grown:
             return None
         last = known[-1].step
         return _gathered(known, amount, last.line, last.frame, least=1)

@@ -28,11 +28,18 @@ _WRITTEN = {
 
 @value_class
 class Record:
-    """A line of a file."""
+    """A line of a file.
+
+    Attributes:
+        path, line: where it is.
+        text: what it says.
+        is_file: the file has no other line.
+    """
 
     path: str
     line: int
     text: str
+    is_file: bool = False
 
 
 class Records:
@@ -125,8 +132,9 @@ class Records:
 
     def lines_of(self, path: str) -> Iterator[Record]:
         """Yield the lines of a file."""
-        for number, line in enumerate(self.files.get(path, ()), 1):
-            yield Record(path, number, line.strip()[:_SHOWN])
+        lines = self.files.get(path, ())
+        for number, line in enumerate(lines, 1):
+            yield Record(path, number, line.strip()[:_SHOWN], len(lines) == 1)
 
     def around(self, values: Sequence[Value]) -> Record | None:
         """Return the only line of a file that has all texts of some values, and of those in them."""
@@ -166,7 +174,7 @@ class Records:
             for number, line in enumerate(lines, 1):
                 is_near = all(each in line for each in words)
                 if is_near and all(each.search(line) for each in patterns):
-                    yield Record(path, number, line.strip()[:_SHOWN])
+                    yield Record(path, number, line.strip()[:_SHOWN], len(lines) == 1)
 
     @property
     def files(self) -> dict[str, list[str]]:

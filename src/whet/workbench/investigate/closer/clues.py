@@ -181,9 +181,7 @@ class Closer:
             self._cut_after, recorded = recorded.seconds, None
         origins = Origins() if recorded is None else origins_of(recorded, at)
         repairs = self._in_time(
-            "repairs of shared state",
-            lambda: self._of_repairs(clues, recorded, origins.way),
-            _FOR_REPAIRS,
+            "repairs of shared state", lambda: self._of_repairs(clues, recorded, origins.way)
         )
         clues = [*repairs, *clues]
         clues = [_on_the_way(each, origins) for each in clues]
@@ -315,7 +313,7 @@ class Closer:
                 None if recorded is None else recorded.recording,
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
-                until=self._until(1),
+                until=self._until(_FOR_REPAIRS),  # one that passes is tried again also after that
             )
             return [] if clue is None else [clue]
         return []
@@ -386,6 +384,10 @@ class Closer:
             return [*varied.cause, *clues, *records]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         likely = list(varied.likely)
+        places = [at(each.path, each.line) for each in records]
+        if any(each.record and not any(one in each.record for one in places) for each in clues):
+            # A run without a record says more of it than where a value was read.
+            clues, records = [*records, *clues], []
         if len(records) == 1 or (records and "stands in line" in records[0].says):
             likely = [*records, *likely]
             records = []

@@ -1,13 +1,18 @@
 """Whether the failing run used the code that a small change is about."""
 
 import ast
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN, SCALARS
 from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
+from whet.evidence.experiments.inherited_otherwise import HAS_RUN
+from whet.evidence.experiments.shaped_otherwise import EACH_WITH_EACH
 from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT
+from whet.evidence.provenance.failure.unlike import Spread, spread_in
 from whet.evidence.provenance.run.recording import (
     ARRAY,
     CONTAINER,
@@ -17,6 +22,8 @@ from whet.evidence.provenance.run.recording import (
     Recording,
     Value,
 )
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.walk import Walk
 
 _ITERATORS = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "reversed", "_csv.reader", "csv.DictReader"}
@@ -33,10 +40,9 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return False
     if needs.is_met_by == MARKED:
         return any(_MARK in each.words or _MARK in "".join(each.parts) for each in recording.values)
-    if needs.is_met_by == SPELT:
-        return given_as_text(needs, path, recording) is not None
-    if needs.is_met_by == GIVEN_AGAIN:
-        return _is_given_again(needs, path, recording)
+    asked = _ASKED.get(needs.is_met_by)
+    if asked is not None:
+        return asked(needs, path, recording)
     values = _values(ast.parse(needs.expression, mode="eval").body, path, recording)
     if needs.is_met_by == ITERATOR:
         return any(each.type in _ITERATORS or each.type.endswith("iterator") for each in values)
@@ -48,6 +54,20 @@ def is_met(needs: Needed | None, path: str, recording: Recording | None) -> bool
         return {each.kind for each in targets} == {SCALAR}
     twice = _held_twice(recording)
     return any(each.number in twice for each in values)
+
+
+def _is_each_with_each(needs: Needed, path: str, recording: Recording) -> bool:
+    """Whether an operation has met a row of n numbers with a column of as many."""
+    found = _spread_in(recording)
+    if found is None or (found.step.frame.code.path, found.step.line) != (path, needs.lines[0]):
+        return False
+    return all(ast.unparse(operand) in needs.expression for operand, _ in found.operands)
+
+
+@lru_cache(maxsize=1)
+def _spread_in(recording: Recording) -> Spread | None:
+    sources = Sources()
+    return spread_in(recording, sources, Walk(recording, sources), sys.maxsize)
 
 
 def given_as_text(needs: Needed, path: str, recording: Recording) -> tuple[str, int] | None:
@@ -107,3 +127,13 @@ def _numbers(part: Value, recording: Recording) -> set[int]:
     """Return the number of an object and, of a record, those of the objects in it."""
     inside = [each for _, each in recording.parts(part)] if part.kind == CONTAINER else []
     return {each.number for each in (part, *inside) if each.kind in _CHANGING}
+
+
+_ASKED: dict[str, Callable[[Needed, str, Recording], bool]] = {
+    SPELT: lambda needs, path, recording: given_as_text(needs, path, recording) is not None,
+    EACH_WITH_EACH: _is_each_with_each,
+    GIVEN_AGAIN: _is_given_again,
+    HAS_RUN: lambda needs, path, recording: any(
+        (each.code.path, each.code.first_line) == (path, needs.lines[0]) for each in recording.calls
+    ),
+}

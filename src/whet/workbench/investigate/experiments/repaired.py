@@ -25,7 +25,8 @@ from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
-_MOST_EXPERIMENTS = 24
+_MOST_EXPERIMENTS, _FEWEST = 24, 2
+"""A program so slow that fewer than two fit is run with the likeliest change alone, if the run had what that is about."""
 _MOST_SECONDS = 30.0
 """The time for all experiments, in plain runs; slow programs get twice as much."""
 
@@ -60,16 +61,17 @@ def repaired_clue(
         OutOfTimeError: if none was found until then.
     """
     seconds = baseline.reproduction.wall_seconds
-    if not baseline.reproduction.is_deterministic or seconds * 2 > _MOST_SECONDS:
+    if not baseline.reproduction.is_deterministic:
         return None
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
+    is_slow = most < _FEWEST
     dead = dead_in(baseline.outcome.evidence)
     process = dead[likeliest(baseline.outcome, dead)] if dead else None
     candidates = [
         (path, repair)
         for path in _files(baseline.outcome, process)
         for repair in repairs_of(text_to_change(path))
-        if is_met(repair.needs, path, recording)
+        if is_met(repair.needs, path, recording) and not (is_slow and repair.needs is None)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
     # What the run is known to have had says most.
@@ -82,7 +84,7 @@ def repaired_clue(
         )
     )
     spent = 0.0
-    for path, repair in candidates[:most]:
+    for path, repair in candidates[: max(most, 1)]:
         if time.monotonic() > until:
             raise OutOfTimeError
         if spent > 2 * _MOST_SECONDS:

@@ -102,10 +102,9 @@ class Neighbours:
                 ]
         for found in alike:
             if found.near is not None and found.near.path:
-                near, trials = found.near, found.trials
-                return [
-                    Clue(says=found.says, why=_WHY, path=near.path, line=near.line, trials=trials)
-                ]
+                near = found.near
+                path, line = (near.path, near.line) if near.is_single else ("", 0)
+                return [Clue(says=found.says, why=_WHY, path=path, line=line, trials=found.trials)]
         return []
 
     @property
