@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from odd_oracles import Judge, fails_if, odd_judges, shrunk
 
 from whet.core.verdict import Verdict
+from whet.reduction.formats.source import source_tree
 from whet.reduction.formats.source.grammars import LANGUAGES, Parse, parser_for, parser_of
 from whet.reduction.formats.source.python_tree import parses_as_python, read_python
 from whet.reduction.formats.source.source_offers import FEW_ERRORS, Grammar, cuts
@@ -244,6 +246,45 @@ def test_a_text_with_many_errors_is_given_to_the_parser_less_often() -> None:
         asked.append(len(candidates))
 
     assert 0 < asked[1] < asked[0] / 4
+
+
+def test_a_parser_that_rejects_too_much_in_a_row_is_asked_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(source_tree, "REJECTED_BYTES", 500_000)
+    asked: list[int] = []
+
+    def parse(payload: bytes) -> Any:
+        asked.append(len(payload))
+        return c_parser()(payload)
+
+    text = C * 30
+    tree = read_tree(parse, text)
+    assert tree is not None
+    broken = text.replace(b"}", b"", 1)
+    asked.clear()
+
+    verdicts = [tree.parses(broken) for _ in range(10_000)]
+
+    assert not any(verdicts)
+    assert sum(asked) <= 500_000 + len(text)
+    assert not tree.parses(text[: len(C)]), "it has been asked enough"
+    again = read_tree(parse, text)
+    assert again is not None
+    assert again.parses(text[: len(C)])
+
+
+def test_a_text_that_is_one_large_error_is_not_this_language() -> None:
+    text = b"#include <stdio" * 1000  # the parser takes a second for 64 KiB of it
+    asked: list[int] = []
+
+    def parse(payload: bytes) -> Any:
+        asked.append(len(payload))
+        return c_parser()(payload)
+
+    assert read_tree(parse, text) is None
+    assert asked == [len(text)]
+    assert read_tree(parse, C) is not None
 
 
 def never_sound(candidates: list[bytes]) -> Callable[[bytes], bool]:

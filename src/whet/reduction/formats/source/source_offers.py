@@ -17,7 +17,7 @@ from whet.reduction.formats.source.source_tree import SourceNode, SourceTree
 TRIES = 3
 """How many edits of a slot whet tries until one parses."""
 
-PARSED_BYTES = 64 * 1024 * 1024
+PARSED_BYTES = 32 * 1024 * 1024
 """How much the parser gets to learn from, a few seconds' worth; whet leaves out the rest."""
 
 FEW_ERRORS = 16

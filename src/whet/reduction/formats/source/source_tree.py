@@ -16,6 +16,17 @@ MANY_ERRORS, BYTES_FOR_AN_ERROR = 64, 64
 """A text with that many errors, and one error for every that many bytes, isn't this language: its parser
 would reject nearly every candidate, at a tenth of a second each."""
 
+SLOW_SHARE = 0.8
+"""If more than this share of a text with at least `SLOW_BYTES` is one or more errors, it isn't this language either."""
+
+SLOW_BYTES = 4 * 1024
+
+REJECTED_BYTES = 16 * 1024 * 1024
+"""How much the parser rejects in a row before whet stops asking it: about three seconds' worth, or twice the text."""
+
+ERROR_COST = 64
+"""A byte inside of an error can take the parser that many times as long as any other byte."""
+
 
 @dataclass(slots=True, eq=False)
 class SourceNode:
@@ -84,16 +95,45 @@ def _start(node: SourceNode) -> int:
     return node.start
 
 
+@dataclass(slots=True)
+class _Judge:
+    """Says whether a candidate parses no worse than the text, until too much in a row didn't.
+
+    Attributes:
+        errors: how many places of the text don't parse.
+        left: how much the parser may still reject.
+    """
+
+    parse: Parse
+    most: int
+    errors: int
+    left: int
+
+    def __call__(self, candidate: bytes) -> bool:
+        if self.left <= 0:
+            return False
+        root = self.parse(candidate)
+        if not root.has_error:
+            is_sound = True
+        else:
+            errors = errors_of(root)
+            is_sound = 0 < errors.count <= self.errors
+            self.left -= errors.size * ERROR_COST
+        self.left = self.most if is_sound else self.left - len(candidate)
+        return is_sound
+
+
 def read_tree(parse: Parse, payload: bytes) -> SourceTree | None:
     """Return the tree of a payload as a grammar sees it; None if it sees little but errors."""
     root = parse(payload)
-    errors = count_errors(root)
+    found = errors_of(root)
+    errors = found.count
     if errors > MANY_ERRORS and errors * BYTES_FOR_AN_ERROR > len(payload):
         return None
-
-    def parses(candidate: bytes) -> bool:
-        other = parse(candidate)
-        return not other.has_error or (errors > 0 and count_errors(other) <= errors)
+    if found.size > max(SLOW_BYTES, len(payload) * SLOW_SHARE):
+        return None
+    most = max(REJECTED_BYTES, 2 * len(payload))
+    parses = _Judge(parse, most, errors, most)
 
     nodes: list[SourceNode] = []
     comments: list[tuple[int, int]] = []
@@ -131,13 +171,30 @@ def _kinds_at_top(root: SyntaxNode) -> list[str]:
     return [node.type for node, depth in inside if depth == 1]
 
 
-def count_errors(root: SyntaxNode) -> int:
-    """Return how many places did not parse."""
+@value_class
+class SyntaxErrors:
+    """What did not parse.
+
+    Attributes:
+        count: how many places.
+        size: how many bytes of the text are in them.
+    """
+
+    count: int
+    size: int
+
+
+def errors_of(root: SyntaxNode) -> SyntaxErrors:
+    """Return what did not parse."""
     if not root.has_error:
-        return 0
-    return sum(
-        node.is_error or node.is_missing for node, _ in _walk(root, lambda node: node.has_error)
-    )
+        return SyntaxErrors(0, 0)
+    count = size = end = 0
+    for node, _ in _walk(root, lambda node: node.has_error):
+        if node.is_error or node.is_missing:
+            count += 1
+            size += max(0, node.end_byte - max(node.start_byte, end))
+            end = max(end, node.end_byte)
+    return SyntaxErrors(count, size)
 
 
 def _walk(
