@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from whet.core.errors import PayloadUnreadable
-from whet.workbench.shrink.first_reading import read_first_elsewhere
+from whet.workbench.files.first_reading import read_first_elsewhere
 
 pytestmark = pytest.mark.slow
 # Its library follows a circle of blocks for ever; a fuzzer has found it.
@@ -20,7 +20,7 @@ _ENDLESS = Path(__file__).parents[2] / "specimens" / "hostile_payloads" / "endle
 _PROGRAM = """
 import sys
 from whet.core.errors import PayloadUnreadable
-from whet.workbench.shrink.first_reading import read_first_elsewhere
+from whet.workbench.files.first_reading import read_first_elsewhere
 try:
     read_first_elsewhere(open(sys.argv[1], "rb").read(), "endless.h5", patience_seconds=300.0)
 except PayloadUnreadable as error:
@@ -102,3 +102,35 @@ def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
     poll.register(reader, select.POLLIN)
 
     assert poll.poll(60_000), "the process that reads lives on"
+
+
+@pytest.mark.parametrize(
+    "words", [("sample", "t.parquet"), ("make", "table", "--like", "t.parquet", "--rows", "2")]
+)
+@pytest.mark.parametrize(
+    ("library", "happened"),
+    [
+        ("import os\nos.abort()\n", "was killed by signal 6"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)\n", "was killed by signal 24"),
+        ("bytearray(1 << 60)\n", "needs more memory than there is"),
+    ],
+)
+def test_a_table_whose_library_ends_the_process_does_not_take_whet_with_it(
+    tmp_path: Path, words: tuple[str, ...], library: str, happened: str
+) -> None:
+    """A fuzzer has found two Parquet files for which Arrow's library aborts."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "pyarrow.py").write_text(library)
+    (tmp_path / "here" / "t.parquet").write_bytes(b"PAR1\0\0PAR1")
+    paths = [str(tmp_path / "lib"), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-m", "whet", *words],
+        cwd=tmp_path / "here", capture_output=True, text=True, check=False, timeout=100,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths),
+             "XDG_STATE_HOME": str(tmp_path / "state")},
+    )  # fmt: skip
+
+    assert done.returncode == PayloadUnreadable.exit_code, done.stderr
+    assert f"the library that reads files such as `t.parquet` {happened}" in done.stderr
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["t.parquet"]

@@ -12,12 +12,14 @@ from whet.core.value_class import value_class
 from whet.host.code.folders import MOST_BYTES, made_beside, pack_folder
 from whet.host.files.files import fitting_name
 from whet.sampling.arrow_conditions import filter_of
+from whet.sampling.datasets_folder import is_saved_data_set
 from whet.sampling.joins import Joined, join, leaders, link_of
 from whet.sampling.kinds import check_name, open_source
 from whet.sampling.row_condition import RowCondition
 from whet.sampling.selection import DEFAULT_ROWS, Selection, Wish, select
 from whet.sampling.streams import is_compressed, repack, same_compression
 from whet.sampling.table import HasGaps, Link, Source, Table
+from whet.workbench.files.first_reading import read_table_first_elsewhere
 from whet.workbench.files.results import result_error, result_path
 from whet.workbench.trials.bench import Workbench
 
@@ -146,6 +148,8 @@ class Sampler:
         path = Path(os.path.abspath(folder / shown))
         if any(path == data.path for data in self.data):
             raise BadUsage(f"`{shown}` is named twice", hint="name each file once")
+        if path.is_file() or is_saved_data_set(path):
+            read_table_first_elsewhere(path)
         source = open_source(path, shown, has_header=self._options.has_header)
         data = Data(shown, path, source)
         for table in source.tables:

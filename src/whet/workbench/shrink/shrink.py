@@ -17,11 +17,11 @@ from whet.reduction.reducer import reducer_of
 from whet.reduction.validity import lost_header, validity_of
 from whet.workbench.compare.weighing import weighing_for
 from whet.workbench.files.copies import reproduce_on_copies
+from whet.workbench.files.first_reading import read_first_elsewhere
 from whet.workbench.files.results import result_path
 from whet.workbench.shrink.also_found import OtherFailures
 from whet.workbench.shrink.cost_limit import SECONDS
 from whet.workbench.shrink.earlier_good import earlier_good
-from whet.workbench.shrink.first_reading import read_first_elsewhere
 from whet.workbench.shrink.goals import DEFAULT_FLOOR, Goals
 from whet.workbench.shrink.good_data import good_data
 from whet.workbench.shrink.held_order import hold_order

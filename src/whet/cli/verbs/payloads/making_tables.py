@@ -62,7 +62,10 @@ def _table(*, columns: str, like: str | None, rows: int, fill: str, **how: Any) 
         named = columns_named(columns)
     else:
         from whet.make.tables.like import columns_like
+        from whet.workbench.files.first_reading import read_table_first_elsewhere
 
+        if Path(like).is_file():
+            read_table_first_elsewhere(Path(like))
         named = columns_like(Path(like))
     return filled_table(named, rows, Filling(name=fill, **how))
 
