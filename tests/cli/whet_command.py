@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,16 @@ from whet.host.code.project import Project
 
 _MOST_SECONDS = 120
 _ENOUGH = "15m"  # on a busy machine, too
+
+
+def patience(least_seconds: float) -> str:
+    """Return the time after which a program that does little has surely begun to wait.
+
+    On a busy machine it is longer: as long as ten interpreters take to start now.
+    """
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import threading"], check=True)
+    return f"{max(least_seconds, 10 * (time.monotonic() - began)):.1f}"
 
 
 @dataclass(frozen=True)

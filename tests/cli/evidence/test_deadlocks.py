@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from whet_command import Whet
+from whet_command import Whet, patience
 
 HANGS = Path(__file__).parents[3] / "specimens" / "hangs"
 CIRCLE = (
@@ -158,7 +158,7 @@ def test_a_program_that_only_waits_when_its_time_is_up_says_for_whom(
 ) -> None:
     whet.write("main.py", text)
 
-    said = whet("run", "--timeout", "1", "--", sys.executable, "main.py")
+    said = whet("run", "--timeout", patience(1), "--", sys.executable, "main.py")
 
     first, *_ = said.stderr.splitlines()
     assert said.code == 124
@@ -186,10 +186,10 @@ for each in both: each.join()
 @pytest.mark.parametrize(
     ("one", "two"),
     [
-        ("b.acquire(timeout=9)", "a.acquire(True, 9)"),
-        ("os.read(silence, 1)", "time.sleep(9)"),
+        ("b.acquire(timeout=99)", "a.acquire(True, 99)"),
+        ("os.read(silence, 1)", "time.sleep(99)"),
         ("os.read(silence, 1)", "with a: pass"),
-        ("if b.acquire(): pass", "both[0].join(9)"),
+        ("if b.acquire(): pass", "both[0].join(99)"),
     ],
 )
 def test_who_may_go_on_or_waits_for_something_else_is_in_no_circle(
@@ -197,7 +197,7 @@ def test_who_may_go_on_or_waits_for_something_else_is_in_no_circle(
 ) -> None:
     whet.write("main.py", CROSSED.format(one=one, two=two))
 
-    said = whet("run", "--hang", "0.5", "--", sys.executable, "main.py").stderr
+    said = whet("run", "--hang", patience(0.5), "--", sys.executable, "main.py").stderr
 
     assert "BAD hang" in said
     assert "deadlock" not in said
@@ -221,13 +221,13 @@ def test_who_may_go_on_or_waits_for_something_else_is_in_no_circle(
 def test_who_never_goes_on_is_in_one(one: str, two: str, told: str, whet: Whet) -> None:
     whet.write("main.py", CROSSED.format(one=one, two=two))
 
-    said = whet("run", "--hang", "0.5", "--", sys.executable, "main.py").stderr
+    said = whet("run", "--hang", patience(0.5), "--", sys.executable, "main.py").stderr
 
     assert f"deadlock: {told}" in said
 
 
 def test_each_verb_says_it_in_its_first_line(whet: Whet) -> None:
-    hanging = ("--hang", "1", "--", sys.executable, str(HANGS / "two_locks.py"))
+    hanging = ("--hang", patience(1), "--", sys.executable, str(HANGS / "two_locks.py"))
 
     ran = whet("run", *hanging)
     first, *_ = ran.stderr.splitlines()
@@ -244,15 +244,14 @@ def test_it_is_named_where_the_interpreter_imports_threading_before_the_program(
     minor = f"python3.{sys.version_info.minor}"
     (made / "lib" / minor / "site-packages" / "early.pth").write_text("import threading\n")
 
-    done = whet(
-        "run", "--timeout", "2", "--", str(made / "bin" / minor), str(HANGS / "two_locks.py")
-    )
+    command = (str(made / "bin" / minor), str(HANGS / "two_locks.py"))
+    done = whet("run", "--timeout", patience(2), "--", *command)
 
     assert CIRCLE in done.stderr
 
 
 def test_an_investigation_calls_it_a_hang_and_names_the_circle(whet: Whet) -> None:
-    hanging = ("--hang", "1", "--", sys.executable, str(HANGS / "two_locks.py"))
+    hanging = ("--hang", patience(1), "--", sys.executable, str(HANGS / "two_locks.py"))
 
     found = whet("investigate", "--output", "report", *hanging)
 

@@ -396,7 +396,7 @@ def test_a_javascript_method_is_left() -> None:
 
     done = shrunk(JAVASCRIPT, judge, format_name="javascript")
 
-    left = b"class a { total() { for (const a of this) 0 } }"
+    left = b"class a { total() { for (const a of a) 0 } }"
     assert done.reduction.payload.split() == left.split()
     assert done.calls <= 100
 

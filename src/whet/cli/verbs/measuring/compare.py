@@ -7,6 +7,7 @@ import click
 from whet.cli.console import answer, answer_json
 from whet.cli.display.comparison import comparison_json, comparison_lines
 from whet.cli.display.progress import Progress
+from whet.cli.options.checkout import carry_option, repo_option
 from whet.cli.options.trial import (
     Share,
     TrialCommand,
@@ -79,21 +80,14 @@ _LEAST_CONFIDENCE = 0.5
     metavar="N",
     help="Run them in the order of an earlier comparison. [a new order]",
 )
-@click.option(
-    "--repo", default="", metavar="DIR", help="The git repository. [the current folder's]"
-)
+@repo_option
 @click.option(
     "--setup",
     default="",
     metavar="CMD",
     help="Run this shell command at the top of each checkout first (install, build).",
 )
-@click.option(
-    "--carry",
-    multiple=True,
-    metavar="PATH",
-    help="Copy this untracked file or folder into each checkout.",
-)
+@carry_option
 @trial_options
 @budget_option
 @json_option

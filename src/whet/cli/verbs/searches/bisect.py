@@ -11,6 +11,7 @@ from whet.cli.display.pasted import show_line
 from whet.cli.display.progress import Progress
 from whet.cli.display.smallest_part import show_part
 from whet.cli.options.bisect import package_options, pinned
+from whet.cli.options.checkout import carry_option, repo_option
 from whet.cli.options.cost_bound import cost_options
 from whet.cli.options.trial import (
     Share,
@@ -40,9 +41,7 @@ _LEAST_CONFIDENCE = 0.5
 
 @click.command(cls=TrialCommand, options_metavar="[OPTIONS]", epilog="[GOOD] [BAD] -- COMMAND...")
 @click.argument("ends", nargs=-1, metavar="[GOOD] [BAD]")
-@click.option(
-    "--repo", default="", metavar="DIR", help="The git repository. [the current folder's]"
-)
+@repo_option
 @click.option("--path", "paths", multiple=True, help="Search only commits that touch this path.")
 @click.option(
     "--first-parent",
@@ -66,12 +65,7 @@ _LEAST_CONFIDENCE = 0.5
     is_flag=True,
     help="Let the setup install only releases from before the commit's date (needs uv).",
 )
-@click.option(
-    "--carry",
-    multiple=True,
-    metavar="PATH",
-    help="Copy this untracked file or folder into each checkout.",
-)
+@carry_option
 @click.option("--package", default="", metavar="NAME", help="Search the releases of this package.")
 @click.option("--pre", is_flag=True, help="Include pre-releases such as 2.0rc1.")
 @click.option(

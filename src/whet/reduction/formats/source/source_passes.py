@@ -27,8 +27,8 @@ DEEPEST = 200
 """No person writes a program with more levels than this."""
 
 LARGE_BYTES, MOST_LEFT = 12 * 1024, 0.9
-"""If a program is at least this large and a level of cuts leaves more than this share, whet cuts
-definitions together with all their uses before the next level."""
+"""A program of at least this size is large. If a level of cuts leaves more than this share of one,
+whet cuts definitions together with all their uses before the next level."""
 
 _BODY_DEPTH = 3
 _HOIST_DEPTH = 2
@@ -55,13 +55,18 @@ def _delete_comments(tree: SourceTree) -> PassSearch:
 
 
 def _delete_nodes(tree: SourceTree, reparse: Reparse) -> PassSearch:
-    """Cut nodes, level by level from the top (Misherghi and Su 2006); empty blocks that must stay."""
+    """Cut nodes, level by level from the top (Misherghi and Su 2006); empty blocks that must stay.
+
+    In a small program, whet tries again at each level what was needed before other nodes went: what
+    stays of a level decides what later passes find. In a large one that takes too many trials.
+    """
     grammar = Grammar()
-    takes_uses = True
+    takes_uses, is_small = True, len(tree.payload) < LARGE_BYTES
     for level in range(SINGLE_LEVELS + 1):
         offers = _deletions(tree, grammar)
         here, is_last = _level(tree, offers, level)
-        payload = yield from _made(tree, [offer.change for offer in _sorted(here)], again=False)
+        changes = [offer.change for offer in _sorted(here)]
+        payload = yield from _made(tree, changes, again=is_small)
         following = reparse(payload)
         if following is None or is_last:
             return payload
