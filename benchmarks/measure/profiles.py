@@ -3,7 +3,9 @@
     python -m benchmarks.measure.profiles [--pairs N]
 
 The cost: five programs, each run alone and with py-spy as `whet profile` starts it, in turns. Processor
-time is the program's own, from the first line to its last, as the kernel counts it for its process.
+time is the program's own, from the first line to its last, as the kernel counts it for its process;
+wall time is that of the same lines. The command is all of `whet profile --once` beside all of `whet run`:
+the start of py-spy and its report are in it.
 The hottest line: the same programs with a deterministic count. A trace function notes the processor
 time between two line events; each line also pays for its own event, which is measured and taken off.
 perf can't name lines of Python 3.11; with Python 3.12 or later (`--perf PYTHON`) its hottest function,
@@ -19,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,6 +29,8 @@ from benchmarks.table import print_table
 
 WHET = (sys.executable, "-m", "whet")
 MOST_OVERHEAD = 1.05
+_CPU = 1
+"""The column of the ratio that is bounded."""
 PROGRAMS: Mapping[str, str] = {
     "numbers": """\
 def collatz(number):
@@ -82,10 +87,11 @@ def main():
 }
 _TIMED = """
 import os, time
-_begun = time.process_time()
+_begun = time.process_time(), time.perf_counter()
 main()
+_took = time.process_time() - _begun[0], time.perf_counter() - _begun[1]
 with open(os.environ["TIME_FILE"], "w") as _file:
-    _file.write(str(time.process_time() - _begun))
+    print(*_took, file=_file)
 """
 _TRACED = """
 import collections, json, os, sys, time
@@ -152,19 +158,21 @@ class Bench:
             alone = [*WHET, "run", "--", sys.executable, script]
             with_profile = [*WHET, "profile", "--once", "--", sys.executable, script]
             plain, profiled = self._in_turns(alone, with_profile, pairs)
-            ratio = statistics.median(b / a for a, b in zip(plain, profiled, strict=True))
-            ratios.append(ratio)
-            rows.append(
-                [
-                    name,
-                    f"{statistics.median(plain):.3f} s",
-                    f"{statistics.median(profiled):.3f} s",
-                    f"{ratio:.3f}",
-                ]
-            )
-        print_table("processor time of a program", ["program", "alone", "profiled", "ratio"], rows)
+            shown = [name]
+            for before, after in zip(
+                zip(*plain, strict=True), zip(*profiled, strict=True), strict=True
+            ):
+                paired = [b / a for a, b in zip(before, after, strict=True)]
+                middles = [f"{statistics.median(each):.2f}" for each in (before, after)]
+                shown.append(" ".join([*middles, f"{statistics.median(paired):.3f}"]))
+                if len(shown) == _CPU + 1:
+                    ratios.append(statistics.median(paired))
+            rows.append(shown)
+        header = ["program", "CPU", "wall", "command"]
+        print_table("seconds alone, seconds profiled, ratio (medians)", header, rows)
         mean = sum(ratios) / len(ratios)
-        print(f"mean ratio {mean:.3f}, at most {MOST_OVERHEAD}")
+        load, _, _ = os.getloadavg()
+        print(f"mean ratio of CPU {mean:.3f}, at most {MOST_OVERHEAD}; load {load:.1f}")
         return mean <= MOST_OVERHEAD
 
     def print_lines(self, perf: str) -> bool:
@@ -199,13 +207,13 @@ class Bench:
 
     def _in_turns(
         self, one: list[str], other: list[str], pairs: int
-    ) -> tuple[list[float], list[float]]:
-        """Return the processor times of two commands; who goes first alternates."""
-        times: tuple[list[float], list[float]] = ([], [])
+    ) -> "tuple[list[tuple[float, ...]], list[tuple[float, ...]]]":
+        """Return the times of two commands; who goes first alternates."""
+        times: tuple[list[tuple[float, ...]], list[tuple[float, ...]]] = ([], [])
         for number in range(pairs):
             order = ((0, one), (1, other))
             for place, command in order if number % 2 == 0 else reversed(order):
-                times[place].append(self._cpu(command))
+                times[place].append(self._times(command))
         return times
 
     def _script(self, name: str, source: str) -> str:
@@ -219,9 +227,12 @@ class Bench:
         )
         return done.stdout
 
-    def _cpu(self, command: list[str]) -> float:
+    def _times(self, command: list[str]) -> tuple[float, ...]:
+        """Return the processor time, the wall time, and that of the whole command."""
+        began = time.perf_counter()
         self._run(command)
-        return float((self.folder / "time").read_text())
+        took = time.perf_counter() - began
+        return (*map(float, (self.folder / "time").read_text().split()), took)
 
     def _profile(self, command: list[str]) -> "list[dict[str, object]]":
         told = json.loads(self._run([*WHET, "profile", "--once", "--json", "--", *command]))

@@ -67,6 +67,17 @@ class Terminal:
         (child,) = Path(f"/proc/{pane}/task/{pane}/children").read_text().split()
         return int(child)
 
+    def settings(self) -> str:
+        """Return the settings of the terminal."""
+        terminal = self.tmux("display-message", "-p", "#{pane_tty}").strip()
+        return subprocess.run(
+            ["stty", "-g", "-F", terminal], capture_output=True, check=True, text=True
+        ).stdout
+
+    def settings_before(self) -> str:
+        """Return what they were before whet began."""
+        return Path(f"{self.done}.before").read_text()
+
     def ended(self) -> str:
         """Wait until whet has ended; return its exit code and what the terminal's settings are."""
         end = time.monotonic() + PATIENCE_SECONDS

@@ -45,6 +45,9 @@ _ONE_STREAM = frozenset({"stdout", "stderr", "stdout_bytes", "stderr_bytes"})
 _RESOURCES = frozenset({"seconds", "cpu_seconds", "peak_memory"})
 
 
+_ASSIGNED = re.compile(r"(?P<name>[\w.]+)\s*=\s*(?P<value>[^=\s]+)")
+
+
 @value_class
 class Comparison:
     """One ``NAME OPERATOR VALUE``."""
@@ -111,7 +114,7 @@ class Condition:
             if found is None:
                 raise BadCondition(
                     f"can't parse the condition `{text}` from `{text[position:]}` on",
-                    hint="write it like `seconds > 2`, `stderr ~ NaN` or `exit == 3 and stdout ~ x`",
+                    hint=_hint(text[position:]),
                 )
             alternatives[-1].append(_comparison(found, text))
             position = found.end()
@@ -155,6 +158,14 @@ class Condition:
         """Whether it is about the time or the memory that whet itself measures."""
         names = {full_name(term.name) for terms in self.alternatives for term in terms}
         return bool(names & _RESOURCES) or any(map(is_of_section, names))
+
+
+def _hint(rest: str) -> str:
+    """Return how to write a condition that can't be read: an assignment is a comparison."""
+    single = _ASSIGNED.fullmatch(rest)
+    if single is not None:
+        return f"write `{single['name']} == {single['value']}`, with two `=`"
+    return "write it like `seconds > 2`, `stderr ~ NaN` or `exit == 3 and stdout ~ x`"
 
 
 def _comparison(found: re.Match[str], whole: str) -> Comparison:

@@ -68,6 +68,11 @@ SECTION_ENDINGS = (
 """How the names of a section's numbers end."""
 
 
+_MILLION, _EXACT = 1e6, 2.0**53
+_QUANTITY = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?\s*[A-Za-zµμ]+")
+"""A number with a unit, within a statement."""
+
+
 def full_name(name: str) -> str:
     """Return a name without its short form: `peak` is `peak_memory`."""
     return _SHORT.get(name, name)
@@ -117,11 +122,30 @@ def unit_of(text: str) -> str:
     return "" if found is None else found["unit"]
 
 
-def shown_number(name: str, value: float) -> str:
-    """Return a number as a person reads it: ``2.5 s``, ``48 MB``, ``0.031``."""
+def kind_in(statement: str) -> NumberKind:
+    """Return what a statement is about by its first unit: ``took < 1s`` is about time."""
+    for found in _QUANTITY.finditer(statement):
+        for kind in (NumberKind.TIME, NumberKind.MEMORY):
+            if quantity_of(found[0], kind) is not None:
+                return kind
+    return NumberKind.NUMBER
+
+
+def shown_number(name: str, value: float, statement: str = "") -> str:
+    """Return a number as a person reads it: ``2.5 s``, ``48 MB``, ``0.031``.
+
+    Args:
+        name: the number's.
+        value: it.
+        statement: what was said of it; its unit counts if the name tells none.
+    """
     kind = kind_of(name)
+    if kind is NumberKind.NUMBER:
+        kind = kind_in(statement)
     if kind is NumberKind.TIME:
         return shown_seconds(value)
     if kind is NumberKind.MEMORY:
         return shown_bytes(round(value)) if value >= 0 else f"−{shown_bytes(round(-value))}"
+    if abs(value) >= _MILLION and value.is_integer() and abs(value) < _EXACT:
+        return f"{value:,.0f}"
     return f"{value:.6g}"

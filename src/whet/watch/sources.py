@@ -39,8 +39,9 @@ class Live:
 
     @property
     def interval_seconds(self) -> float:
-        """How often to look."""
-        return self.watch.interval_seconds
+        """How often to look: with thresholds as often as is cheap."""
+        watch = self.watch
+        return watch.pause_seconds if watch.crossings else watch.interval_seconds
 
     @property
     def output(self) -> Mapping[str, int] | None:
@@ -240,8 +241,8 @@ def follow(live: Live) -> Iterator[str]:
                 if descriptor in waiting:
                     pass_on(stream, terminal.read(stream))
             if time.monotonic() >= due and not is_over:
-                due = time.monotonic() + watch.interval_seconds
                 yield from watch.look().events
+                due = time.monotonic() + live.interval_seconds
             if is_over and not waiting:
                 return
     finally:

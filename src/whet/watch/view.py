@@ -17,6 +17,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from whet.core.observations.panel import Reading, Sight
+from whet.host.process.terminal_guard import TerminalGuard
 from whet.host.trial.known_secrets import veiled
 from whet.watch.drawing import cut, panel_lines
 from whet.watch.layout import LEAST_HEIGHT, layout
@@ -216,7 +217,7 @@ class WatchView(App[str]):
             self.theme = "textual-ansi"
         for seconds in _FIRST_LOOKS:
             self.set_timer(seconds, self.look)
-        self.set_interval(self._source.interval_seconds, self.look)
+        self.set_timer(self._source.interval_seconds, self._look_on)
         for stream, descriptor in (self._source.output or {}).items():
             asyncio.get_running_loop().add_reader(descriptor, self._take_in, stream, descriptor)
 
@@ -249,6 +250,10 @@ class WatchView(App[str]):
         if self._output is not None:
             self._output.styles.height = plan.output_rows
             self._source.resize(event.size.width - _FRAME, plan.output_rows - _FRAME)
+
+    def _look_on(self) -> None:
+        self.look()
+        self.set_timer(self._source.interval_seconds, self._look_on)
 
     def look(self) -> None:
         """Show what the panels show now."""
@@ -308,6 +313,12 @@ def _veiled(line: Text) -> Text:
 def show(source: Source) -> str | None:
     """Show a source until the user leaves; return the key that was pressed.
 
-    The terminal is given back as it was, whatever ends the view.
+    The terminal is given back as it was, whatever ends the view, or whet.
     """
-    return WatchView(source).run()
+    guard = TerminalGuard()
+    try:
+        view = WatchView(source)
+        guard.wait_until_ready()
+        return view.run()
+    finally:
+        guard.close()

@@ -21,6 +21,18 @@ for number in range(1800):
 """
 
 
+BUILDS = """\
+def clean(count):
+    rows = []
+    for number in range(count):
+        rows.append([number] * 100)
+    return rows
+
+
+clean(400)
+"""
+
+
 def found(said: Said) -> Any:
     assert said.code == 0, said.stderr
     return json.loads(said.stdout)
@@ -62,6 +74,16 @@ def test_a_table_that_random_keys_fill_is_said_to_fill_up(whet: Whet) -> None:
     assert "`table` (dict" in said.stdout
     assert "until it ends, or for 1 min 0 s (`--budget`)" in said.stderr  # before it runs
     assert "whet runs the program again, up to round" in said.stderr
+
+
+def test_a_list_that_the_function_of_the_loop_returns_is_a_result(whet: Whet) -> None:
+    whet.write("prog.py", BUILDS)
+    said = whet("leak", "--loop", "prog.py:3", "--", PYTHON, "prog.py")
+    assert said.stdout.startswith("A RESULT GROWS: each round of the loop prog.py:3 (in clean)")
+    assert "to `rows`, which `clean` returns" in said.stdout
+    assert "whet leak --call prog.py:clean -- COMMAND" in said.stdout
+    told = found(whet("leak", "--json", "--call", "prog.py:clean", "--", PYTHON, "prog.py"))
+    assert told["verdict"] == "none"
 
 
 def test_native_memory_is_told_from_python_objects(whet: Whet) -> None:

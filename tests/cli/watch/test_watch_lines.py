@@ -61,6 +61,16 @@ def test_a_threshold_can_end_the_program(whet: Whet) -> None:
     assert "another process" not in said.stderr
 
 
+def test_with_a_threshold_whet_looks_more_often_than_once_a_second(whet: Whet) -> None:
+    """The program holds the memory for less than a second: no look would see it else."""
+    whet.write(
+        "brief.py",
+        "import time\ntime.sleep(1.2)\nheld = bytearray(90_000_000)\ntime.sleep(0.7)\ndel held\ntime.sleep(0.3)\n",
+    )
+    words = ("--when", "rss > 80M", "bell", "--", sys.executable, "brief.py")
+    assert "rss > 80M: it is 9" in whet("watch", *words).stderr
+
+
 def test_panels_without_a_program_end_when_their_time_is_up(whet: Whet) -> None:
     said = whet("watch", "disk", "sh -c 'echo $((40 + 2)) eggs'", "--for", "1", "--json")
     assert said.code == 0

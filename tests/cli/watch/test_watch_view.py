@@ -90,6 +90,19 @@ def test_a_signal_that_ends_whet_gives_the_terminal_back_and_ends_the_program(wh
     assert "rss" in whet("watch", "--replay", "1", "--json").stdout  # what was seen is kept
 
 
+def test_the_terminal_is_given_back_although_whet_is_killed(whet: Whet) -> None:
+    whet.write("grow.py", GROWS)
+    with watching(whet, "memory", "--", sys.executable, "grow.py", "1", "stay") as screen:
+        screen.wait_for("step 0")
+        assert screen.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
+        os.kill(screen.pid(), signal.SIGKILL)
+        assert screen.ended().split()[0] == "137"
+        screen.wait_until(lambda _: screen.settings() == screen.settings_before())
+        shown = screen.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}")
+        assert shown.split() == ["0", "1"]
+        assert not FRAMES.search("\n".join(screen.lines))
+
+
 def test_a_program_that_is_killed_leaves_a_view_that_says_so(whet: Whet) -> None:
     whet.write("grow.py", GROWS)
     with watching(whet, "memory", "--", sys.executable, "grow.py", "1", "stay") as screen:

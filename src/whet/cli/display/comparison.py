@@ -268,6 +268,12 @@ def _notes(comparison: Comparison) -> list[str]:
         notes.append(
             f"the other {len(others)} intervals all hold at once with {comparison.confidence:.0%} confidence"
         )
+    against = [each for each in comparison.compared if (each.b - each.a) * each.effect.best < 0]
+    if against:
+        names = " and ".join(each.quantity.label for each in against)
+        notes.append(
+            f"{names}: A and B are medians of all runs; the difference is that of runs in a pair, which see the same load"
+        )
     for each in comparison.compared:
         own = each.own
         if own is not None and (own.low > 0 or own.high < 0):

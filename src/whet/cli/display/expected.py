@@ -18,7 +18,7 @@ def score_words(score: Score) -> str:
     name = score.expectation.range.name
     if score.observed is None:
         return _missing(name)
-    number = shown_number(name, score.observed)
+    number = shown_number(name, score.observed, score.expectation.text)
     if score.met is None:
         return f"at least {number}, then whet ended it: whet can't tell"
     ratio = score.ratio

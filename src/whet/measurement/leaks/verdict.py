@@ -37,6 +37,9 @@ class Kind(Enum):
     SLOWS = "slows"
     """It grows, but slower and slower, as a table that fills up does."""
 
+    RESULT = "result"
+    """It grows, but it is what the repeated loop is there to make: its function returns it."""
+
     NONE = "none"
     UNSURE = "unsure"
 

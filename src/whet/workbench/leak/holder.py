@@ -1,5 +1,6 @@
 """Who holds what was added, with the lines of the program that make and fill it."""
 
+import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,12 +38,14 @@ class Holder:
         made_path: the file of the line that makes it.
         made_line: that line; 0: it isn't known.
         fills: where it is filled.
+        is_result: it is a local variable that its function returns.
     """
 
     grown: GrownHolder
     made_path: str
     made_line: int
     fills: tuple[Fill, ...]
+    is_result: bool = False
 
     @property
     def fills_up(self) -> bool:
@@ -74,7 +77,30 @@ def _with_lines(grown: GrownHolder, sources: dict[str, str]) -> Holder:
             Fill(path=line.path, line=line.number, source=source)
             for line, source in lines.fills[:_MOST_FILLS]
         ),
+        is_result=grown.kind == "local" and _returns(sources.get(grown.path, ""), grown),
     )
+
+
+def _returns(source: str, grown: GrownHolder) -> bool:
+    """Whether the function of a local variable returns it; what keeps a graph alive is more than it seems."""
+    if "Tensor" in grown.item or grown.type == "graph":
+        return False
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return False
+    function = grown.within.rpartition(".")[2]
+    returned = [
+        each.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function
+        for each in ast.walk(node)
+        if isinstance(each, ast.Return)
+    ]
+    values = [
+        part for each in returned for part in (each.elts if isinstance(each, ast.Tuple) else [each])
+    ]
+    return any(isinstance(each, ast.Name) and each.id == grown.label for each in values)
 
 
 def _is_own(path: str) -> bool:

@@ -105,12 +105,26 @@ class Leak:
         return bool(self.holders) and self.holders[0].fills_up
 
     @property
+    def is_result(self) -> bool:
+        """Whether all that grows is what the loop's own function is to return."""
+        return (
+            bool(self.holders)
+            and self.holders[0].is_result
+            and self.piece is not None
+            and self.piece.is_loop
+            and self.piece.function.rpartition(".")[2]
+            == self.holders[0].grown.within.rpartition(".")[2]
+        )
+
+    @property
     def kind(self) -> Kind:
         """Whether there is a leak."""
         if self.judgement is None:
             return Kind.UNSURE
         if self.judgement.kind is Kind.LEAK and self.fills_up:
             return Kind.SMALL
+        if self.judgement.kind in {Kind.LEAK, Kind.SLOWS} and self.is_result:
+            return Kind.RESULT
         return self.judgement.kind
 
 
@@ -249,7 +263,8 @@ class _Search:
         came = main.seconds * end / max(1, last)
         self._say(
             f"something grows: whet runs the program again, up to round {end:,}, to see who holds it"
-            f" (it came there after {shown_seconds(came)})"
+            f" (it came there after {shown_seconds(came)}; this takes longer, up to"
+            f" {shown_seconds(max(self._options.seconds * _PATIENCE, _LEAST_SECONDS))})"
         )
         ran, told = self._run(
             closer_wish(main.loop, (first, middle, end)), "who holds what is added"

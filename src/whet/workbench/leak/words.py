@@ -135,6 +135,12 @@ def _verdict(found: Leak, piece: Piece, judgement: Judgement) -> str:
             f"NO LEAK: `{grown.label}` fills up, and has {grown.length:,} of the {grown.bound:,}"
             f" items that it may have; each {what} adds {_amount(judgement)}"
         )
+    if found.kind is Kind.RESULT:
+        grown = found.holders[0].grown
+        return (
+            f"A RESULT GROWS: each {what} adds {_amount(judgement)} ({times}) to `{grown.label}`,"
+            f" which `{grown.within}` returns"
+        )
     if found.kind is Kind.SLOWS:
         return f"PROBABLY NO LEAK: {_slowing(found, judgement, what, times)}"
     if found.kind is Kind.NONE:
@@ -340,11 +346,8 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
         yield from _next_for_cell(found)
     elif found.kind is Kind.UNSURE:
         yield f"next: more repetitions with `--budget 5min`, or another piece with `--call` or `--loop` ({trials})"
-    elif found.kind is Kind.SLOWS:
-        yield (
-            "next: let the program repeat its work two or three times as often, and run this again:"
-            f" a table that is full stops to grow ({trials})"
-        )
+    elif found.kind in {Kind.RESULT, Kind.SLOWS}:
+        yield _next_if_it_ends(found, trials)
     elif found.kind is not Kind.LEAK and found.piece is not None and not found.piece.is_loop:
         yield (
             "next: a table by argument doesn't grow when the argument stays the same: "
@@ -367,6 +370,18 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
             f"next: narrow it down with `--call FILE.py:FUNCTION`; for the native stack: "
             f"`memray run --native` ({trials})"
         )
+
+
+def _next_if_it_ends(found: Leak, trials: str) -> str:
+    """Return how to find out whether what grows stays, or stops to grow."""
+    piece = found.piece
+    if found.kind is Kind.RESULT and piece is not None:
+        call = f"{_place(piece.path, 0)}:{piece.function}"
+        return f"next: whether anything stays after it: `whet leak --call {call} -- COMMAND` ({trials})"
+    return (
+        "next: let the program repeat its work two or three times as often, and run this again:"
+        f" a table that is full stops to grow ({trials})"
+    )
 
 
 def _next_for_cell(found: Leak) -> Iterator[str]:

@@ -15,6 +15,10 @@ from whet.workbench.watch.readers import Reader
 from whet.workbench.watch.recording import Recording
 
 _FIRST_SECONDS = 1.0
+_LOOK_SECONDS, _LEAST_LOOK_SECONDS, _LOOK_SHARE = 1.0, 0.1, 0.02
+"""How long after a look the next one is due; with thresholds it is as soon as looks then take at most so
+much of a processor."""
+
 _START_SECONDS, _STEP_SECONDS = 30.0, 0.02
 
 
@@ -24,7 +28,7 @@ class Watch:
 
     Attributes:
         readers: one for each panel.
-        interval_seconds: how long after a look the next one is due.
+        interval_seconds: how often levels are shown.
         console: of the program; None: there is none.
         told: what actions have to say; from any thread.
         recording: what was seen of the program.
@@ -43,6 +47,15 @@ class Watch:
     wait: Callable[[float], object] = time.sleep
     recording: Recording = field(default_factory=Recording)
     _began: float = field(default_factory=time.monotonic)
+    _look_seconds: float = 0.0
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long after this look the next one is due."""
+        longest = min(self.interval_seconds, _LOOK_SECONDS)
+        if not self.crossings:
+            return longest
+        return min(longest, max(_LEAST_LOOK_SECONDS, self._look_seconds / _LOOK_SHARE))
 
     def settle(self) -> None:
         """Wait for the program to start, and give panels that take long a moment to be read."""
@@ -57,6 +70,7 @@ class Watch:
         """Look at all panels now; do what a crossed threshold asks for."""
         moment = time.monotonic()
         readings = tuple(each.read(moment) for each in self.readers)
+        self._look_seconds = time.monotonic() - moment
         seconds = self.seconds_at(moment)
         sight = Sight(seconds=max(seconds, 0.0), readings=readings)
         told = [*self._crossed(sight), *self.untold()]

@@ -22,7 +22,14 @@ from whet.workbench.trials.bench import open_workbench
 
 _SECONDS = 60.0
 _LEAST = 64
-_EXIT_CODES = {Kind.LEAK: 1, Kind.UNSURE: 125, Kind.SLOWS: 125, Kind.SMALL: 0, Kind.NONE: 0}
+_EXIT_CODES = {
+    Kind.LEAK: 1,
+    Kind.UNSURE: 125,
+    Kind.SLOWS: 125,
+    Kind.RESULT: 125,
+    Kind.SMALL: 0,
+    Kind.NONE: 0,
+}
 _LOOP = re.compile(r"(?P<file>.+\.py):(?P<line>\d{1,9})")
 
 

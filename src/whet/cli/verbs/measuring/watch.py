@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from whet.workbench.trials.request import TrialRequest
 
 _VIEW_SECONDS, _LINES_SECONDS = 1.0, 5.0
-_LOOK_SECONDS = 1.0
 _MOST_BYTES = 16_000_000
 _HELP = """Watch levels: memory, processors, files, a disk, a GPU, the output of a command.
 
@@ -265,7 +264,7 @@ def _write_lines(watch: Watch, *, as_json: bool, has_program: bool = False) -> N
                 sys.stderr.flush()
         if is_over:
             return
-        watch.wait(min(watch.interval_seconds, _LOOK_SECONDS))
+        watch.wait(watch.pause_seconds)
 
 
 def _show(watched: WatchedTrial, *, as_json: bool) -> int:
