@@ -58,6 +58,7 @@ class SameFailure:
         reference: the signature.
         site: the place that must be that of the failure too, where the code doesn't change;
             None: any.
+        any_place: it computes and doesn't end, and stands elsewhere at each look.
         any_words: its message says other things in each run: it is the same with any.
         values: words that its message must have too, as they are data that may not change.
     """
@@ -66,6 +67,7 @@ class SameFailure:
     site: Site | None = None
     values: tuple[str, ...] = ()
     any_words: bool = False
+    any_place: bool = False
 
     @property
     def description(self) -> str:
@@ -82,6 +84,8 @@ class SameFailure:
         is_same = outcome.signature == self.reference
         if self.any_words and outcome.signature is not None:
             is_same = outcome.signature.wordless == self.reference.wordless
+        if self.any_place and outcome.signature is not None:
+            is_same = outcome.signature.kind is self.reference.kind
         if self.site is not None and not self.site.is_that_of(outcome.failure.site):
             is_same = False
         if self.values and not self._states_values(outcome.failure.summary):

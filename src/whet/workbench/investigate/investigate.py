@@ -49,6 +49,11 @@ from whet.workbench.investigate.progress.investigating import (
 )
 from whet.workbench.investigate.progress.mentioned import excerpts_of, named_trials, tried_trials
 from whet.workbench.investigate.progress.steps import Steps
+from whet.workbench.investigate.steps.costs import (
+    look_at_busy_lines,
+    look_at_memory,
+    look_at_slower_lines,
+)
 from whet.workbench.investigate.steps.earlier_tests import fewer_tests
 from whet.workbench.investigate.steps.fixed_already import look_at_releases
 from whet.workbench.investigate.steps.histories import settle_history
@@ -68,6 +73,7 @@ from whet.workbench.investigate.steps.investigated_evidence import (
     order_results,
 )
 from whet.workbench.investigate.steps.smaller import cause_to_keep, sampled, tiny_model
+from whet.workbench.investigate.steps.time_limit import as_asked, limited
 from whet.workbench.investigate.symptoms.seldom import seldom_failure
 from whet.workbench.investigate.traces.origins import with_users_files
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
@@ -172,6 +178,7 @@ def _investigated(
     """Reproduce the failure, and take the steps."""
     payloads = _payloads(work)
     work.trial = work.bench.for_search(work.trial, [*places_of(payloads), work.folder])
+    asked, work.trial = work.trial.limits.wall_seconds, limited(work)
     try:
         payloads, baseline = _reproduce(work, payloads)
     except OutOfTimeError:
@@ -179,6 +186,7 @@ def _investigated(
             f"the command didn't fail within {shown_seconds(work.most_seconds)}",
             hint="give it more time: `--budget 10m`",
         ) from None
+    work.trial = as_asked(work.trial, baseline, asked)
     work.allot(baseline.reproduction.wall_seconds)
     settle_history(work, baseline)
     seen = seen_lines(with_users_files(baseline.outcome, work.trial))
@@ -234,6 +242,9 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     facts.clues += work.attempt(lambda: look_closer(work, looked_at, share), (), share=share)
     work.trial = trial
     facts.clues += [] if drawn is None else [drawn]
+    known = tuple(facts.clues)
+    facts.clues += work.attempt(lambda: look_at_memory(work, order, known), ())
+    facts.clues += work.attempt(lambda: look_at_busy_lines(work, order), ())
     # That an earlier test matters is sure; which line of it, or of a fixture, the others may say.
     is_told = any(each.sureness is not Sureness.POSSIBLE for each in facts.clues)
     facts.clues += left if is_told else (replace(each, sureness=Sureness.SHOWN) for each in left)
@@ -246,6 +257,7 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     work.attempt(lambda: compare_packages(work), None, is_asked=True)
     is_named = bool(options.package or options.good or options.bad)
     work.attempt(lambda: search_history(work, sooner), None, is_asked=is_named)
+    work.attempt(lambda: look_at_slower_lines(work, order), None)
     facts.conclusions += work.attempt(lambda: find_enough(work, order), [])
     for position, payload in enumerate(payloads):
         _shrink(work, facts, (position, payload), sooner)

@@ -145,6 +145,15 @@ def leak(bench: Workbench, request: TrialRequest, options: LeakOptions) -> Leak:
     return found
 
 
+def leak_within(session: Session, trial: Trial, options: LeakOptions) -> Leak:
+    """Find out, as a step of another verb, whether a loop of the program leaves something behind.
+
+    Raises:
+        WhetError: if the command can't be run.
+    """
+    return _Search(session, trial, options).of_loops()
+
+
 class _Search:
     """The trials of one use."""
 

@@ -10,6 +10,7 @@ from statistics import median
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
+from whet.core.failure import FailureKind
 from whet.core.oracle import AnyFailure, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -34,10 +35,16 @@ _MOST_SECONDS = 3.0
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 
+_BUSY = 0.1
+"""The share of a processor that a program has on a crowded machine, if it doesn't wait."""
+
 _MISSED = 0.01
 """The chance to take a candidate that fails sometimes for one that never does."""
 
 _MOST_REPEATS = 20
+
+HUNG_SECONDS = 10.0
+"""How long the later runs of a command take that didn't end in its first one."""
 
 _PATIENCE = 10
 """A run counts as hanging after this many times the time of earlier runs."""
@@ -81,7 +88,7 @@ def reproduce(
     def more(verdicts: Sequence[Verdict]) -> int:
         if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:
             return FEW_WHERE_SLOW - len(verdicts)
-        if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.hung_seconds for r in repeated.runs):
+        if len(verdicts) == FEW_WHERE_SLOW and all(_is_hang(r.outcome) for r in repeated.runs):
             return 0  # most of the time that a hang takes is spent on being sure of it
         if len(verdicts) == attempts < MANY and (
             _disagree(judging, repeated.runs) or _says_other_things(repeated.runs)
@@ -94,9 +101,7 @@ def reproduce(
             executor=executor,
             oracle=oracle_of(judging),
             # One that hangs sometimes must not hang the first look at it.
-            trial=lambda runs: (
-                with_patience(trial, runs[0].outcome.wall_seconds) if runs else trial
-            ),
+            trial=lambda runs: _next_run(session, trial, runs),
         )
         with offering_clean_rooms(session.bench, trial):
             stopped = repeated.run(more)
@@ -108,6 +113,21 @@ def reproduce(
     if first is None:
         raise _does_not_fail(trial, repeated.runs, oracle_of(judging))
     return _baseline(session, _in_any_words(judging, first, repeated.runs), first, repeated.runs)
+
+
+def _next_run(session: Session, trial: Trial, runs: Sequence[Tested[int]]) -> Trial:
+    """Return the trial with a limit for its next run, in which it may hang."""
+    if not runs:
+        return trial
+    settings = session.bench.settings
+    is_asked = (session.request.timeout_seconds or settings.timeout_seconds) is not None
+    limits = trial.limits
+    if not is_asked and runs[0].outcome.timed_out and (limits.wall_seconds or 0.0) > HUNG_SECONDS:
+        # It was whet that ended it: the later runs show the same sooner.
+        return replace(trial, limits=replace(limits, wall_seconds=HUNG_SECONDS))
+    if not is_asked and limits.wall_seconds is not None and not runs[0].outcome.timed_out:
+        trial = replace(trial, limits=replace(limits, wall_seconds=None))
+    return with_patience(trial, runs[0].outcome.wall_seconds)
 
 
 def held_to_site(baseline: Baseline, trial: Trial, values: tuple[str, ...] = ()) -> Oracle:
@@ -151,7 +171,7 @@ def _disagree(judging: Judging, runs: Sequence[Tested[object]]) -> bool:
     first = reference_of(judging, runs)
     if first is None:
         return False
-    oracle = oracle_of(judging, first)
+    oracle = _in_any_words(judging, first, runs)
     return any(oracle.judge(each.outcome) is not Verdict.BAD for each in runs)
 
 
@@ -160,6 +180,8 @@ def _in_any_words(judging: Judging, first: Outcome, runs: Sequence[Tested[object
     oracle, failure = oracle_of(judging, first), first.failure
     if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
         return oracle
+    if all(_is_busy(each.outcome) for each in runs):
+        return replace(oracle, any_place=True)
     freely = replace(oracle, any_words=True)
     is_worded_otherwise = any(
         oracle.judge(each.outcome) is not Verdict.BAD
@@ -169,6 +191,17 @@ def _in_any_words(judging: Judging, first: Outcome, runs: Sequence[Tested[object
         for each in runs
     )
     return freely if is_worded_otherwise else oracle
+
+
+def _is_hang(outcome: Outcome) -> bool:
+    return outcome.hung_seconds is not None or outcome.timed_out
+
+
+def _is_busy(outcome: Outcome) -> bool:
+    """Whether a run was ended while it computed: where it stood then is chance."""
+    failure = outcome.failure
+    is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
+    return is_hang and outcome.cpu_seconds > _BUSY * outcome.wall_seconds
 
 
 def _says_other_things(runs: Sequence[Tested[object]]) -> bool:

@@ -1,0 +1,224 @@
+"""Where the memory or the time of a failure went, from one more run with a profiler beside it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import WhetError
+from whet.core.failure import FailureKind
+from whet.core.limits import Limits
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.profile import Profile
+from whet.core.oracle import AnyFailure, BadIf
+from whet.core.outcome import Outcome
+from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.trial import Trial
+from whet.evidence.signature.room_met import is_about_gpus
+from whet.host.process.git import Repository
+from whet.measurement.leaks.verdict import Kind
+from whet.measurement.profiles.difference import LineDifference
+from whet.measurement.profiles.endless import endless_loop
+from whet.measurement.profiles.line_table import LineCost, lines_of
+from whet.workbench.compare.arms import Arm
+from whet.workbench.compare.where import where_they_differ
+from whet.workbench.investigate.progress.investigating import Work, place_of
+from whet.workbench.leak.leak import LeakOptions, leak_within
+from whet.workbench.leak.words import leak_lines
+from whet.workbench.profile.profile import Wish, profiles_in, tasks_for
+from whet.workbench.trials.reproduce import Baseline
+
+_LEADS, _BUSY = 0.5, 0.1
+"""The share of the memory or of the samples from which one line is the matter; and of a processor."""
+
+_MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
+_TIMES = ("seconds", "cpu")
+
+
+def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+    """Name the line that allocated most of what there was at the peak, where memory ran out.
+
+    Args:
+        work: the investigation.
+        baseline: what fails.
+        clues: what is known already; where that is firm, no leak is looked for.
+    """
+    if not _lacks_memory(baseline.outcome):
+        return ()
+    with work.steps.step("Profile the memory", "find the lines that allocated what it held"):
+        number, profile = _profiled(work, "memory", work.trial)
+        clue = None if profile is None else _memory_clue(work, number, profile)
+        if clue is None:
+            work.steps.conclude(_unseen(profile))
+        else:
+            work.steps.conclude(clue.says)
+    found = () if clue is None else (clue,)
+    if any(each.sureness is not Sureness.POSSIBLE for each in (*clues, *found)):
+        return found
+    with work.steps.step("Look for a leak", "see whether each round of a loop keeps memory"):
+        leak = leak_within(work.session, work.trial, LeakOptions(seconds=_MOST_SECONDS))
+        piece = leak.piece
+        verdict = leak_lines(leak)[0]
+        work.steps.conclude(verdict)
+    if leak.kind is not Kind.LEAK or piece is None:
+        return found
+    why = "whet measured the memory at each round of a loop that the program runs"
+    grown = Clue(
+        says=verdict, why=why, path=piece.path, line=piece.line, sureness=Sureness.SEEN,
+        trials=leak.trials,
+    )  # fmt: skip
+    return (grown, *found)
+
+
+def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """Name the line in which a program computes that doesn't come to its end."""
+    if not _is_busy_hang(baseline.outcome):
+        return ()
+    usual = baseline.reproduction.wall_seconds
+    limits = replace(work.trial.limits, wall_seconds=min(usual, _MOST_PROFILED))
+    trial = replace(work.trial, limits=limits, hang_seconds=None)
+    with work.steps.step("Profile the processor", "find the lines in which it computes"):
+        number, profile = _profiled(work, "cpu", trial)
+        clue = None if profile is None else _busy_clue(work, number, profile)
+        if clue is None:
+            work.steps.conclude(_unseen(profile))
+            return ()
+        work.steps.conclude(clue.says)
+    return (clue,)
+
+
+def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
+    """Name the function whose cost grew with the first bad version, where time is what fails."""
+    versions, found = work.history.versions, work.found
+    if versions is None or found is None or found.last_good is None or not _is_about_time(baseline):
+        return
+    place = versions.place
+    bad = found.first_bad or versions.new
+    arms = (
+        Arm(label=found.last_good, trial=_timed(versions.on(work.trial, found.last_good)), place=place),
+        Arm(label=bad, trial=_timed(versions.on(work.trial, bad)), place=place),
+    )  # fmt: skip
+    good_label = versions.label(found.last_good)
+    with work.steps.step("Profile both versions", "find the function that costs more"):
+        seconds = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
+        difference, why = where_they_differ(work.session, arms, seconds)
+        grown = () if difference is None else tuple(e for e in difference.sure if e.change > 0)
+        if not grown:
+            work.steps.conclude(why or "no function costs clearly more")
+            return
+        first = replace(grown[0], path=_in_users_tree(work, grown[0].path))
+        says = _slower(first, Placing(work.trial.cwd), good_label)
+        work.steps.conclude(says)
+        work.show(
+            says,
+            "whet profiled both versions, in turns",
+            path=first.path,
+            line=first.line,
+            sureness=Sureness.SEEN,
+        )
+
+
+def _in_users_tree(work: Work, path: str) -> str:
+    """Return the path of a file in the user's repository for that in a checkout of whet's own."""
+    checkouts = work.bench.project.state / "worktrees"
+    if not Path(path).is_relative_to(checkouts):
+        return path
+    inside = Path(path).relative_to(checkouts).parts[1:]
+    return str(Repository.containing(Path(work.trial.cwd)).top.joinpath(*inside))
+
+
+def _slower(line: LineDifference, at: Placing, good: str) -> str:
+    before, after = shown_seconds(max(line.before, 0.0)), shown_seconds(line.after)
+    return f"`{line.function}` at {at(line.path, line.line)} takes {after} of a run, and {before} in {good}"
+
+
+def _timed(trial: Trial) -> Trial:
+    """Return a trial that a hang's limit ends, so that its samples are kept."""
+    seconds = min(trial.limits.wall_seconds or _MOST_PROFILED, _MOST_PROFILED)
+    limits: Limits = replace(trial.limits, wall_seconds=seconds)
+    return replace(trial, limits=limits, hang_seconds=None)
+
+
+def _profiled(work: Work, question: str, trial: Trial) -> tuple[int, Profile | None]:
+    """Return the number of one more run, and its profile; None: there is none."""
+    session = replace(work.session, tasks=tasks_for(Wish(question=question)))
+    try:
+        ran = session.run(trial, AnyFailure(), "profiled", place=place_of(work))
+    except WhetError:
+        return 0, None
+    profiles = profiles_in(ran.outcome.evidence)
+    return ran.own_number, next(iter(profiles), None)
+
+
+def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
+    table = lines_of(profile)
+    top = _top(table.lines)
+    if top is None or not table.total or top.own < _LEADS * table.total:
+        return None
+    at = Placing(work.trial.cwd)(top.frame.path, top.frame.line)
+    share = top.own / table.total
+    return Clue(
+        says=f"{share:.0%} of the {shown_bytes(round(table.total))} that the program held at its peak were"
+        f" allocated at {at} in `{top.frame.function}`",
+        why=f"whet profiled the memory of one more run with the same limits ({profile.engine})",
+        path=top.frame.path, line=top.frame.line, sureness=Sureness.SEEN, trials=(number,),
+        next_step=f"hold less at {at}: keep one part at a time, or a view instead of a copy",
+    )  # fmt: skip
+
+
+def _busy_clue(work: Work, number: int, profile: Profile) -> Clue | None:
+    if profile.samples < _FEWEST_SAMPLES:
+        return None
+    why = f"whet profiled one more run ({profile.engine}, {profile.samples} samples)"
+    at = Placing(work.trial.cwd)
+    loop = endless_loop(profile, lambda path: Path(path).read_text("utf-8", "replace"))
+    if loop is not None:
+        busiest = at(loop.busiest.path, loop.busiest.line)
+        return Clue(
+            says=f"the loop at {at(loop.path, loop.line)} did not end: {loop.share:.0%} of the samples"
+            f" are in it, {loop.busiest_share:.0%} at {busiest} in `{loop.busiest.function}`",
+            why=why, path=loop.path, line=loop.line, sureness=Sureness.SEEN, trials=(number,),
+            next_step=f"check what should end the loop at {at(loop.path, loop.line)}",
+        )  # fmt: skip
+    table = lines_of(profile)
+    top = _top(table.lines)
+    if top is None or top.own < _LEADS * table.total:
+        return None
+    place = Placing(work.trial.cwd)(top.frame.path, top.frame.line)
+    return Clue(
+        says=f"the program computes and did not end: in {top.own / table.total:.0%} of the"
+        f" samples it is at {place} in `{top.frame.function}`",
+        why=why,
+        path=top.frame.path, line=top.frame.line, trials=(number,),
+    )  # fmt: skip
+
+
+def _top(lines: Sequence[LineCost]) -> LineCost | None:
+    own = [each for each in lines if each.frame.in_user_code and each.frame.line]
+    return max(own, key=lambda each: each.own, default=None)
+
+
+def _unseen(profile: Profile | None) -> str:
+    if profile is None or not profile.stacks:
+        notes = () if profile is None else profile.notes
+        return f"the profiler saw nothing{f': {notes[0]}' if notes else ''}"
+    return f"no single line has more than {_LEADS:.0%}"
+
+
+def _lacks_memory(outcome: Outcome) -> bool:
+    failure = outcome.failure
+    if failure is None or is_about_gpus(failure.summary):
+        return False
+    return failure.limit == "memory" or failure.kind is FailureKind.OUT_OF_MEMORY
+
+
+def _is_busy_hang(outcome: Outcome) -> bool:
+    failure = outcome.failure
+    is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
+    return is_hang and outcome.cpu_seconds > _BUSY * outcome.wall_seconds
+
+
+def _is_about_time(baseline: Baseline) -> bool:
+    oracle = baseline.oracle
+    if isinstance(oracle, BadIf):
+        return any(each in oracle.condition.text for each in _TIMES)
+    return _is_busy_hang(baseline.outcome)

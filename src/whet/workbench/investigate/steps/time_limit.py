@@ -1,0 +1,30 @@
+"""A limit of time for a program that has none: it may never end."""
+
+from dataclasses import replace
+
+from whet.core.trial import Trial
+from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.trials.reproduce import HUNG_SECONDS, Baseline
+
+_OF_A_HANG = 0.25
+"""How much of the time the first run of a program may take that has no limit."""
+
+
+def limited(work: Work) -> Trial:
+    """Return the command with a limit of time, if it has none: it may never end.
+
+    It is long, for many a program takes its time before it fails.
+    """
+    trial = work.trial
+    if trial.limits.wall_seconds is not None:
+        return trial
+    seconds = work.most_seconds * _OF_A_HANG
+    return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
+
+
+def as_asked(trial: Trial, baseline: Baseline, asked: float | None) -> Trial:
+    """Return the command with the limit of the user's; one that never ends has its later runs' limit."""
+    seconds = asked
+    if asked is None and baseline.outcome.timed_out:
+        seconds = HUNG_SECONDS
+    return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
