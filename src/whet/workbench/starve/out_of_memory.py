@@ -40,6 +40,8 @@ def enough_memory(
     least = rationing.from_too_little(round(most / rationed.step))
     if least.least_good is None:
         highest = least.amounts[-1].shown if least.amounts else shown_size(limit)
+        if not least.stopped.is_complete:
+            return f"{highest} of memory is too little; whet had no time to find how much is enough"
         return f"even {highest} of memory isn't enough: it may grow without end"
     below = least.most_bad or shown_size(limit)
     return f"{least.least_good} of memory is enough, {below} is too little"

@@ -162,7 +162,8 @@ class Closer:
         outcome = self.baseline.outcome
         stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in stacks for group in groups_of(each)]
-        clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *stack_clues(groups, at)]
+        waiting = stack_clues(groups, at) if _is_hang(outcome) else []  # killed: it didn't wait
+        clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *waiting]
         clues = [
             *self._in_time("a run that is watched", lambda: self._of_closer_look(at), _FOR_OTHERS),
             *clues,
