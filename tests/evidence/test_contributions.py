@@ -226,6 +226,37 @@ def test_where_none_of_many_numbers_stands_out_no_record_is_named(tmp_path: Path
     assert "power.txt" not in "\n".join(each.whole for each in found)
 
 
+AGAIN = """\
+class Rates:
+    def __init__(self):
+        self.asked = 0
+        self.known = {}
+
+    def fetch(self, currency):
+        self.asked += 1
+        return len(currency)
+
+    def rate(self, currency):
+        if len(self.known) == 2:
+            self.known.popitem()
+        if currency not in self.known:
+            self.known[currency] = self.fetch(currency)
+        return self.known[currency]
+
+
+rates = Rates()
+for each in ("EUR", "CHF", "CHF", "USD"):
+    rates.rate(each)
+assert rates.asked == 3, rates.asked
+"""
+
+
+def test_a_call_that_was_made_once_more_is_named_with_its_caller(tmp_path: Path) -> None:
+    first, *_ = clues(tmp_path, AGAIN)
+    assert "`fetch` ran twice with `currency` 'CHF', and once with each of the others" in first.says
+    assert first.line == line_of(AGAIN, "self.known[currency] = self.fetch")
+
+
 @given(st.lists(st.floats(1, 100), min_size=6, max_size=60), st.data())
 def test_what_stands_out_is_outside_of_all_others(
     numbers: list[float], data: st.DataObject

@@ -48,3 +48,55 @@ def test_a_second_backward_pass_is_no_change(tmp_path: Path) -> None:
     program = f"{NET.replace('CHANGE', 'hidden = hidden * 2.0')}loss.backward()\n"
 
     assert not told(clues(tmp_path, program))
+
+
+STATE = """\
+import torch
+
+torch.manual_seed(0)
+cell = torch.nn.GRUCell(3, 5)
+out = torch.nn.Linear(5, 1)
+weight = torch.ones(1, requires_grad=True)
+x = torch.randn(6, 8, 3)
+state = torch.zeros(8, 5)
+for each in x:
+    state = cell(each, state)
+    loss = (out(state) * weight).mean()
+    loss.backward()
+"""
+ONCE = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+
+
+class Penalty:
+    def __init__(self):
+        self.size = net.weight.pow(2).sum()
+
+    def add(self, loss):
+        return loss + 0.1 * self.size
+
+
+penalty = Penalty()
+for each in torch.randn(4, 8, 3):
+    loss = penalty.add(net(each).mean())
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "made"),
+    [(STATE, "state", "state = cell("), (ONCE, "self.size", "self.size = net"),
+     (f"{NET.replace('CHANGE', 'pass')}print(1)\nloss.backward()  # again\n", "loss", "loss = forward(x)")],
+    ids=["state", "attribute", "twice"],
+)  # fmt: skip
+def test_what_a_second_backward_pass_has_in_common_with_the_first_is_the_cause(
+    tmp_path: Path, program: str, name: str, made: str
+) -> None:
+    first, *others = clues(tmp_path, program)
+
+    assert (first.line, first.sureness) == (line_of(program, made), Sureness.SEEN)
+    assert first.says.startswith(f"`{name}` was made at")
+    assert "uses it again" not in " ".join(each.says for each in others)

@@ -12,7 +12,7 @@ from whet.evidence.provenance.failure.suspects import CONTROL_FLOW, Failing
 from whet.evidence.provenance.failure.unlike import spread_in
 from whet.evidence.provenance.run.control import Control
 from whet.evidence.provenance.run.recording import ARRAY, SCALAR, Call, Step
-from whet.evidence.provenance.run.source import head
+from whet.evidence.provenance.run.source import called_name, head
 from whet.evidence.provenance.sentences.wording import Wording, cut, is_call
 from whet.evidence.provenance.trace.flaws import is_infinite, is_nan, is_zero
 from whet.evidence.provenance.trace.trail import End, Trail
@@ -22,6 +22,8 @@ from whet.host.inspect.stacks import is_user_code
 OVER = "over"
 """How a recording writes an iterator that has nothing left."""
 
+_BACKWARD_AGAIN = "backward through the graph a second time"
+_FEW = 2
 _CHANGED_IN_PLACE = re.compile(
     r"modified by an inplace operation: \[[\w.]+ \[(?P<shape>[\d, ]*)\]\]"
 )
@@ -163,6 +165,71 @@ class Happened(Wording):
             )
             for path, line in list(places)[-_MOST_PLACES:]
         ]  # fmt: skip
+
+    def again(self, failing: Failing) -> list[Clue]:
+        """Report what was made before a backward pass, and was used for the next one, whose graph is gone."""
+        said = " ".join(part.words for _, part in self.recording.parts(failing.error.arguments))
+        passes = [each for each in self._backward(failing.error.moment) if _BACKWARD_AGAIN in said]
+        if len(passes) < _FEW:
+            return []
+        before = passes[-2]
+        used: dict[str, tuple[Step, Step]] = {}
+        for step in self.recording.steps:
+            if before.over <= step.begin <= failing.error.moment and step.result is None:
+                for expr, made in self._kept_since(before, step):
+                    used.setdefault(self.said(expr, step.frame), (made, step))
+        found: list[Clue] = []
+        for name, (made, step) in used.items():
+            path, use = made.frame.code.path, self.place_of(step.frame.code.path, step.line)
+            there = self.place_of(before.frame.code.path, before.line)
+            clue = self.clue(
+                f"`{name}` was made at {self.place_of(path, made.line)}, before the backward pass at"
+                f" {there}, and {use} uses it again: the graph behind it is gone by then",
+                path, made.line, Sureness.POSSIBLE,
+            )  # fmt: skip
+            advice = f"make `{name}` anew for each backward pass, or use `{name}.detach()` at {use}"
+            found.append(replace(clue, next_step=advice))
+        return (
+            [replace(each, sureness=Sureness.SEEN) for each in found] if len(found) == 1 else found
+        )
+
+    def _backward(self, until: int) -> Iterator[Step]:
+        """Yield the lines of the user's that ran a backward pass."""
+        for step in self.recording.steps:
+            path = step.frame.code.path
+            if step.result is None and step.begin <= until and is_user_code(path):
+                statement = self.sources[path].statement(step.line)
+                if any(
+                    is_call(each) and called_name(each) == "backward" for each in head(statement)
+                ):
+                    yield step
+
+    def _kept_since(self, before: Step, step: Step) -> Iterator[tuple[ast.expr, Step]]:
+        """Yield what a line uses that has a graph, and what had bound it before another line."""
+        statement = self.sources[step.frame.code.path].statement(step.line)
+        for node in head(statement):
+            if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            value = self.walk.now.value(node, step.frame, step)
+            has_graph = value is not None and value.kind == ARRAY and value.facts.get("grad")
+            if value is None or not has_graph or value.type.endswith("Parameter"):
+                continue
+            made = self._bound_at(node, step)
+            is_before = made is not None and made.begin < before.begin
+            if made is not None and is_before and "requires_grad" not in self._line_of(made):
+                yield node, made
+
+    def _bound_at(self, node: ast.Name | ast.Attribute, step: Step) -> Step | None:
+        """Return the last line before a step that has bound a name, or an attribute."""
+        if isinstance(node, ast.Name):
+            earlier = (each for each in reversed(step.frame.steps) if each.begin < step.begin)
+            return next((each for each in earlier if node.id in each.has_changed), None)
+        holder = self.walk.now.value(node.value, step.frame, step)
+        first = holder and self.recording.first_with(holder, node.attr, step.begin)
+        return first.step if first and first.has_changed else None
+
+    def _line_of(self, step: Step) -> str:
+        return self.line(step.frame.code.path, step.line)
 
     def _gone_through(self, failing: Failing) -> Iterator[tuple[ast.expr, Call, Step]]:
         call, step = failing.call, failing.step

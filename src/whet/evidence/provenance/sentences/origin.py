@@ -128,6 +128,7 @@ class Origin(Wording):
             *self.missing.defaults(failing),
             *self.happened.spent(failing),
             *self.happened.in_place(failing),
+            *self.happened.again(failing),
         ]
         self.is_telling = bool(others)
         totals = list(self.totals.clues(failing))

@@ -12,7 +12,7 @@ from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
 from whet.evidence.provenance.failure.way import compared_in
-from whet.evidence.provenance.run.recording import CONTAINER, Call, Step, Value
+from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
 from whet.evidence.provenance.run.source import head
 from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contributions import (
@@ -24,7 +24,7 @@ from whet.evidence.provenance.trace.contributions import (
 )
 from whet.evidence.provenance.trace.oddness import Odd, odd_in
 from whet.evidence.provenance.trace.records import Record, Records
-from whet.evidence.provenance.trace.trail import End, Hop, Trail
+from whet.evidence.provenance.trace.trail import Hop, Trail
 from whet.evidence.provenance.trace.walk import Walk
 
 _MOST_LEAVES = 400
@@ -61,7 +61,8 @@ class _Found:
         says: how it explains it.
         record: the line of a file that it came from; None: not known.
         made: the line that made its number; None: not known.
-        test: of a record that was left out, the last test for it; None: not known.
+        spot: where to look: the last test for a record that was left out, the caller of what ran
+            once more; None: where the number went in.
         is_exact: what it says is the whole difference, hardly by chance.
         is_misread: its record says otherwise: the line that made the number is to be looked at.
     """
@@ -70,7 +71,7 @@ class _Found:
     says: str
     record: Record | None
     made: Hop | None = None
-    test: Step | None = None
+    spot: Step | None = None
     is_exact: bool = False
     is_misread: bool = False
 
@@ -212,11 +213,11 @@ class Totals(Wording):
             source = self.line(path, line)
             steps.append(TrailStep(says="it went in", place=self.at(path, line), source=source))
         if found.made is not None and (found.made.path, found.made.line) != (path, line):
-            steps.append(self.step_at(found.made, "it was made"))
+            steps.append(self.step_at(found.made, "it came from here"))
             if found.is_misread:
                 path, line = found.made.path, found.made.line
-        if found.test is not None:
-            path, line = found.test.frame.code.path, found.test.line
+        if found.spot is not None:
+            path, line = found.spot.frame.code.path, found.spot.line
         named, advice, of = "", "", ""
         if found.record is not None:
             place, said = self.at(found.record.path, found.record.line), self.record(found.record)
@@ -245,8 +246,46 @@ class Totals(Wording):
         ]
         if len(found) == 1 and found[0].leaf is not None:
             leaf = found[0].leaf
-            return replace(found[0], record=self._record(leaf), made=self._made(leaf))
-        return None if found else self._misread(leaves, short)
+            # One that is wrong by a factor was read wrong, or is written so.
+            is_misread = not is_near(abs(leaf.own), abs(short / leaf.times)) and not is_near(
+                2 * abs(leaf.own), abs(short / leaf.times)
+            )
+            return replace(
+                found[0], record=self._record(leaf), made=self._made(leaf), is_misread=is_misread
+            )
+        return self._repeated(leaves, short) or (None if found else self._misread(leaves, short))
+
+    def _repeated(self, leaves: Sequence[Contribution], short: float) -> _Found | None:
+        """Return what the same call put in once more than it should have, where that is the whole difference."""
+        groups: dict[tuple[str, ...], list[Contribution]] = {}
+        for each in leaves[:_MOST_LEAVES]:
+            groups.setdefault(self._given(each.step.frame), []).append(each)
+        repeated = [(given, some) for given, some in groups.items() if given and len(some) > 1]
+        if len(repeated) != 1 or len(groups) <= _FEW:
+            return None
+        ((given, some),) = repeated
+        if not is_near(sum(each.amount for each in some[1:]), -short, short):
+            return None
+        again = some[-1].step.frame
+        caller = None if again.parent is None else again.parent.step_at(again.began)
+        times = "twice" if len(some) == _FEW else f"{len(some)} times"
+        says = (
+            f"`{again.code.short}` ran {times} with {' and '.join(map(cut, given))}, and once with"
+            " each of the others; without the repetition the two would be equal"
+        )
+        if caller is not None:
+            path = caller.frame.code.path
+            says += f". {self.place_of(path, caller.line)} called it the last time"
+        return _Found(some[-1], says, None, spot=caller)
+
+    def _given(self, call: Call) -> tuple[str, ...]:
+        """Return the numbers and texts that a call was given."""
+        known = ((name, self.recording.held(call, name, call.began)) for name in sorted(call.given))
+        return tuple(
+            f"`{name}` {value.words}"
+            for name, value in known
+            if value is not None and value.kind == SCALAR
+        )
 
     def _misread(self, leaves: Sequence[Contribution], short: float) -> _Found | None:
         """Return the record whose line has the number that would have made two totals equal."""
@@ -299,7 +338,7 @@ class Totals(Wording):
         if test is not None:
             says += f". The last test for it was {self.place_of(test.frame.code.path, test.line)}"
         is_exact = _is_no_chance(len(others) * len(every), short)
-        return _Found(None, says, record, test=test, is_exact=is_exact)
+        return _Found(None, says, record, spot=test, is_exact=is_exact)
 
     def _last_test(self, leaf: Contribution, record: Record) -> Step | None:
         """Return the test that came last before a record was left out, where the others were counted."""
@@ -391,7 +430,7 @@ class Totals(Wording):
 
     def _made(self, leaf: Contribution) -> Hop | None:
         trail = self._trail(leaf)
-        return trail.hops[-1] if trail.hops and trail.end is not End.UNKNOWN else None
+        return trail.hops[-1] if trail.hops else None
 
     def _trail(self, leaf: Contribution) -> Trail:
         if leaf.holder is not None:
