@@ -257,6 +257,18 @@ def test_a_call_that_was_made_once_more_is_named_with_its_caller(tmp_path: Path)
     assert first.line == line_of(AGAIN, "self.known[currency] = self.fetch")
 
 
+@pytest.mark.parametrize("beginning", ["defaultdict(int)", "Counter()", "{}"])
+def test_an_empty_container_is_the_origin_of_nothing_in_it(tmp_path: Path, beginning: str) -> None:
+    program = (
+        f"from collections import Counter, defaultdict\nsizes = {beginning}\n"
+        "for name in ('a', 'b', 'cd'):\n    sizes[name] = len(name)\nassert len(sizes) == 2, sizes\n"
+    )
+    first, *_ = clues(tmp_path, program)
+    assert first.line == 4
+    assert "filled it" in first.says
+    assert beginning not in first.says
+
+
 @given(st.lists(st.floats(1, 100), min_size=6, max_size=60), st.data())
 def test_what_stands_out_is_outside_of_all_others(
     numbers: list[float], data: st.DataObject

@@ -137,6 +137,8 @@ def is_beginning(expr: ast.expr | None) -> bool:
             return value is not None and not value
         case ast.Call(args=[], keywords=[]):
             return called_name(expr) in {"list", "dict", "set", "Counter", "deque"}
+        case ast.Call(args=[ast.Name() | ast.Lambda()], keywords=[]):
+            return called_name(expr) == "defaultdict"
         case _:
             return False
 

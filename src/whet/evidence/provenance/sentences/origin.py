@@ -30,6 +30,7 @@ from whet.evidence.provenance.failure.suspects import (
 from whet.evidence.provenance.failure.way import Way, way_of
 from whet.evidence.provenance.run.control import Control, Decision, filters_of
 from whet.evidence.provenance.run.recording import (
+    CONTAINER,
     OBJECT,
     SCALAR,
     Call,
@@ -265,6 +266,11 @@ class Origin(Wording):
             place, source = self.at(set_by.path, set_by.line), self.line(set_by.path, set_by.line)
             changed.append(TrailStep(says=f"set `{set_by.words[0]}`", place=place, source=source))
         plain = [self.totals.plain[said]] if said in self.totals.plain else []
+        filler = self._filler(trail, suspect.value)
+        if filler is not None:  # what it began with is the origin of nothing that is in it
+            path = filler.frame.code.path
+            says = f"{head}. {self.place_of(path, filler.line)} filled it"
+            return self.clue(says, path, filler.line, Sureness.POSSIBLE, (*plain, *changed[1:]))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         clue = self.clue(
@@ -499,6 +505,19 @@ class Origin(Wording):
             if behind.hops and behind.hops[-1].line != trail.step.line:
                 return [self.step_at(behind.hops[-1], f"`{node.id}`", value)]
         return []
+
+    def _filler(self, trail: Trail, value: Value) -> Step | None:
+        """Return the line that has filled what was made empty; None: it isn't such a value."""
+        is_filled = value.kind == CONTAINER and value.size and is_beginning(trail.expression)
+        for each in reversed(self.recording.history(value.number)[1:] if is_filled else ()):
+            step = each.step
+            if step is not None and each.has_changed and step.result is None:
+                changed = changed_in(self.sources[step.frame.code.path].statement(step.line))
+                if any(
+                    value.is_same(self.walk.now.value(part, step.frame, step)) for part in changed
+                ):
+                    return step
+        return None
 
     def _changes(self, end: End, value: Value) -> list[TrailStep]:
         """Say what has changed a value since it was made."""
