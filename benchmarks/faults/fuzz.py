@@ -20,7 +20,6 @@ import json
 import mmap
 import os
 import resource
-import shutil
 import signal
 import sys
 import tempfile
@@ -156,7 +155,11 @@ def _work(reader: Reader, first: int, seconds: float, shared: mmap.mmap, told: i
 
 def run_turn(reader: Reader, first: int, seconds: float) -> tuple[Tally, int]:
     """Let a process read examples from a number on; return what came of it and the next number."""
-    scratch = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    with tempfile.TemporaryDirectory(prefix="fuzz-", ignore_cleanup_errors=True) as scratch:
+        return _run_turn(reader, first, seconds, Path(scratch))
+
+
+def _run_turn(reader: Reader, first: int, seconds: float, scratch: Path) -> tuple[Tally, int]:
     shared = mmap.mmap(-1, _WORD_BYTES)
     shared[:] = first.to_bytes(_WORD_BYTES, "little")
     report, told = os.pipe()
@@ -193,7 +196,6 @@ def run_turn(reader: Reader, first: int, seconds: float) -> tuple[Tally, int]:
         tally.crashes[_end_in_words(status)] = number
         number += 1
     tally.examples = number - first
-    shutil.rmtree(scratch, ignore_errors=True)
     return tally, number
 
 

@@ -37,8 +37,13 @@ class Reader:
 
 @cache
 def scratch() -> Path:
-    """Return a folder of this process's own; who started it removes it."""
-    return Path(os.environ.get("WHET_FUZZ_SCRATCH") or tempfile.mkdtemp(prefix="fuzz-"))
+    """Return a folder of this process's own; who started it removes it, or Python when it ends."""
+    return Path(os.environ.get("WHET_FUZZ_SCRATCH") or _own_folder().name)
+
+
+@cache
+def _own_folder() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="fuzz-")
 
 
 def placed(name: str, data: bytes) -> Path:

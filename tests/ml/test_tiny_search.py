@@ -163,7 +163,10 @@ def test_a_full_disk_leaves_no_model_and_says_so(tmp_path: Path) -> None:
     assert not list((tmp_path / "tmp").glob("whet-*"))
 
 
-def test_ctrl_c_leaves_no_model(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_ctrl_c_leaves_nothing_and_the_next_start_removes_what_a_kill_has_left(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     (tmp_path / "slow.py").write_text(
         "import pathlib, time\nfrom torch import nn\n\n\n"
         "class Slow(nn.Linear):\n"
@@ -180,10 +183,13 @@ def test_ctrl_c_leaves_no_model(tmp_path: Path) -> None:
     gives_up_at = time.monotonic() + 120
     while not (tmp_path / "begun").exists() and time.monotonic() < gives_up_at:
         time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     _, said = running.communicate(timeout=30)
 
-    assert running.returncode == 130, said
+    assert running.returncode == (130 if number == signal.SIGINT else -number), said
+    if number == signal.SIGKILL:
+        assert list((tmp_path / "tmp").glob("whet-*"))
+        whet(tmp_path, ["log"])
     assert not (tmp_path / "small").exists()
     assert not list((tmp_path / "tmp").glob("whet-*"))
 

@@ -8,7 +8,7 @@ from whet.core.verdict import Verdict
 from whet.search.growth.law import fit_law
 from whet.workbench.grow.dimension import parse_dimension
 from whet.workbench.grow.grow import Growth, Prediction
-from whet.workbench.grow.measured import CPU, TIME, Measured
+from whet.workbench.grow.measured import CPU, MEMORY, TIME, Measured, laws_of
 
 NUMBERS = (1, 2, 4, 8, 16, 32)
 NOISY = (0.851, 0.477, 0.602, 0.584, 0.791, 1.6)
@@ -67,3 +67,19 @@ def test_memory_that_was_not_seen_is_not_called_zero() -> None:
 
     assert " 0 B" not in words
     assert words.count("       -") == 6
+
+
+def test_memory_that_was_not_seen_does_not_count_for_its_law() -> None:
+    rows = [
+        Measured(
+            number=number, verdict=Verdict.GOOD, runs=1, failures=0, wall_seconds=0.01,
+            cpu_seconds=0.01, peak_bytes=0 if number in {1, 8} else (10 + number) << 20,
+            is_whole=True, trial=None, failure="",
+        )
+        for number in (*NUMBERS, 64)
+    ]  # fmt: skip
+
+    law = laws_of(rows)[MEMORY]
+
+    assert law.predict(128).best == pytest.approx(138 << 20, rel=0.05)
+    assert MEMORY not in laws_of(rows[:4])  # two are left of these

@@ -156,6 +156,31 @@ def test_a_filter_that_only_the_repository_names_does_not_run(
     assert "git config --global" in worktrees.notes_on(slot)[0]
 
 
+@pytest.mark.parametrize("setting", ["", "core.sshCommand"])
+def test_a_partial_clone_fetches_what_it_lacks_unless_its_settings_name_a_program(
+    user: UserRepository, tmp_path: Path, setting: str
+) -> None:
+    clone, ran = tmp_path / "clone", tmp_path / "ran"
+    for folder, *words in (
+        (user.top, "config", "uploadpack.allowFilter", "true"),
+        (user.top, "config", "uploadpack.allowAnySHA1InWant", "true"),
+        (tmp_path, "clone", "--quiet", "--filter=blob:none", f"file://{user.top}", str(clone)),
+        *([(clone, "config", setting, f"touch {ran}")] if setting else []),
+    ):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+    cleanup_journal = CleanupJournal(tmp_path / "made")
+    made = Worktrees(Repository(clone), cleanup_journal, tmp_path / "w")
+
+    if setting:
+        with pytest.raises(HostFailure, match="can't check out") as refused:
+            made.checkout("HEAD~1")
+        assert "`git fetch --refetch --no-filter`" in str(refused.value.hint)
+    else:
+        assert files_in(made.checkout("HEAD~1"))["train.py"] == ("file", b"a\nb\n")
+    assert not ran.exists()
+    made.discard_all()
+
+
 def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:
     for revision in ("no-such", "HEAD~9", "--help", "HEAD:train.py", ""):
         with pytest.raises(UnknownRevision, match="has no revision"):

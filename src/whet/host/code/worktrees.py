@@ -31,6 +31,13 @@ _UNFILTERED = (
 _LEAST_BYTES = 64 * 1024
 _FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
+_TRY = "try it yourself: `git worktree add --detach /tmp/try COMMIT`"
+_OF_PARTIAL_CLONE = "promisor remote"
+_PARTIAL = (
+    "this is a partial clone, and whet lets git fetch only if the remote answers and the repository's own settings"
+    " name no programs (`git config --local --list`); fetch the rest first: `git fetch --refetch --no-filter`"
+)
+
 
 class Worktrees:
     """Slots that are brought from revision to revision and used again.
@@ -236,7 +243,7 @@ class Worktrees:
             self._looked_up(commit)
             raise HostFailure(
                 f"git can't check out `{commit[:10]}`: {error}",
-                hint="try it yourself: `git worktree add --detach /tmp/try COMMIT`",
+                hint=_PARTIAL if _OF_PARTIAL_CLONE in str(error) else _TRY,
             ) from error
         with self._lock:
             self._used[slot] = commit

@@ -26,7 +26,8 @@ class Measured(Record):
         failures: in how many it failed.
         wall_seconds: the shortest time of those that came to their end; of all, if none did.
         cpu_seconds: the least processor time of these.
-        peak_bytes: the median of their peak memory: the runs' samples miss some of it, or see the start.
+        peak_bytes: the median of their peak memory: the runs' samples miss some of it, or see the start;
+            0: all of them ended before whet looked.
         is_whole: one came to its end, so that its costs count for the law.
         trial: the notebook's number of a run, one that failed if any did; None: an earlier one.
         failure: how it failed, in a line; empty: it didn't.
@@ -66,7 +67,9 @@ def measured(number: int, runs: Sequence[Tested[int]]) -> Measured:
         failures=len(failed),
         wall_seconds=min(each.wall_seconds for each in outcomes),
         cpu_seconds=min(each.cpu_seconds for each in outcomes),
-        peak_bytes=int(median(each.peak_rss_bytes for each in outcomes)),
+        peak_bytes=int(
+            median([each.peak_rss_bytes for each in outcomes if each.peak_rss_bytes] or [0])
+        ),
         is_whole=bool(whole),
         trial=numbers[-1] if numbers else None,
         failure="" if example.verdict is Verdict.GOOD else example.did,
@@ -75,9 +78,13 @@ def measured(number: int, runs: Sequence[Tested[int]]) -> Measured:
 
 
 def laws_of(rows: Iterable[Measured]) -> Mapping[str, Law]:
-    """Return the law of each cost that has one."""
+    """Return the law of each cost that has one; memory that whet didn't see is no cost of zero."""
     whole = [each for each in rows if each.is_whole]
-    fitted = {name: fit_law({each.number: each.cost(name) for each in whole}) for name in COSTS}
+    costs = {
+        name: {each.number: each.cost(name) for each in whole if name != MEMORY or each.peak_bytes}
+        for name in COSTS
+    }
+    fitted = {name: fit_law(known) for name, known in costs.items()}
     return {name: law for name, law in fitted.items() if law is not None}
 
 
