@@ -91,7 +91,7 @@ def table(
         columns: their names and types, such as ``id:int64,name:str?``; with a ``?`` every third
             value is missing.
         rows: how many there are.
-        fill: as of `tensor`; there is no ``deadbeef``.
+        fill: as of `tensor`; ``deadbeef`` guards the first and the last row.
         library: ``pandas``, ``polars``, ``pyarrow`` or ``dict``; None: the one that the program has
             loaded.
         name: as of `tensor`.

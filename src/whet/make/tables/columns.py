@@ -13,6 +13,7 @@ from whet.core.value_class import value_class
 from whet.make.edges import BYTES, DATES, TEXTS, TIMES
 from whet.make.elements.dtypes import DTYPES, Dtype, Number, dtype_named
 from whet.make.elements.fills import FILLS, Filling, edges_of, numbers_of
+from whet.make.elements.guards import FIRST, LAST, guard_bits
 from whet.make.memory import check_memory
 from whet.make.words import unknown_word
 
@@ -46,11 +47,13 @@ class Column:
         name: its name.
         type: one of `TYPES`.
         is_nullable: every third value is missing.
+        real: what it holds in the file that it is like, if that is none of `TYPES`, such as a list.
     """
 
     name: str
     type: str
     is_nullable: bool = False
+    real: str = ""
 
     def __str__(self) -> str:
         return f"{self.name}:{self.type}{'?' if self.is_nullable else ''}"
@@ -139,21 +142,23 @@ def filled_table(columns: Sequence[Column], rows: int, filling: Filling) -> Fill
     Args:
         columns: its columns.
         rows: how many rows it has.
-        filling: with what it is filled: numbers as an array of that shape is.
+        filling: with what it is filled: numbers as an array of that shape is; guards are the first
+            and the last row, in each column that has room for them.
 
     Raises:
         BadUsage: if there is no such fill, or a table can't have it.
         NotEnoughMemory: if it is larger than what the machine has left.
     """
-    if filling.name not in FILLS or filling.name == "deadbeef":
-        raise unknown_word(
-            "fill of a table", filling.name, [each for each in FILLS if each != "deadbeef"]
-        )
+    if filling.name not in FILLS:
+        raise unknown_word("fill of a table", filling.name, FILLS)
     if rows < 0:
         raise BadUsage(f"a table can't have {rows} rows", hint="0 rows or more")
     check_memory(rows * len(columns) * _BYTES_OF_A_VALUE, f"a table of {rows} rows")
     shape = (rows, len(columns))
     values = [_values(column, at, shape, filling) for at, column in enumerate(columns)]
+    if filling.name == "deadbeef":
+        for column, made in zip(columns, values, strict=True):
+            _put_guards(column, made)
     return FilledTable(columns=columns, values=values)
 
 
@@ -178,6 +183,20 @@ def _values(column: Column, at: int, shape: tuple[int, int], filling: Filling) -
     if not column.is_nullable:
         return list(made)
     return [None if row % _EACH_NULL == _EACH_NULL - 1 else each for row, each in enumerate(made)]
+
+
+def _put_guards(column: Column, made: list[Value]) -> None:
+    guards: Sequence[Value] = ()
+    dtype = column.dtype
+    if column.type == "str":
+        guards = (FIRST, LAST)
+    elif column.type == "bytes":
+        guards = (bytes.fromhex(FIRST), bytes.fromhex(LAST))
+    elif dtype is not None and dtype.sort != "bool":
+        bits = guard_bits(dtype.width)
+        guards = dtype.decoded(b"".join(each.to_bytes(dtype.width, "little") for each in bits))
+    if guards and made:
+        made[-1], made[0] = guards[1], guards[0]
 
 
 def _numbers(filling: Filling, shape: tuple[int, int], dtype: Dtype) -> Sequence[Number]:

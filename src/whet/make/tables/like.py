@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -12,10 +13,18 @@ from typing import Any, cast
 from whet.core.errors import PayloadMissing, PayloadUnreadable, UnknownFormat
 from whet.core.text.record import items_of
 from whet.make.tables.columns import TYPES, Column
+from whet.make.tables.sqlite_file import read_beginning
 from whet.make.tables.table_files import arrow_library
 
 _LOOKED_AT = 1000
 """Rows of a text file that decide on the types of its columns."""
+
+_DECLARED = (
+    ("INT", "int64"), ("REAL", "float64"), ("FLOA", "float64"), ("DOUB", "float64"),
+    ("BLOB", "bytes"), ("DATETIME", "datetime"), ("TIMESTAMP", "datetime"), ("DATE", "date"),
+    ("BOOL", "bool"),
+)  # fmt: skip
+DATABASES = frozenset({".db", ".sqlite", ".sqlite3"})
 
 _ARROW_TYPES = {
     "string": "str", "large_string": "str", "string_view": "str", "binary": "bytes",
@@ -31,7 +40,10 @@ def columns_like(path: Path) -> list[Column]:
         PayloadMissing, PayloadUnreadable: if the file can't be read.
         UnknownFormat: if it is no table, or whet doesn't know its ending.
     """
+    file, table = _named_table(path)
     read = _READERS.get(path.suffix.lower())
+    if file is not None:
+        read, path = partial(_sqlite, table=table), file
     if read is None:
         raise UnknownFormat(
             f"whet can't tell the columns of `{path}` by its ending",
@@ -54,6 +66,36 @@ def columns_like(path: Path) -> list[Column]:
     if not columns:
         raise UnknownFormat(f"`{path}` has no columns", hint="name them: `--columns id:int64`")
     return columns
+
+
+def _named_table(path: Path) -> tuple[Path | None, str]:
+    """Return a database and the table that ``data.db:orders`` names, if it is one."""
+    if path.suffix.lower() in DATABASES:
+        return path, ""
+    name, _, table = path.name.rpartition(":")
+    if table and Path(name).suffix.lower() in DATABASES and not path.exists():
+        return path.with_name(name), table
+    return None, ""
+
+
+def _sqlite(path: Path, table: str) -> list[Column]:
+    found = read_beginning(path, table, rows=_LOOKED_AT)
+    return [
+        Column(
+            name=name,
+            type=_type_of_cells([row[at] for row in found.rows], found.declared[at]),
+            is_nullable=any(row[at] is None for row in found.rows),
+        )
+        for at, name in enumerate(found.names)
+    ]
+
+
+def _type_of_cells(values: Sequence[object], declared: str) -> str:
+    """Return the type of a column by its values; where there is none, by what its table says."""
+    held = [each for each in values if each is not None]
+    if not held:
+        return next((name for word, name in _DECLARED if word in declared.upper()), "str")
+    return "bytes" if all(isinstance(each, bytes) for each in held) else _type_of_values(held)
 
 
 def _csv(path: Path) -> list[Column]:
@@ -118,15 +160,24 @@ def _of_records(records: Sequence[object]) -> list[Column]:
         Column(
             name=name,
             type=_type_of_values(values),
+            real=_nested(values),
             is_nullable=None in values or len(values) < len(records),
         )
         for name, values in names.items()
     ]
 
 
+def _nested(values: Sequence[object]) -> str:
+    if any(isinstance(each, dict) for each in values):
+        return "an object"
+    return "a list" if any(isinstance(each, list) for each in values) else ""
+
+
 def _type_of_values(values: Sequence[object]) -> str:
     held = [each for each in values if each is not None]
     kinds = {type(each) for each in held}
+    if not held:
+        return "str"
     if kinds <= {bool}:
         return "bool"
     if kinds <= {int}:
@@ -152,7 +203,8 @@ def _arrow(path: Path) -> list[Column]:
     return [
         Column(
             name=str(each.name),
-            type=_of_arrow(each.type),
+            type=_of_arrow(each.type) or "str",
+            real="" if _of_arrow(each.type) else str(each.type),
             is_nullable=any(int(batch.column(at).null_count) for batch in batches),
         )
         for at, each in enumerate(schema)
@@ -160,13 +212,14 @@ def _arrow(path: Path) -> list[Column]:
 
 
 def _of_arrow(kind: Any) -> str:
+    """Return the type of a column; empty: it has none here, as of a list."""
     name = str(getattr(kind, "value_type", kind)) if "dictionary" in str(kind) else str(kind)
     if name.startswith("timestamp"):
         return "datetime"
     if name.startswith("decimal"):
         return "float64"
     found = _ARROW_TYPES.get(name, name)
-    return found if found in TYPES else "str"
+    return found if found in TYPES else ""
 
 
 _READERS: dict[str, Callable[[Path], list[Column]]] = {

@@ -1,12 +1,20 @@
 """A database of SQLite from nothing."""
 
 import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from datetime import date
+from pathlib import Path
+from urllib.parse import quote
 
+from whet.core.errors import UnknownFormat
+from whet.core.text.quantity import listed, shown_count
+from whet.core.value_class import value_class
 from whet.make.edges import LONE_SURROGATE
 from whet.make.tables.columns import Column, FilledTable, Value
 
 _TYPES = {"str": "TEXT", "date": "TEXT", "datetime": "TEXT", "bytes": "BLOB", "bool": "INTEGER"}
+_SELECT = "SELECT * FROM"
 _MOST = 2**63
 _WRITER = slice(96, 100)
 """Where a database names the version of SQLite that wrote it; readers don't look at it."""
@@ -61,3 +69,68 @@ def _stored(value: Value) -> object:
 def _quoted(name: str) -> str:
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
+
+
+@value_class
+class Beginning:
+    """The first rows of a table of a database.
+
+    Attributes:
+        names: those of its columns.
+        declared: what the table says of their types.
+        rows: the rows.
+    """
+
+    names: Sequence[str]
+    declared: Sequence[str]
+    rows: Sequence[tuple[object, ...]]
+
+
+def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
+    """Return the first rows of a table.
+
+    Args:
+        path: the database.
+        table: the table; empty: the only one.
+        rows: how many rows at most.
+
+    Raises:
+        OSError: if there is no such file.
+        ValueError: if it is no database.
+        UnknownFormat: if it has no such table, or more than one and none is named.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            name = _chosen(database, path, table)
+            quoted = '"' + name.replace('"', '""') + '"'
+            select = f"{_SELECT} {quoted} LIMIT ?"
+            held = database.execute(select, (rows,)).fetchall()
+            columns = database.execute(
+                "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden != 1", (name,)
+            )
+            names, declared = zip(*columns.fetchall(), strict=True)
+    except sqlite3.Error as error:
+        raise ValueError(str(error)) from error
+    return Beginning(names, declared, held)
+
+
+def _chosen(database: sqlite3.Connection, path: Path, table: str) -> str:
+    found = database.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+        " AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    )
+    names = [row[0] for row in found]
+    chosen = table or (names[0] if len(names) == 1 else "")
+    if chosen in names:
+        return chosen
+    has = f"has no table `{table}`" if table else f"has {shown_count(len(names), 'table')}"
+    raise UnknownFormat(
+        f"`{path}` {has}",
+        hint=f"name one: `--like {path}:{names[0]}`; it has {listed(names)}"
+        if names
+        else "name the columns: `--columns`",
+    )

@@ -12,7 +12,7 @@ from whet.make.tables.columns import TYPES, FilledTable, columns_named, filled_t
 from whet.make.tables.table_files import TABLE_FILES, csv_text
 from whet.workbench.make.making import Made
 
-_FILLS = [each for each in FILLS if each != "deadbeef"]
+_FILLS = [*FILLS]
 _SHOWN_ROWS = 20
 
 _table_options = options(
@@ -81,6 +81,11 @@ def _payload(
         if fill == "edge" and rows < edges
         else []
     )
+    notes += [
+        f"`{each.name}` is {each.real} in the real file, and text here"
+        for each in made.columns
+        if each.real
+    ]
     if rows > _SHOWN_ROWS:
         shown += f"… {rows - _SHOWN_ROWS:,} more rows\n"
     return Made(
