@@ -108,6 +108,10 @@ def test_a_call_is_repeated_in_copies_from_where_it_was_called_first(whet: Whet)
     assert told["piece"]["function"] == "Server.handle"
     assert told["repetitions"] >= 64
     assert told["holders"][0]["name"] == "server.on_close"
+    none, one, two, four, eight = (told["doubled"][each] for each in "01248")
+    assert none < one / 4
+    assert one < two < four < eight
+    assert eight - four == pytest.approx(4 * told["slopes"]["memory"]["best"], rel=0.25)
     assert leak(whet, "steady/closure.py", "--call", "prog.py:Server.handle")["verdict"] == "none"
 
 

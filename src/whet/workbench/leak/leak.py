@@ -3,7 +3,8 @@
 import ast
 import difflib
 import os
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 from pathlib import Path
 
 from whet.core.budget import StopReason
@@ -87,6 +88,7 @@ class Leak:
         notes: what else is to be known, in sentences.
         trials: the numbers of the trials.
         others: other loops that grow, with the bytes of a round.
+        doubled: bytes in use that a number of calls adds to a copy that has seen none, by that number.
     """
 
     piece: Piece | None
@@ -98,6 +100,7 @@ class Leak:
     notes: tuple[str, ...]
     trials: tuple[int, ...]
     others: tuple[tuple[Loop, float], ...] = ()
+    doubled: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
     def fills_up(self) -> bool:
@@ -314,7 +317,8 @@ class _Search:
         )
         growth = told.growth() if judgement.growing else None
         control = len(repeated.control)
-        return self._leak(piece, judgement, repeated.series, growth, control=control)
+        found = self._leak(piece, judgement, repeated.series, growth, control=control)
+        return replace(found, doubled=repeated.doubled)
 
     def _refuse(self, place: Place, ran: Tested[None], told: LeakReports) -> None:
         why = told.unrepeatable()

@@ -18,7 +18,7 @@ from whet.core.text.record import (
     whole,
 )
 from whet.core.value_class import value_class
-from whet.measurement.leaks.verdict import Series
+from whet.measurement.leaks.verdict import MEMORY, Series
 from whet.workbench.leak.wish import Loop
 
 
@@ -58,6 +58,7 @@ class Repeated:
         uncopied: why no copies of the process were made; empty: they were.
         control: what was held while nothing was called.
         series: what was held after calls.
+        doubled: bytes in use that 0, 1, 2, 4 and 8 calls add, each in a copy of its own, by the number of calls.
         problems: what went wrong, in words.
     """
 
@@ -68,6 +69,7 @@ class Repeated:
     uncopied: str
     control: tuple[Mapping[str, int], ...]
     series: Series
+    doubled: Mapping[int, int]
     problems: tuple[str, ...]
 
 
@@ -193,6 +195,7 @@ class LeakReports:
             consumed=tuple(map(str, items_of(call.get("consumed")))),
             uncopied=text(told, "uncopied"), control=tuple(control),
             series=_series([each for each in lines if "repetition" in each], "repetition"),
+            doubled=_doubled(lines),
             problems=tuple(_problems(lines)),
         )  # fmt: skip
 
@@ -225,13 +228,27 @@ def _loop_of(told: Sequence[object]) -> Loop:
 
 
 def _usage(line: JsonObject) -> dict[str, int]:
-    return {name: whole(value) for name, value in record(line, "usage").items()}
+    return _numbers(line, "usage")
+
+
+def _numbers(line: JsonObject, name: str) -> dict[str, int]:
+    return {key: whole(value) for key, value in record(line, name).items()}
 
 
 def _series(lines: Sequence[JsonObject], name: str) -> Series:
     return Series(
         numbers=tuple(integer(each, name) for each in lines), usages=tuple(map(_usage, lines))
     )
+
+
+def _doubled(lines: Sequence[JsonObject]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for each in lines:
+        if "doubled" in each:
+            before, after = (_numbers(each, name) for name in ("before", "after"))
+            if MEMORY in before and MEMORY in after:
+                found[integer(each, "doubled")] = after[MEMORY] - before[MEMORY]
+    return found
 
 
 def _problems(lines: Sequence[JsonObject]) -> list[str]:

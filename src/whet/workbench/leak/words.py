@@ -48,6 +48,7 @@ def leak_lines(found: Leak) -> list[str]:
     lines = [_verdict(found, piece, judgement), *_held(found, judgement)]
     if judgement.slopes:
         lines += ["", *_table(found, judgement)]
+    lines += _doubled(found)
     lines += _lines(found.growth, judgement) if judgement.growing else []
     lines += [
         f"another loop grows too: {_place(loop.path, loop.line)} by {shown_bytes(round(gain))} a round"
@@ -81,6 +82,7 @@ def leak_json(found: Leak) -> dict[str, object]:
             name: {"best": each.best, "low": each.low, "high": each.high, "gained": each.gained}
             for name, each in judgement.slopes.items()
         },
+        "doubled": {str(count): added for count, added in found.doubled.items()},
         "holders": [_holder_json(each) for each in found.holders],
         "lines": []
         if growth is None
@@ -295,6 +297,15 @@ def _table(found: Leak, judgement: Judgement) -> Iterator[str]:
             f"  {title:18}  {shown(slope.best):>10}  {interval:>22}  "
             f"{_level(name, first[name]):>10}  {_level(name, last[name]):>10}"
         )
+
+
+def _doubled(found: Leak) -> Iterator[str]:
+    """Yield what 0, 1, 2, 4 and 8 calls add to copies that have seen none."""
+    counts = sorted(found.doubled)
+    if len(counts) > 1:
+        added = ", ".join(_bytes(found.doubled[count]) for count in counts)
+        calls = ", ".join(map(str, counts))
+        yield f"  each in a copy of its own, {calls} calls add {added}"
 
 
 def _bytes(size: float) -> str:

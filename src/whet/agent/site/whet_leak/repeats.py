@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import time
+from functools import partial
 
 from .calling import Call, UnrepeatableError
 from .copies import why_no_copy
@@ -38,6 +39,10 @@ _CONTROLS = 24
 _EARLY_CALLS, _LEAST_BYTES, _LEAST_SEEN = 4, 1024, 1 << 18
 _NO, _YES = 0, 3
 _CLOSER_CALLS = 24
+_DOUBLED = (0, 1, 2, 4, 8)
+_DOUBLED_SECONDS, _SETTLING_LOOKS = 0.3, 4
+"""So many calls each in a copy of its own, if a call takes no longer; nothing is said of longer ones."""
+
 _clock, _sleep = time.perf_counter, time.sleep
 _ANYTHING = (BaseException,)
 _SIGKILL = 9
@@ -86,6 +91,9 @@ class Repeats(Hits):
         self._copy("control", self._control)
         if self._copy("series", lambda: self._series(call)):
             self._copy("closer", lambda: self._closer(call))
+        for count in _DOUBLED:
+            if not self._copy("doubled", partial(self._doubled, call, count)):
+                break
 
     def _in_place(self, call: Call) -> None:
         self._control()
@@ -144,6 +152,24 @@ class Repeats(Hits):
         self._repeat(call, self._seconds, _MOST_CALLS, measure)
         gc.unfreeze()
         return len(usages) > 1 and _may_grow(*usages)
+
+    def _doubled(self, call: Call, count: int) -> bool:
+        """Measure what a number of calls adds to a process that has seen none; say whether they were quick."""
+        before = self._usage.sample()
+        for _ in range(_SETTLING_LOOKS):
+            before = self._usage.sample()
+        done = [0]
+        began = _clock()
+
+        def called() -> bool:
+            done[0] += 1
+            return done[0] < count and _clock() - began < _DOUBLED_SECONDS * done[0]
+
+        error = call.repeat(called) if count else None
+        if error is not None or done[0] < count:
+            return False
+        self.report.tell({"doubled": count, "before": before, "after": self._usage.sample()})
+        return True
 
     def _closer(self, call: Call) -> bool:
         growth = Growth(self.is_own)
