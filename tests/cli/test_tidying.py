@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from whet_command import Whet
 
 from whet.host.files.at_work import at_work
 from whet.notebook.notebook import Notebook
-from whet.notebook.stored_output import PRUNED
+from whet.notebook.stored_output import PRUNED, removed_so_far
+from whet.workbench.trials.bench import open_workbench
 
 PRINTS = "import os; print(os.urandom(30_000).hex())"
 WORD = "import sys; print(sys.argv[1] * 20_000)"
@@ -160,3 +162,15 @@ def test_a_whet_that_is_killed_while_it_removes_them_leaves_a_whole_notebook(whe
     with Notebook.open(whet.state) as notebook:
         assert notebook.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
     assert json.loads(Path(whet.state, PRUNED).read_bytes())["files"] > 0
+
+
+def test_a_new_project_is_looked_through_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_workbench() as bench:
+        mark = bench.project.state / PRUNED
+
+        assert mark.stat().st_mtime == pytest.approx(time.time(), abs=100)
+        assert mark.stat().st_mode & 0o777 == 0o600
+        assert removed_so_far(mark) == 0

@@ -14,7 +14,7 @@ from whet.core.value_class import value_class
 from whet.host.trial.capture import FileOutput
 
 PRUNED = "pruned"
-"""The file beside the blobs that is there once some were removed on purpose."""
+"""The file beside the blobs that says how many were removed on purpose; its time: when whet last looked."""
 
 
 @value_class
@@ -98,6 +98,16 @@ def removed_so_far(mark: Path) -> int:
     with suppress(OSError, ValueError, KeyError, TypeError):
         return int(json.loads(mark.read_bytes())["files"])
     return 0
+
+
+def put_off(state: Path) -> None:
+    """Have nobody look for a day: a new project has nothing that is old."""
+    with suppress(OSError), open(state / PRUNED, "xb", opener=_for_the_user_alone) as file:
+        file.write(b'{"files": 0}')
+
+
+def _for_the_user_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def make_due(state: Path) -> None:

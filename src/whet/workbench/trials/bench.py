@@ -36,7 +36,7 @@ from whet.host.process.object_store import own_folder
 from whet.host.trial.environment_facts import look_around
 from whet.host.trial.known_secrets import know_trial, know_variables
 from whet.notebook.notebook import FILE_NAME, Notebook
-from whet.notebook.stored_output import make_due
+from whet.notebook.stored_output import make_due, put_off
 from whet.workbench.trials.request import Judging, TrialRequest
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
@@ -268,6 +268,8 @@ def _opened(
     cleanup_journal.sweep()
     settings = load_settings(project, inherited)
     notebook = Notebook.open(project.state, partial(user_key, inherited))
+    if is_new:
+        put_off(project.state)
     obey(settings.secrets, settings.not_secrets)
     know_variables(inherited)
     bench = Workbench(
