@@ -1,6 +1,6 @@
 """Adds up the time, the count and the kept memory of each statement, in a file that whet reads.
 
-What the counting itself costs is measured while it goes on, and subtracted.
+What the counting itself costs is measured meanwhile, and subtracted.
 
 Standard library only, Python 3.8 or later.
 """
