@@ -51,12 +51,14 @@ def test_the_loop_around_all_lines_is_named_with_the_busiest_line() -> None:
     )
     assert found is not None
     assert (found.line, found.busiest.line, found.share) == (3, 11, 1.0)
+    assert not found.is_counted
 
 
 def test_an_inner_loop_is_named_where_all_samples_are_in_it() -> None:
     found = endless_loop(profile(((MODULE, (6, "walk"), (11, "weigh")), 6.0)), lambda _: SOURCE)
     assert found is not None
     assert found.line == 5
+    assert found.is_counted
 
 
 def test_samples_before_and_after_a_loop_are_in_no_loop() -> None:

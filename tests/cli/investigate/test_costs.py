@@ -56,7 +56,7 @@ def test_a_program_that_computes_for_ever_is_told_with_its_loop(whet: Whet) -> N
     whet.write("main.py", ENDLESS)
     told = investigated(whet, "--timeout", "2", "--budget", "60s")
 
-    assert told["answer"]["cause"]["says"].startswith("the loop at main.py:11 did not end: ")
+    assert told["answer"]["cause"]["says"].startswith("the loop at main.py:11 did not end")
 
 
 def test_a_program_that_computes_for_ever_gets_a_limit_without_asking(whet: Whet) -> None:
@@ -64,3 +64,4 @@ def test_a_program_that_computes_for_ever_gets_a_limit_without_asking(whet: Whet
     told = investigated(whet, "--budget", "8s")
 
     assert told["failure"]["signature"]["kind"] == "timeout"
+    assert told["answer"]["cause"] is None or "time was up" in told["answer"]["cause"]["says"]

@@ -13,7 +13,8 @@ from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.moments import Moments
 
 _WHY = "whet recorded each step of a run until its time was up"
-_GETTING = {"get", "setdefault"}
+_MAKING = "setdefault"
+_GETTING = {"get", _MAKING}
 _MAKES_KEYS = "defaultdict"
 
 
@@ -25,11 +26,13 @@ class _Asked:
         holder: the expression of what has the keys.
         held: what it was.
         key: the key.
+        is_made: the line makes the key where it isn't there.
     """
 
     holder: ast.expr
     held: Value
     key: Value
+    is_made: bool
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ class NearKeys(Wording):
         for node in head(statement):
             match node:
                 case ast.Subscript(value=holder, slice=index):
-                    pass
+                    attr = ""
                 case ast.Call(func=ast.Attribute(value=holder, attr=attr), args=[index, *_]) if (
                     attr in _GETTING
                 ):
@@ -67,19 +70,19 @@ class NearKeys(Wording):
             held, key = self.now.value(holder, call, at), self.now.value(index, call, at)
             if held is None or key is None or held.kind != CONTAINER or key.kind != SCALAR:
                 continue
-            yield _Asked(holder, held, key)
+            is_made = attr == _MAKING or held.type.endswith(_MAKES_KEYS)
+            yield _Asked(holder, held, key, is_made)
 
     def _clue_of(self, call: Call, line: int, asked: _Asked, near: str) -> Clue:
         path = call.code.path
         holder, key = self.said(asked.holder, call), asked.key.words
         # The line itself has made the key: nobody else knows it.
-        is_made = asked.held.type.endswith(_MAKES_KEYS)
-        made = ", which this line itself makes" if is_made else ""
+        made = ", which this line itself makes" if asked.is_made else ""
         clue = self.clue(
             f"`{call.code.short}` waits at {self.at(path, line)} for what `{holder}` has under"
             f" {cut(key)}{made}; `{holder}` also has {cut(near)}: the two keys differ in their"
             f" {_difference(key, near)} only",
-            path, line, Sureness.SEEN if is_made else Sureness.POSSIBLE, (),
+            path, line, Sureness.SEEN if asked.is_made else Sureness.POSSIBLE, (),
         )  # fmt: skip
         return replace(
             clue,

@@ -22,6 +22,7 @@ class EndlessLoop:
     Attributes:
         path: its file.
         line: its first line.
+        is_counted: it goes through something, and doesn't test a condition: it may only take long.
         share: how much of the time the program was in it.
         busiest: the line of the user's own in which it was most.
         busiest_share: how much of the time.
@@ -29,6 +30,7 @@ class EndlessLoop:
 
     path: str
     line: int
+    is_counted: bool
     share: float
     busiest: Frame
     busiest_share: float
@@ -64,26 +66,26 @@ def endless_loop(profile: Profile, source_of: Callable[[str], str]) -> EndlessLo
     always = [each for each, lines in inside.items() if sum(lines.values()) >= _ALL * total]
     for function in sorted(always, key=lambda each: -depth[each]):
         met = {line for line, cost in inside[function].items() if cost >= _NOT_CHANCE * total}
-        line = _loop_around(source_of(function[0]), met)
-        if line:
+        loop = _loop_around(source_of(function[0]), met)
+        if loop is not None:
             busiest = max(own, key=lambda each: own[each])
             return EndlessLoop(
-                path=function[0], line=line, share=sum(inside[function].values()) / total,
+                path=function[0], line=loop.lineno, is_counted=not isinstance(loop, ast.While), share=sum(inside[function].values()) / total,
                 busiest=busiest, busiest_share=own[busiest] / total,
             )  # fmt: skip
     return None
 
 
-def _loop_around(source: str, lines: set[int]) -> int:
-    """Return the line of the innermost loop that holds all of some lines; 0: there is none."""
+def _loop_around(source: str, lines: set[int]) -> _Loop | None:
+    """Return the innermost loop that holds all of some lines; None: there is none."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0
+        return None
     loops = [
         node
         for node in ast.walk(tree)
         if isinstance(node, _Loop)
         and all(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines)
     ]
-    return max((node.lineno for node in loops), default=0) if lines else 0
+    return max(loops, key=lambda node: node.lineno, default=None) if lines else None

@@ -186,7 +186,7 @@ def _investigated(
             f"the command didn't fail within {shown_seconds(work.most_seconds)}",
             hint="give it more time: `--budget 10m`",
         ) from None
-    work.trial = as_asked(work.trial, baseline, asked)
+    work.trial = as_asked(work, baseline, asked)
     work.allot(baseline.reproduction.wall_seconds)
     settle_history(work, baseline)
     seen = seen_lines(with_users_files(baseline.outcome, work.trial))

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from whet.core.event import Notice
+from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
 from whet.workbench.investigate.progress.investigating import Work
 from whet.workbench.trials.reproduce import HUNG_SECONDS, Baseline
@@ -22,9 +24,12 @@ def limited(work: Work) -> Trial:
     return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
 
 
-def as_asked(trial: Trial, baseline: Baseline, asked: float | None) -> Trial:
+def as_asked(work: Work, baseline: Baseline, asked: float | None) -> Trial:
     """Return the command with the limit of the user's; one that never ends has its later runs' limit."""
     seconds = asked
     if asked is None and baseline.outcome.timed_out:
+        took = shown_seconds(baseline.outcome.wall_seconds)
+        words = f"it still ran after {took}, and whet ended it; `--timeout 10m` lets it run longer"
+        work.bench.emit(Notice(text=words))
         seconds = HUNG_SECONDS
-    return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
+    return replace(work.trial, limits=replace(work.trial.limits, wall_seconds=seconds))
