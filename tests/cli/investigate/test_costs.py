@@ -65,3 +65,22 @@ def test_a_program_that_computes_for_ever_gets_a_limit_without_asking(whet: Whet
 
     assert told["failure"]["signature"]["kind"] == "timeout"
     assert told["answer"]["cause"] is None or "time was up" in told["answer"]["cause"]["says"]
+
+
+SEEN = "def distinct(rows):\n    seen = {kind}\n    for row in rows:\n        if row not in seen:\n            seen.{put}(row)\n    return seen\n\nprint(len(distinct([each % {count} for each in range(3 * {count})])))\n"
+
+
+@pytest.mark.long
+def test_what_takes_longer_since_a_commit_is_told_with_its_function(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.write(".gitignore", "whet-report\n")
+    whet.commit("quick", main_py=SEEN.format(kind="set()", put="add", count=9000))
+    slow = SEEN.format(kind="[]", put="append", count=9000)
+    bad = whet.commit("slow", main_py=slow)
+    whet.commit("another", note_txt="x")
+
+    told = investigated(whet, "--bad-if", "cpu > 0.8", "--budget", "100s")
+
+    assert told["history"]["first_bad"] == bad[:10]
+    says = [each["says"] for each in told["answer"]["evidence"]]
+    assert any(each.startswith("`distinct` at main.py:4 takes ") for each in says), says

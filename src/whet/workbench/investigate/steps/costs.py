@@ -70,20 +70,26 @@ def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tup
 
 
 def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """Name the line in which a program computes that doesn't come to its end."""
-    if not _is_busy_hang(baseline.outcome):
+    """Name the line in which a program computes that doesn't come to its end, or takes too long."""
+    if not _is_about_time(baseline):
         return ()
     usual = baseline.reproduction.wall_seconds
     limits = replace(work.trial.limits, wall_seconds=min(usual, _MOST_PROFILED))
     trial = replace(work.trial, limits=limits, hang_seconds=None)
     with work.steps.step("Profile the processor", "find the lines in which it computes"):
         number, profile = _profiled(work, "cpu", trial)
-        clue = None if profile is None else _busy_clue(work, number, profile)
+        is_hang = _is_busy_hang(baseline.outcome)
+        clue = None if profile is None else _busy_clue(work, number, profile, is_hang=is_hang)
         if clue is None:
             work.steps.conclude(_unseen(profile))
             return ()
         work.steps.conclude(clue.says)
     return (clue,)
+
+
+def is_only_slow(baseline: Baseline) -> bool:
+    """Whether a condition about time is all that fails: then no value is wrong."""
+    return isinstance(baseline.oracle, BadIf) and _is_about_time(baseline)
 
 
 def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
@@ -127,8 +133,9 @@ def _in_users_tree(work: Work, path: str) -> str:
 
 
 def _slower(line: LineDifference, at: Placing, good: str) -> str:
-    before, after = shown_seconds(max(line.before, 0.0)), shown_seconds(line.after)
-    return f"`{line.function}` at {at(line.path, line.line)} takes {after} of a run, and {before} in {good}"
+    where, after = at(line.path, line.line), shown_seconds(line.after)
+    before = shown_seconds(line.before) if line.before > 0 else "too little for a sample"
+    return f"`{line.function}` at {where} takes {after} of a run, and {before} in {good}"
 
 
 def _timed(trial: Trial) -> Trial:
@@ -165,13 +172,13 @@ def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
     )  # fmt: skip
 
 
-def _busy_clue(work: Work, number: int, profile: Profile) -> Clue | None:
+def _busy_clue(work: Work, number: int, profile: Profile, *, is_hang: bool) -> Clue | None:
     if profile.samples < _FEWEST_SAMPLES:
         return None
     why = f"whet profiled one more run ({profile.engine}, {profile.samples} samples)"
     at = Placing(work.trial.cwd)
     loop = endless_loop(profile, lambda path: Path(path).read_text("utf-8", "replace"))
-    if loop is not None:
+    if loop is not None and is_hang:
         busiest = at(loop.busiest.path, loop.busiest.line)
         # What whet itself ended, and what goes through something, may only take long.
         is_endless = not loop.is_counted and work.request.timeout_seconds is not None
@@ -188,8 +195,7 @@ def _busy_clue(work: Work, number: int, profile: Profile) -> Clue | None:
         return None
     place = Placing(work.trial.cwd)(top.frame.path, top.frame.line)
     return Clue(
-        says=f"the program computes and did not end: in {top.own / table.total:.0%} of the"
-        f" samples it is at {place} in `{top.frame.function}`",
+        says=f"{top.own / table.total:.0%} of the samples are at {place} in `{top.frame.function}`",
         why=why,
         path=top.frame.path, line=top.frame.line, trials=(number,),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from whet.core.trial import Trial
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.workbench.investigate.progress.investigating import Work, place_of
+from whet.workbench.investigate.steps.costs import is_only_slow
 from whet.workbench.trials.reproduce import Baseline
 
 _FOR_ORDER, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.5, 0.35
@@ -155,6 +156,8 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
     """
     from whet.workbench.investigate.closer.clues import Closer
 
+    if is_only_slow(baseline):
+        return ()
     with work.steps.step(
         "Look closer", "find the line that is wrong: it may not be the one that fails"
     ):
