@@ -46,7 +46,7 @@ from .rewriting.sources import Source, has_hook, key_of_code
 from .waiting import Waiting, stack
 from .watching.audit_listener import AuditListener
 from .watching.awaited import Awaited
-from .watching.code_looks import PARAMETERS, PLACE, part_asked_for
+from .watching.code_requests import PARAMETERS, PLACE, part_asked_for
 from .watching.point import Point, stack_of
 from .watching.recorders import Recorders
 from .watching.suites import Suite
