@@ -8,7 +8,7 @@ from typing import Any
 from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
 from whet.sampling.arrow_batches import ArrowRows, gathered, rows_at_once
-from whet.sampling.arrow_library import check_pyarrow, ipc, pyarrow
+from whet.sampling.arrow_library import arrow_path, check_pyarrow, ipc, pyarrow
 from whet.sampling.columns import check_columns
 from whet.sampling.table import Batch, Link, Table
 
@@ -50,7 +50,7 @@ class ArrowTable:
         for path in self.paths:
             if is_stream(path):
                 return None
-            with ipc().open_file(str(path)) as reader:
+            with ipc().open_file(arrow_path(path)) as reader:
                 count += reader.count_rows()
         return count
 
@@ -88,7 +88,10 @@ def _pieces(path: Path, columns: Sequence[int]) -> Iterator[Any]:
     pa = pyarrow()
     options = ipc().IpcReadOptions(included_fields=list(columns))
     if is_stream(path):
-        with pa.OSFile(str(path)) as file, ipc().open_stream(file, options=options) as reader:
+        with (
+            pa.OSFile(arrow_path(path)) as file,
+            ipc().open_stream(file, options=options) as reader,
+        ):
             for batch in reader:
                 yield from _slices(batch)
         return
@@ -96,7 +99,7 @@ def _pieces(path: Path, columns: Sequence[int]) -> Iterator[Any]:
     number, begin, count = 0, 0, 1
     while number < count:
         # Of a batch that isn't compressed only what is looked at becomes memory, and it goes with the map.
-        with pa.memory_map(str(path)) as file:
+        with pa.memory_map(arrow_path(path)) as file:
             reader = ipc().open_file(file, options=options)
             count = reader.num_record_batches
             if number == count:
@@ -128,7 +131,7 @@ def schema_of(path: Path) -> Any:
     check_pyarrow(path.name)
     pa = pyarrow()
     try:
-        with pa.OSFile(str(path)) as file:
+        with pa.OSFile(arrow_path(path)) as file:
             read = ipc().open_stream if is_stream(path) else ipc().open_file
             with read(file) as reader:
                 return reader.schema
@@ -145,7 +148,7 @@ def write_rows(table: ArrowTable, places: Sequence[int], target: Path, *, as_str
     size = 0
     pieces = table.pieces(range(len(table.columns)))
     with (
-        pa.OSFile(str(target), "wb") as file,
+        pa.OSFile(arrow_path(target), "wb") as file,
         new(file, table.schema, options=_options(table)) as writer,
     ):
         for rows in gathered(_placed(pieces), places):
@@ -169,7 +172,7 @@ def _options(table: ArrowTable) -> Any:
 def _codec_of(path: Path) -> str | None:
     """Return the codec that the first batch of a file is compressed with, which pyarrow doesn't say."""
     pa = pyarrow()
-    with pa.memory_map(str(path)) as file:
+    with pa.memory_map(arrow_path(path)) as file:
         if not is_stream(path):
             file.seek(_AFTER_MAGIC)
         with suppress(StopIteration, pa.ArrowException):

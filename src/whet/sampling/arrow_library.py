@@ -1,5 +1,8 @@
 """pyarrow, which has no types of its own; each part is loaded when it is needed."""
 
+import os
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from whet.core.errors import CannotSample
@@ -46,3 +49,20 @@ def check_pyarrow(shown: str) -> None:
             f"whet reads `{shown}` with pyarrow, which isn't installed beside it",
             hint="`pip install 'whet[formats]'`",
         ) from error
+
+
+def arrow_path(path: Path) -> str:
+    """Return a file's path as Arrow can open it: it knows paths in UTF-8 alone."""
+    text = str(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        status = path.stat()
+        return f"/proc/self/fd/{_held_open(text, status.st_dev, status.st_ino)}"
+    return text
+
+
+@cache
+def _held_open(path: str, _device: int, _file: int) -> int:
+    """Open a file until whet ends."""
+    return os.open(path, (os.O_RDWR if os.access(path, os.W_OK) else os.O_RDONLY) | os.O_CLOEXEC)

@@ -10,7 +10,7 @@ from typing import Any
 from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
 from whet.sampling.arrow_batches import ArrowRows, gathered, rows_at_once
-from whet.sampling.arrow_library import check_pyarrow, parquet, pyarrow
+from whet.sampling.arrow_library import arrow_path, check_pyarrow, parquet, pyarrow
 from whet.sampling.columns import check_columns
 from whet.sampling.table import Batch, Link, Table
 
@@ -107,10 +107,10 @@ class ParquetFile:
             ) from error
 
     def _opened(self) -> Any:
-        columns = max(parquet().read_metadata(self._path).num_columns, 1)
+        columns = max(parquet().read_metadata(arrow_path(self._path)).num_columns, 1)
         share = max(_ALL_BUFFERS_BYTES // columns, _LEAST_BUFFER_BYTES)
         return parquet().ParquetFile(
-            self._path, buffer_size=min(_BUFFER_BYTES, share), pre_buffer=False
+            arrow_path(self._path), buffer_size=min(_BUFFER_BYTES, share), pre_buffer=False
         )
 
     @property
@@ -130,7 +130,10 @@ class ParquetFile:
         """Write the rows with the same types, metadata and compression."""
         places = chosen[self._name]
         with parquet().ParquetWriter(
-            target, self._file.schema_arrow, compression=self._codecs(), version=self._version()
+            arrow_path(target),
+            self._file.schema_arrow,
+            compression=self._codecs(),
+            version=self._version(),
         ) as writer:
             for table in gathered(self._pieces_with(places), places):
                 writer.write_table(table)

@@ -334,7 +334,9 @@ def _read(path: Path) -> Generator[sqlite3.Connection]:
         CannotSample: if it is damaged, locked or of another kind.
     """
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+        with closing(
+            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
+        ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
             database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
             database.text_factory = _text

@@ -365,3 +365,18 @@ def test_the_file_that_whet_prints_to_is_not_replaced(shop: Whet, name: str) -> 
 
     assert done.returncode == BadUsage.exit_code
     assert (shop.folder / "answer.csv").read_text().startswith("before\n")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "db", "tar", "zip"])
+def test_a_name_that_is_not_utf_8_is_sampled_and_made_like(whet: Whet, ending: str) -> None:
+    make_large(whet.folder / f"t.{ending}")
+    odd = os.fsdecode(b"caf\xe9." + ending.encode())
+    (whet.folder / f"t.{ending}").rename(whet.folder / odd)
+
+    said = whet("sample", odd, "-n", "2")
+
+    assert said.code == 0, said.stderr
+    assert (whet.folder / os.fsdecode(b"caf\xe9.sample." + ending.encode())).stat().st_size
+    if ending not in {"tar", "zip"}:
+        made = whet("make", "table", "--like", odd, "--rows", "1")
+        assert made.code == 0, made.stderr

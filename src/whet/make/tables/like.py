@@ -192,11 +192,14 @@ def _type_of_values(values: Sequence[object]) -> str:
 def _arrow(path: Path) -> list[Column]:
     batches: list[Any] = []
     if path.suffix.lower() == ".parquet":
-        with arrow_library("pyarrow.parquet").ParquetFile(path) as file:
+        with (
+            path.open("rb") as source,
+            arrow_library("pyarrow.parquet").ParquetFile(source) as file,
+        ):
             schema: Any = file.schema_arrow
             batches += islice(file.iter_batches(_LOOKED_AT), 1)
     else:
-        with arrow_library("pyarrow").memory_map(str(path)) as source:
+        with path.open("rb") as source:  # Arrow itself opens paths in UTF-8 alone
             reader = arrow_library("pyarrow.ipc").open_file(source)
             schema = reader.schema
             batches += [reader.get_batch(0)] if reader.num_record_batches else []

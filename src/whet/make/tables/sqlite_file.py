@@ -1,5 +1,6 @@
 """A database of SQLite from nothing."""
 
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -102,12 +103,13 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
     if not path.is_file():
         raise FileNotFoundError(path)
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+        with closing(
+            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
+        ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
             database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             name = _chosen(database, path, table)
-            quoted = '"' + name.replace('"', '""') + '"'
-            select = f"{_SELECT} {quoted} LIMIT ?"
+            select = f"{_SELECT} {_quoted(name)} LIMIT ?"
             held = database.execute(select, (rows,)).fetchall()
             columns = database.execute(
                 "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden != 1", (name,)
