@@ -9,6 +9,7 @@ import copy
 import itertools
 import os
 import shutil
+from collections.abc import Iterator
 from typing import Any, Dict, List, Union
 
 from . import factories, fields, inputs, libraries, making, skeleton
@@ -140,7 +141,7 @@ class OpenModel:
                 fields.put(tree, path, value)
         return tree
 
-    def _one_raised(self, tree: Any, others: list[Path], asked: list[int]) -> Any:
+    def _one_raised(self, tree: Any, others: list[Path], asked: list[int]) -> Iterator[Any]:
         """Yield trees with one other dimension raised: first to what what was asked for divides.
 
         None is lowered: what a failure needs of it could be lost.
@@ -151,7 +152,7 @@ class OpenModel:
                     if self._may_be(tree, path, value * times):
                         yield _with_values(tree, {path: value * times})
 
-    def _two_raised(self, tree: Any, others: list[Path], raised: list[int]) -> Any:
+    def _two_raised(self, tree: Any, others: list[Path], raised: list[int]) -> Iterator[Any]:
         """Yield trees with a count raised to what was asked for, and a width to a multiple of it."""
         counts = [path for path in sorted(others, key=_rank) if _least(path)]
         widths = [path for path in others if _rank(path) == len(_ORDER)]

@@ -81,8 +81,9 @@ def put(tree: Tree, path: Path, value: object) -> None:
     """Put something in a place, in a tree that is the caller's own; a tuple becomes another one."""
     parent = get(tree, path[:-1])
     if isinstance(parent, tuple):
-        key = path[-1]
-        put(tree, path[:-1], (*parent[:key], value, *parent[key + 1 :]))
+        items: list[Any] = [*parent]
+        items[path[-1]] = value
+        put(tree, path[:-1], tuple(items))
     else:
         parent[path[-1]] = value
 

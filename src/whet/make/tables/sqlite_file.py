@@ -107,7 +107,7 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
         ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
-            database.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
+            database.text_factory = _text
             name = _chosen(database, path, table)
             select = f"{_SELECT} {_quoted(name)} LIMIT ?"
             held = database.execute(select, (rows,)).fetchall()
@@ -118,6 +118,10 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
     except sqlite3.Error as error:
         raise ValueError(str(error)) from error
     return Beginning(names, declared, held)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _chosen(database: sqlite3.Connection, path: Path, table: str) -> str:
