@@ -13,8 +13,15 @@ _PAIRED = (
 )
 """Two operands, the column in the shape of the row."""
 _ONE_WITH_ONE = "(lambda pair: pair[0] {sign} pair[1])({pair})"
-_SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_TESTS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+_SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_TESTS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.Gt: ">",
+    ast.LtE: "<=",
+    ast.GtE: ">=",
+}
 
 
 def shaped_otherwise(node: ast.BinOp | ast.Compare) -> Iterator[Change]:

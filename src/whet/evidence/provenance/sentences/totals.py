@@ -27,7 +27,7 @@ from whet.evidence.provenance.trace.records import Record, Records
 from whet.evidence.provenance.trace.trail import Hop, Trail
 from whet.evidence.provenance.trace.walk import Walk
 
-_MOST_LEAVES = 400
+_MOST_LEAVES, _MOST_SCANNED = 400, 200_000
 _FEW = 2
 _MOST_KEYS = 2
 _LEAST_READ, _MOST_OF = 5, 10
@@ -356,6 +356,8 @@ class Totals(Wording):
 
     def _read(self, leaves: Sequence[Contribution]) -> list[tuple[Contribution, Record]]:
         """Return contributions with the records that they were made for, as far as those are known."""
+        if len(leaves) * self.records.lines > _MOST_SCANNED:
+            return []  # each record is looked for in all lines
         known = [(each, self._record(each)) for each in leaves[:_MOST_LEAVES]]
         read = [(each, record) for each, record in known if record is not None]
         times = Counter((record.path, record.line) for _, record in read)

@@ -177,6 +177,11 @@ class Records:
                     yield Record(path, number, line.strip()[:_SHOWN], len(lines) == 1)
 
     @property
+    def lines(self) -> int:
+        """How many lines they have."""
+        return sum(map(len, self.files.values()))
+
+    @property
     def files(self) -> dict[str, list[str]]:
         """Lines by path."""
         if self._files is None:

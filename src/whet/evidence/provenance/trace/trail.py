@@ -18,7 +18,7 @@ _COUNTS = {"len", "hash", "id", "ord"}
 
 _OF_WHOLE_NUMBERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.FloorDiv: lambda one, other: one // other, ast.Mod: operator.mod,
 }  # fmt: skip
 
 Flaw = Callable[[Value], bool]
