@@ -48,11 +48,14 @@ class NearKeys(Wording):
     def clues(self) -> list[Clue]:
         """Return what is known of the first such key."""
         for standing in self.recording.standing or ():
-            at = Step(standing.call, standing.line, standing.moment, 0, None, frozenset())
-            for asked in self._asked(standing.call, at):
-                near = _near(asked.key, asked.held)
-                if near:
-                    return [self._clue_of(standing.call, standing.line, asked, near)]
+            line = standing.line
+            for call in standing.call.around:
+                at = Step(call, line, standing.moment, 0, None, frozenset())
+                for asked in self._asked(call, at):
+                    near = _near(asked.key, asked.held)
+                    if near:
+                        return [self._clue_of(call, line, asked, near)]
+                line = call.line
         return []
 
     def _asked(self, call: Call, at: Step) -> Iterator[_Asked]:
