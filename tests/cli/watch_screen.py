@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +93,7 @@ def watching(
     size: tuple[int, int] = (80, 24),
     variables: str = "",
     main: tuple[str, ...] = ("-m", "whet"),
-) -> Iterator[Terminal]:
+) -> Generator[Terminal, None, None]:
     """Start `whet watch` in a terminal."""
     server, done = whet.folder.parent / "tmux", whet.folder.parent / "done"
     script = whet.folder.parent / "script.sh"
