@@ -400,6 +400,49 @@ def remembered(writer: Writer) -> Lines:
     ]
 
 
+def in_a_block(writer: Writer) -> Lines:
+    """Statements in a `with` or a `try`, sometimes in both."""
+    number = writer.fresh()
+    kind = writer.pick(("one", "several", "suppressed", "finally", "else", "any error"))
+    inner = [line for _ in range(writer.number(1, 3)) for line in writer.pick(_INNER)(writer)]
+    if kind in {"one", "several"}:
+        held = f"Held{number}"
+        name = f"held{number}"
+        more = f", contextlib.nullcontext({writer.number(0, 9)})" if kind == "several" else ""
+        _needs(writer, "contextlib")
+        return [
+            f"class {held}:",
+            "    def __init__(self, name): self.name = name",
+            "    def __enter__(self): print('holds', self.name); return self",
+            "    def __exit__(self, *error): print('lets go', self.name, error[0])",
+            "    def __del__(self): print('gone', self.name)",
+            f"with {held}({writer.number(0, 9)}) as {name}{more}:",
+            *_indented(inner),
+            f"    print({name}.name)",
+            *([f"del {name}"] if writer.chance(50) else []),
+        ]
+    if kind == "suppressed":
+        _needs(writer, "contextlib")
+        head = "with contextlib.suppress(ValueError, NameError):"
+        return [head, *_indented(inner), f"    raise ValueError({writer.number(0, 9)})"]
+    lines = ["try:", *_indented(inner)]
+    if kind == "any error":
+        _needs(writer, "sys")
+        lines += [f"    [][{writer.number(0, 9)}]", "except:", "    print(sys.exc_info()[0])"]
+    if kind == "else":
+        lines += ["except ValueError as error:", "    print('failed', error)", "else:"]
+        lines += _indented(printed(writer))
+    if kind != "any error" or writer.chance(50):
+        lines += ["finally:", f"    print('at last {writer.number(0, 9)}')"]
+    return lines
+
+
+_INNER: tuple[Callable[[Writer], Lines], ...] = (
+    printed, assigned, called, printed_call, looped, while_looped, branched, tried, read_data,
+    looped_until_done, kept_in_order, in_a_block,
+)  # fmt: skip
+
+
 STATEMENTS: tuple[Callable[[Writer], Lines], ...] = (
     printed, assigned, called, called, printed_call, printed_call, looped, while_looped, branched,
     tried, read_data, read_text, read_line_by_line, read_config, looked, listed, linked,
@@ -407,7 +450,7 @@ STATEMENTS: tuple[Callable[[Writer], Lines], ...] = (
     executed, inspected, told_line, warned, logged, registered, compared, compared_for_identity,
     told_names, told_file, made_class, made_function, comprehended, imported_by_name,
     imported_late, looped_over_an_iterator, looped_over_a_file, looped_until_done, gathered,
-    kept_in_order, remembered,
+    kept_in_order, remembered, in_a_block, in_a_block, in_a_block,
 )  # fmt: skip
 
 

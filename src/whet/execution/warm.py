@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -440,7 +441,7 @@ def _refusal(staged: Staged, reset_began: float | None, taken_on: Mapping[str, b
     if not staged.spoilt:
         new = dict(staged.changed.items() - taken_on.items()) or staged.changed
         names = sorted(map(_name, new))
-        is_above = names == [staged.since.place.rpartition(":")[0]]
+        is_above = _is_above(new, staged.since)
         where = "above this line" if is_above else "in a part that has already run"
         verb = "has" if len(names) == 1 else "have"
         return staged.halted or f"{' and '.join(names)} {verb} changed {where}"
@@ -487,6 +488,17 @@ def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
                 return f", and the program reads it after {each.place}"
             first = each
     return f", and the program reads it before {first.place}"
+
+
+def _is_above(new: Mapping[str, bytes], snapshot: Snapshot) -> bool:
+    """Whether the only file that has changed did so above the line at which a copy was taken."""
+    if len(new) != 1:
+        return False
+    ((path, text),) = new.items()
+    place = re.match(r"(.*):(\d+)", snapshot.place)
+    if place is None or place[1] != _name(path) or path not in snapshot.sources:
+        return False
+    return first_difference(snapshot.sources[path], text) < int(place[2])
 
 
 def _change_time(path: str) -> float:

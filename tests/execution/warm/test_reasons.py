@@ -238,8 +238,9 @@ def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> 
     other = workshop.folder.parent / "elsewhere"
     other.mkdir()
     (other / "settings").write_text("1")
-    reads = (
-        f"with open('main.py'):\n    time.sleep(0.06)\n    y = open('{other}/settings').read()\n"
+    reads = (  # nothing inside `except` is a place where the script itself could be resumed
+        "try:\n    raise KeyError\nexcept KeyError:\n    time.sleep(0.06)\n"
+        f"    y = open('{other}/settings').read()\n"
     )
     workshop.write({"main.py": f"{SLOW}x = 1\n{reads}{SLOW}print(x, y)\n"})
     workshop.run()
@@ -249,10 +250,10 @@ def test_a_file_of_nobodys_is_told_with_where_it_is_read(workshop: Workshop) -> 
 
     why = workshop.starts[-1].why_not_deeper
     assert why == (
-        f"not from main.py:9: {other}/settings has changed,"
-        " and the program reads it after main.py:6 (reads settings)"
+        f"not from main.py:11: {other}/settings has changed,"
+        " and the program reads it after main.py:8 (reads settings)"
     ), workshop.starts
-    assert "main.py:6 (reads settings)" in places
+    assert "main.py:8 (reads settings)" in places
 
 
 def test_a_file_of_nobodys_that_no_copy_is_before_is_told_with_the_first_one_behind_it(
@@ -310,3 +311,24 @@ def test_a_reason_names_the_file_that_is_in_the_way_not_one_that_was_taken_on(
 
     why = "not from main.py:4: helper.py has changed in a part that has already run"
     assert workshop.runs.last.why_not_deeper == why
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "where"),
+    [
+        ("first = 1", "first = 2", "above this line"),
+        ("print('late')", "print('later')", "in a part that has already run"),
+    ],
+)
+def test_a_change_is_said_to_be_above_a_line_only_if_it_is(
+    workshop: Workshop, before: str, after: str, where: str
+) -> None:
+    text = (
+        f"first = 1\n{SLOW}try:\n    1 / 0\nexcept ZeroDivisionError:\n    time.sleep(0.06)\n"
+        "    open('/etc/passwd').read()\n    print('late')\n"
+    )
+    _start_of(workshop, text)
+
+    start, _ = _start_of(workshop, text.replace(before, after))
+
+    assert f"main.py has changed {where}" in start.why_not_deeper, start

@@ -10,6 +10,7 @@ import sys
 import types
 
 from ..hiding.hidden_frames import caller
+from ..hiding.nodes import dump
 from .frames import GENERATOR_FLAGS
 from .prefix_check import Comparison, key_of
 from .sources import Source, codes_in, has_hook, key_of_code
@@ -191,8 +192,14 @@ def _replacements(
         if replaced is None or not _is_of_same_kind(code, replaced):
             raise DivergedError
         found.append((function, replaced))
-    _check_generators(function.__code__ for function, _ in found)
-    return found
+    standing = _standing_codes(function.__code__ for function, _ in found)
+    if standing:
+        same = {key_of(now) for then, now in comparison.pairs if dump(then) == dump(now)}
+        for code in standing.values():
+            if key_of_code(code) not in same:
+                raise DivergedError  # it would run on with old code
+            new.used.update(codes_in(code).keys() & new.functions.keys())  # the old source hears it
+    return [each for each in found if id(each[0].__code__) not in standing]
 
 
 class Functions:
@@ -319,8 +326,15 @@ def _is_of_same_kind(code: CodeType, replaced: CodeType) -> bool:
     return not (replaced.co_flags ^ code.co_flags) & GENERATOR_FLAGS
 
 
-def _check_generators(codes: Iterable[CodeType]) -> None:
-    """Refuse if a generator or coroutine lives that would run on with old code."""
-    makers = [code for code in codes if code.co_flags & GENERATOR_FLAGS]
-    if makers and any(isinstance(each, _GENERATORS) for each in gc.get_referrers(*makers)):
-        raise DivergedError
+def _standing_codes(codes: Iterable[CodeType]) -> dict[int, CodeType]:
+    """Return those of which a generator or coroutine lives, by `id`."""
+    makers = {id(code): code for code in codes if code.co_flags & GENERATOR_FLAGS}
+    found: list[object] = gc.get_referrers(*makers.values()) if makers else []
+    names = ("gi_code", "cr_code", "ag_code")
+    living = {
+        id(getattr(each, name, None))
+        for each in found
+        if type(each) in _GENERATORS
+        for name in names
+    }
+    return {at: code for at, code in makers.items() if at in living}

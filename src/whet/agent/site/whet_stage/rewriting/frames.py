@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     from .instrument import Path
+    from .managers import Exit
     from .prefix_check import Function
     from .sources import Source
 else:
@@ -55,6 +56,7 @@ class Frame:
         cells: the variables that it shares with inner or outer functions.
         values: its other variables, when it is to be made again.
         iterators: those of the loops that it is in, by their paths.
+        exits: what the managers of the `with` statements that it is in do at the end, by their paths.
         call: what takes the place of the call in which it is.
         order: the names of its variables, in the order in which its code is to be given their values.
     """
@@ -75,6 +77,7 @@ class Frame:
         self.cells: dict[str, CellType] = {}
         self.values: dict[str, object] = {}
         self.iterators: dict[Path, Iterable[object]] = {}
+        self.exits: dict[Path, Exit] = {}
         self.call: str | None = None
         self.order: list[str] = []
         if function is not None:
@@ -92,6 +95,18 @@ class Frame:
             elif statement is not None:
                 body = getattr(statement, "body" if step in {"first", "again"} else step)
         return statement.lineno if statement is not None else 0
+
+    def managers(self) -> list[Path]:
+        """Return the paths of the managers of all `with` statements that it is in."""
+        found: list[Path] = []
+        body: list[ast.stmt] = self.node.body
+        for at in range(0, len(self.path) - 1, 2):
+            statement, name = body[int(self.path[at])], str(self.path[at + 1])
+            if isinstance(statement, ast.With):
+                here = self.path[: at + 1]
+                found += [(*here, "items", each) for each in range(len(statement.items))]
+            body = getattr(statement, "body" if name in {"first", "again"} else name)
+        return found
 
     def moved(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> Frame:
         """Return the same frame in another text."""

@@ -2,12 +2,17 @@
 
 A *path* says where in a body a point is: the index of a statement, then the name of one of its
 blocks and the index of a statement in that, and so on: ``(3, "body", 0)``. The blocks of a loop
-are ``first`` (its first round) and ``again`` (any other).
+are ``first`` (its first round) and ``again`` (any other); ``(3, "items", 0)`` is the first manager
+of a `with`.
 
 Nothing that is put in has a name: what it calls is a constant, written as a text that `bind`
-replaces. Points stand neither inside `with`, `try` and `match` nor in the later rounds of a loop,
+replaces. Points stand neither in `match`, `except` and `finally` nor in the later rounds of a loop,
 but at the start of each, where a gate that costs next to nothing stands before the point, and
 after each checkpoint that the program itself sets (`whet.checkpoint`).
+
+A frame that is left to be made again leaves its `with` and `try` statements too. Nothing of the
+program's may run then: the exits of its managers do nothing any more, a handler of whet's own comes
+before all others, and each `finally` asks first.
 
 Standard library only, Python 3.9 or later.
 """
@@ -125,6 +130,15 @@ class Instrumenter:
             if loop.orelse:
                 loop.orelse = self.block(statement.orelse, (*here, "orelse"))
             return [_do("hooks.start", [number], statement), loop]
+        if isinstance(statement, ast.With):
+            entering = shared(statement)
+            entering.items = [
+                self._managed(item, (*here, "items", at)) for at, item in enumerate(statement.items)
+            ]
+            entering.body = self.block(statement.body, (*here, "body"))
+            return [entering]
+        if isinstance(statement, ast.Try):
+            return [self._trying(statement, here, self.block(statement.body, (*here, "body")))]
         if is_checkpoint(statement):
             after = (*here[:-1], int(here[-1]) + 1)
             return [
@@ -134,6 +148,22 @@ class Instrumenter:
             ]
         call = entered_call(statement)
         return [statement if call is None else self._entering(statement, here)]
+
+    def _managed(self, item: ast.withitem, here: Path) -> ast.withitem:
+        number = ast.Constant(self._number(here))
+        manager = _over("hooks.manager", [number, item.context_expr], item.context_expr)
+        return ast.withitem(manager, item.optional_vars)
+
+    def _trying(self, statement: ast.Try, here: Path, body: list[ast.stmt]) -> ast.Try:
+        """Return a `try` around a body, of which nothing else runs when its frame is left."""
+        woven = shared(statement)
+        woven.body = body
+        if statement.handlers:
+            woven.handlers = [_leaving(statement.handlers[0]), *statement.handlers]
+        if statement.orelse:
+            woven.orelse = self.block(statement.orelse, (*here, "orelse"))
+        woven.finalbody = _unless_left(statement)
+        return woven
 
     def _later_round(self, loop: Union[ast.For, ast.While], here: Path) -> list[ast.stmt]:
         begins = loop.body[0]
@@ -163,8 +193,10 @@ class Instrumenter:
 
     def _marks(self, statement: ast.stmt) -> bool:
         """Whether a checkpoint may be set in a statement, in a frame that can be made again."""
-        if isinstance(statement, (ast.If, ast.For, ast.While)):
+        if isinstance(statement, (ast.If, ast.For, ast.While, ast.Try)):
             return any(map(self._marks, [*statement.body, *statement.orelse]))
+        if isinstance(statement, ast.With):
+            return any(map(self._marks, statement.body))
         call = entered_call(statement)
         return is_checkpoint(statement) or (
             call is not None and _last_name(call.func) in self._marking
@@ -175,9 +207,10 @@ class Instrumenter:
     ) -> list[ast.stmt]:
         """Return what continues inside a compound statement, and after it."""
         name, rest = str(inner[0]), inner[1:]
-        if name in {"body", "orelse"}:
+        if name in {"body", "orelse"} and not isinstance(statement, (ast.For, ast.While)):
             block: list[ast.stmt] = getattr(statement, name)
-            return self.block(block, (*here, name), rest, call)
+            going_on = self.block(block, (*here, name), rest, call)
+            return self._around(statement, here, name, going_on)
         assert isinstance(statement, (ast.For, ast.While)), name
         number = self._number(here)
         going_on = self.block(statement.body, (*here, name), rest, call)
@@ -198,6 +231,28 @@ class Instrumenter:
             copy_location(once, statement),
         ]
 
+    def _around(
+        self, statement: ast.stmt, here: Path, name: str, going_on: list[ast.stmt]
+    ) -> list[ast.stmt]:
+        """Return what continues inside a statement that isn't a loop, with what is around it."""
+        if isinstance(statement, ast.With):
+            again = shared(statement)
+            again.items = []
+            for at, item in enumerate(statement.items):
+                number = ast.Constant(self._number((*here, "items", at)))
+                manager = _over("hooks.reenter", [number], item.context_expr)
+                again.items.append(ast.withitem(manager, None))
+            again.body = going_on
+            return [again]
+        if isinstance(statement, ast.Try) and name == "body":
+            return [self._trying(statement, here, going_on)]
+        if isinstance(statement, ast.Try) and statement.finalbody:
+            rest = shared(statement)
+            rest.body, rest.handlers, rest.orelse = going_on, [], []
+            rest.finalbody = _unless_left(statement)
+            return [rest]
+        return going_on
+
     def _point(self, here: Path, before: ast.stmt, text: str = "hooks.point") -> ast.stmt:
         arguments: list[ast.expr] = [ast.Constant(self._number(here))]
         if self._cells:
@@ -214,6 +269,22 @@ class Instrumenter:
         number = ast.Constant(self._number(here))
         call.func = _call("hooks.enter", [number, called], called)
         return woven
+
+
+def _leaving(handler: ast.ExceptHandler) -> ast.ExceptHandler:
+    """Return a handler before another one: what leaves a frame to make it again passes."""
+    kind = copy_location(ast.Constant(f"{MARK}resumed"), handler.type or handler)
+    again = copy_location(ast.Raise(None, None), handler.body[0])
+    return copy_location(ast.ExceptHandler(kind, None, [again]), handler)
+
+
+def _unless_left(statement: ast.Try) -> list[ast.stmt]:
+    """Return what a `try` does finally, unless its frame is left to be made again."""
+    if not statement.finalbody:
+        return []
+    first = statement.finalbody[0]
+    stays = ast.Attribute(ast.Constant(f"{MARK}hooks"), "stays", ast.Load())
+    return [_placed(ast.If(stays, statement.finalbody, []), first)]
 
 
 def is_round(path: Path) -> bool:

@@ -30,6 +30,7 @@ _NAMED_BY = {  # `match` is of Python 3.10
     "FunctionDef": "name", "AsyncFunctionDef": "name", "ClassDef": "name",
     "ExceptHandler": "name", "MatchAs": "name", "MatchStar": "name", "MatchMapping": "rest",
 }  # fmt: skip
+_BODY = "body"
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _STARTS_A_GENERATOR = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
@@ -90,24 +91,15 @@ class Comparison:
         if not is_deep:
             return not has_begun or self.are_same(old[index], new[index])
         then, now, name, rest = old[index], new[index], path[1], path[2:]
-        if isinstance(then, ast.If) and isinstance(now, ast.If):
-            heads = [(then.test, now.test)]
-        elif isinstance(then, ast.For) and isinstance(now, ast.For):
-            heads = [(then.target, now.target), (then.iter, now.iter)]
-        elif isinstance(then, ast.While) and isinstance(now, ast.While):
-            heads = [(then.test, now.test)]
-        else:
+        heads = _heads(then, now)
+        if heads is None or not all(self.are_same(*head) for head in heads):
             return False
-        is_loop = not isinstance(then, ast.If)
-        if not all(self.are_same(*head) for head in heads):
-            return False
-        if (name == "again" or (is_loop and name == "orelse")) and not self.are_same(
-            then.body, now.body
-        ):
+        has_run = name == "again" or (name == "orelse" and not isinstance(then, ast.If))
+        if has_run and not self.are_same(getattr(then, _BODY), getattr(now, _BODY)):
             return False
         if name == "again":
             return True
-        block = "body" if name == "first" else str(name)
+        block = _BODY if name == "first" else str(name)
         return self.is_same_past(
             getattr(then, block), getattr(now, block), rest, has_begun=has_begun
         )
@@ -131,7 +123,7 @@ class Comparison:
         if not isinstance(old, FUNCTIONS) and _place(old) != _place(new):
             self.have_places_moved = True
         for name in old._fields:
-            if isinstance(old, FUNCTIONS) and name == "body":
+            if isinstance(old, FUNCTIONS) and name == _BODY:
                 continue
             if not self.are_same(getattr(old, name, None), getattr(new, name, None)):
                 return False
@@ -171,6 +163,23 @@ class Comparison:
             if isinstance(node, ast.Name)
         }
         return not (differing & used)
+
+
+def _heads(then: ast.stmt, now: ast.stmt) -> list[tuple[object, object]] | None:
+    """Return what has been run of two statements once their blocks have begun; None: no blocks alike.
+
+    Of a `try`, that is nothing: its handlers may change.
+    """
+    if isinstance(then, ast.For) and isinstance(now, ast.For):
+        return [(then.target, now.target), (then.iter, now.iter)]
+    if isinstance(then, ast.With) and isinstance(now, ast.With):
+        return [(then.items, now.items)]
+    if isinstance(then, ast.Try) and isinstance(now, ast.Try):
+        return []
+    for kind in (ast.If, ast.While):
+        if isinstance(then, kind) and isinstance(now, kind):
+            return [(then.test, now.test)]
+    return None
 
 
 def _place(node: ast.AST) -> list[object]:

@@ -28,6 +28,7 @@ from ..hiding.unfiltered_calls import whole
 from .frames import Frame, cells_of, function_code, may_be_entered
 from .instrument import Instrumenter, bind, is_round
 from .loop_guards import LoopGuard, over
+from .managers import Managers
 from .sources import Source, marking_names
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ..forking.snapshot_policy import SnapshotPolicy
     from ..hiding.private import Collecting
     from .instrument import Path
+    from .managers import Exit
 else:
     from ..hiding import nodes as ast
 
@@ -59,12 +61,15 @@ class _Hooks:
         "enter",
         "expect",
         "loop",
+        "manager",
         "named",
         "point",
         "pop",
         "rare",
+        "reenter",
         "set",
         "start",
+        "stays",
     )
     again: Callable[..., object]
     enter: Callable[..., object]
@@ -73,9 +78,12 @@ class _Hooks:
     named: Callable[..., object]
     point: Callable[..., object]
     pop: Callable[..., object]
+    manager: Callable[..., object]
     rare: Callable[..., object]
+    reenter: Callable[..., object]
     set: Callable[..., object]
     start: Callable[..., object]
+    stays: bool  # no frame is being left to be made again
 
     def __init__(self, script: Script) -> None:
         first: dict[int, bool] = {}
@@ -83,7 +91,8 @@ class _Hooks:
         self.point, self.enter = script.reached, script.enter
         self.expect, self.named = script.expect, script.named
         self.loop, self.again, self.start = script.loop, script.again, script.start
-        self.rare = script.rare
+        self.rare, self.manager = script.rare, script.managers.entering
+        self.reenter, self.stays = script.managers.kept.pop, True
 
 
 class _Going:
@@ -132,6 +141,7 @@ class Script:
         self._points: list[tuple[Frame, Path]] = []
         self._iterators: dict[int, Iterable[object]] = {}
         self._loop_guards: dict[str, LoopGuard] = {}
+        self.managers = Managers()
         self._loops: dict[int, Callable[[], Iterable[object] | None]] = {}
         self._going: dict[str, _Going] = {}
         self._values: dict[str, _Values] = {}
@@ -196,6 +206,7 @@ class Script:
         code = self._next_code()
         while True:
             try:
+                self._hooks.stays = True
                 begins()
                 if self.collecting is not None:  # what is left of the frames before has gone by now
                     collect_again(self.collecting)
@@ -227,6 +238,8 @@ class Script:
         kind, _, number = name.partition(":")
         if name == "hooks":
             return self._hooks
+        if name == "resumed":
+            return Resumed
         if kind == "gate":
             return self._loop_guards.setdefault(number, LoopGuard())
         if kind == "going":
@@ -308,6 +321,7 @@ class Script:
         hooks, nothing = self._hooks, dict[object, object]()
         second = partial(nothing.get)  # returns what it is given second
         hooks.point = hooks.named = hooks.enter = hooks.loop = second
+        hooks.manager = second
         hooks.expect = hooks.start = hooks.rare = partial(nothing.get, None)
         hooks.again = partial(self._iterators.pop)
         hooks.pop, hooks.set = partial(hooks.pop), partial(hooks.set)
@@ -410,6 +424,8 @@ class Script:
         self._iterators.clear()
         self._loops.clear()
         self._loop_guards.clear()
+        self.managers.exits.clear()
+        self.managers.kept.clear()
         self._going.clear()
         self._values.clear()
 
@@ -431,8 +447,11 @@ class Script:
                 frame.check_shared(nodes.get(id(frame.node), frame.node))
                 frame.take_values(live)
             frame.iterators = self._iterators_of(frame)
+            frame.exits = self._exits_of(frame)
             live = live.f_back
         self._top = None
+        self.managers.leave()
+        self._hooks.stays = False
 
     def _iterators_of(self, frame: Frame) -> dict[Path, Iterable[object]]:
         found: dict[Path, Iterable[object]] = {}
@@ -451,6 +470,12 @@ class Script:
                     found[path] = rest
         return found
 
+    def _exits_of(self, frame: Frame) -> dict[Path, Exit]:
+        numbers = {
+            path: number for number, (owner, path) in enumerate(self._points) if owner is frame
+        }
+        return {path: self.managers.exit_of(numbers.get(path, -1)) for path in frame.managers()}
+
     def change(self, sources: Mapping[str, Source], nodes: Mapping[int, object]) -> None:
         """Let the frames stand in other texts.
 
@@ -463,6 +488,8 @@ class Script:
         self._loops.clear()
         self._iterators.clear()
         self._loop_guards.clear()
+        self.managers.exits.clear()
+        self.managers.kept.clear()
         self._going.clear()
         self._values.clear()
         self._code = self._compiled()
@@ -487,7 +514,9 @@ class Script:
         for number, (owner, path) in enumerate(self._points):
             if owner is frame and path in frame.iterators:
                 self._iterators[number] = frame.iterators[path]
-        frame.iterators = {}
+            if owner is frame and path in frame.exits:
+                self.managers.keep(number, frame.exits[path])
+        frame.iterators, frame.exits = {}, {}
 
     def _made_anew(self) -> CodeType:
         for frame in self.frames:
