@@ -198,6 +198,69 @@ with Manager("a"):
 """,
 }  # fmt: skip
 
+BODIES |= {
+    f"{loop.partition(' ')[0]} and what is done after its last round": f"""
+n = 0
+{loop}
+    n += 1
+    print(n)
+else:
+    {PAUSE}
+    print("else", LATE)
+print("after")
+"""
+    for loop in ("for _ in range(2):", "while n < 2:")
+}
+BODIES["what a closure keeps until it has run"] = f"""
+class Kept:
+    def __del__(self): print("gone")
+def function():
+    with contextlib.nullcontext(Kept()) as kept:
+        inner = lambda: kept
+        {PAUSE}
+        x = 1
+function()
+print("after")
+def outer():
+    kept = Kept()
+    def inner():
+        {PAUSE}
+        return kept is None
+    return inner
+f = outer()
+f()
+del f
+{PAUSE}
+print("after", LATE)
+"""
+BODIES["what a tracer sees"] = f"""
+def tracer(frame, event, _):
+    seen.append((event, frame.f_lineno))
+    return tracer
+seen = []
+def function():
+    sys.settrace(tracer)
+    sys._getframe().f_trace = tracer
+    try:
+        raise OSError(LATE)
+    except (
+        ValueError,
+        OSError,
+    ):
+        pass
+    finally:
+        global Q
+        Q = 3
+    try:
+        raise OSError
+    except:
+        x = 1
+    sys.settrace(None)
+    print(seen)
+{PAUSE}
+function()
+"""
+
 IN_FUNCTION = "    "
 
 

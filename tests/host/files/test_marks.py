@@ -96,15 +96,25 @@ def test_of_a_file_that_was_only_read_what_it_holds_counts_and_nothing_else(
     _change(top, before)
     mark = of_file(str(path))
     marked = with_contents(str(path), mark)
-    held = path.read_bytes() if path.is_file() else None
+    held = (path.stat().st_ino, path.read_bytes()) if path.is_file() else None
     _change(top, after)
-    is_same = path.is_file() and path.read_bytes() == held
+    is_same = path.is_file() and (path.stat().st_ino, path.read_bytes()) == held
 
     assert without_contents(marked) == mark
     if held is not None:
         assert first_other({str(path): marked}, {}, {}, {}, ()) == ("" if is_same else str(path))
     else:
         assert marked == mark
+
+
+def test_a_folder_that_took_the_place_of_another_one_is_another_one(tmp_path: Path) -> None:
+    path = tmp_path / "folder"
+    path.mkdir()
+    mark = of_file(str(path))
+    path.rename(tmp_path / "old")
+    path.mkdir()
+
+    assert first_other({str(path): mark}, {}, {}, {}, ()) == str(path)
 
 
 def test_a_large_file_is_not_read_for_its_mark(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def is_of_package(path: str) -> bool:
 def with_contents(path: str, mark: "Mark") -> "Mark":
     """Return a mark that stays the same while a file holds the same, whenever it was written.
 
+    It has to be the same file, not one that took its place: the program may have the first one open.
     That is enough for a program that opens a file and doesn't look it up otherwise. It may ask the open file
     when it was written; the answer to that, like any time, is the copy's.
 
@@ -234,9 +235,11 @@ def _is_as_marked(path: str, mark: "Mark", status: os.stat_result) -> bool:
     if is_of_kind(mark):
         return mark == (0, status.st_mode & _KIND_BITS)
     now = _of_stat(status)
-    if len(mark) <= _DIGEST_AT or mark[:_DIGEST_AT] == now:
-        return mark[:_DIGEST_AT] == now
-    return mark[2] == now[2] and mark[_DIGEST_AT] == with_contents(path, now)[-1]
+    if not mark or not isinstance(mark[-1], str):
+        return mark == now
+    return mark[:_DIGEST_AT] == now or (
+        mark[2:_DIGEST_AT] == now[2:] and mark == (*mark[:_DIGEST_AT], with_contents(path, now)[-1])
+    )
 
 
 def has_other_entries(

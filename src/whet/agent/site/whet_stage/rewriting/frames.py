@@ -96,6 +96,10 @@ class Frame:
                 body = getattr(statement, "body" if step in {"first", "again"} else step)
         return statement.lineno if statement is not None else 0
 
+    def forget(self) -> None:
+        """Hold nothing of the program's any more: the frame has ended."""
+        self.function, self.cells = None, {}
+
     def managers(self) -> list[Path]:
         """Return the paths of the managers of all `with` statements that it is in."""
         found: list[Path] = []

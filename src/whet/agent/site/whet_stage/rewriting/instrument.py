@@ -207,7 +207,7 @@ class Instrumenter:
     ) -> list[ast.stmt]:
         """Return what continues inside a compound statement, and after it."""
         name, rest = str(inner[0]), inner[1:]
-        if name in {"body", "orelse"} and not isinstance(statement, (ast.For, ast.While)):
+        if name in {"body", "orelse"}:  # the body of a loop has other names
             block: list[ast.stmt] = getattr(statement, name)
             going_on = self.block(block, (*here, name), rest, call)
             return self._around(statement, here, name, going_on)
@@ -234,7 +234,7 @@ class Instrumenter:
     def _around(
         self, statement: ast.stmt, here: Path, name: str, going_on: list[ast.stmt]
     ) -> list[ast.stmt]:
-        """Return what continues inside a statement that isn't a loop, with what is around it."""
+        """Return what continues inside a statement, with what is around it."""
         if isinstance(statement, ast.With):
             again = shared(statement)
             again.items = []
@@ -272,19 +272,28 @@ class Instrumenter:
 
 
 def _leaving(handler: ast.ExceptHandler) -> ast.ExceptHandler:
-    """Return a handler before another one: what leaves a frame to make it again passes."""
-    kind = copy_location(ast.Constant(f"{MARK}resumed"), handler.type or handler)
-    again = copy_location(ast.Raise(None, None), handler.body[0])
-    return copy_location(ast.ExceptHandler(kind, None, [again]), handler)
+    """Return a handler before another one: what leaves a frame to make it again passes.
+
+    All of it is where the other one begins to run, so that a tracer sees no line more.
+    """
+    at = handler if handler.type is None else _first_run(handler.type)
+    kind = ast.Constant(f"{MARK}resumed")
+    again = ast.Raise(None, None)
+    leaving = ast.ExceptHandler(kind, None, [again])
+    for each in (kind, again, leaving):
+        copy_location(each, at)
+    return leaving
 
 
 def _unless_left(statement: ast.Try) -> list[ast.stmt]:
     """Return what a `try` does finally, unless its frame is left to be made again."""
-    if not statement.finalbody:
-        return []
-    first = statement.finalbody[0]
+    runs = [
+        each for each in statement.finalbody if not isinstance(each, (ast.Global, ast.Nonlocal))
+    ]
+    if not runs:
+        return statement.finalbody
     stays = ast.Attribute(ast.Constant(f"{MARK}hooks"), "stays", ast.Load())
-    return [_placed(ast.If(stays, statement.finalbody, []), first)]
+    return [_placed(ast.If(stays, statement.finalbody, []), runs[0])]
 
 
 def is_round(path: Path) -> bool:

@@ -263,13 +263,16 @@ class Script:
 
     def reached(self, number: int, cells: FunctionType | None = None) -> None:
         """Stand between two statements."""
+        frame, path = self._points[number]
+        if len(self.frames) > frame.depth + 1:
+            self._leave_above(frame)
         if self._iterators:
             self._forget_iterators(number)
         if self.stop is not None:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if self._snapshot_policy.is_due(again=is_round(self._points[number][1])):
+        if self._snapshot_policy.is_due(again=is_round(path)):
             self._stand(number, cells, "")
 
     def expect(self) -> None:
@@ -335,11 +338,16 @@ class Script:
 
     def _at(self, number: int, *, has_begun: bool) -> Frame:
         frame, path = self._points[number]
-        for left in self.frames[frame.depth + 1 :]:
-            left.source.leave(left.node)
-        del self.frames[frame.depth + 1 :]
+        self._leave_above(frame)
         frame.path, frame.has_begun = path, has_begun
         return frame
+
+    def _leave_above(self, frame: Frame) -> None:
+        """Note that the frames that a frame has called have ended."""
+        for left in self.frames[frame.depth + 1 :]:
+            left.source.leave(left.node)
+            left.forget()
+        del self.frames[frame.depth + 1 :]
 
     def enter(self, number: int, function: object) -> object:
         """Return what to call in place of a function, so that its frame is a stage frame."""

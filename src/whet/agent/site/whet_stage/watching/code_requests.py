@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 PARAMETERS, PLACE, ALL = "parameters", "place", "all"
 
+_FLAGS = ("co_flags",) if sys.version_info >= (3, 11) else ()  # they told what the body shares
 _OF_PARAMETERS = frozenset((
-    "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags", "co_name", "co_filename",
+    "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_name", "co_filename", *_FLAGS,
 ))  # fmt: skip
 """None of them changes with the body, except as a generator, which is looked at for each edit."""
 
