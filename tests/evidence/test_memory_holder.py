@@ -60,6 +60,7 @@ main()
 def test_views_that_keep_their_buffers_alive_are_told_as_such(tmp_path: Path) -> None:
     (clue,) = clues(tmp_path, VIEWS)
     assert clue.sureness is Sureness.SEEN
+    assert clue.heading == "what takes the memory"  # why it grows isn't known
     assert clue.line == line_of(VIEWS, "self.kept.append(head)")
     made = line_of(VIEWS, "self.kept = []")
     assert "`heads.kept` (list, " in clue.says

@@ -78,6 +78,26 @@ def test_the_cause_in_the_box_is_the_first_clue_that_is_shown_else_the_first_see
             assert all(str(number) in box for number in each.trials)
 
 
+@given(CLUES, WORDS)
+def test_what_has_a_heading_of_its_own_is_never_called_the_cause(
+    clues: list[Clue], heading: str
+) -> None:
+    symptoms = tuple(replace(each, heading=heading) for each in clues)
+    found = replace(FULL, clues=symptoms)
+    cause = Clue(says="the cause itself", why="why", sureness=Sureness.SEEN)
+
+    told = answer_of(found)
+    assert told.to_json()["cause"] is None
+    for box in boxes(found):
+        assert "cause: " not in box
+        assert "Cause **" not in box
+        letters = re.sub(r"\W", "", box.lower())
+        assert told.cause is None or f"{heading}{told.cause.says}" in letters
+    with_cause = answer_of(replace(FULL, clues=(*symptoms, cause)))
+    assert with_cause.cause == cause
+    assert with_cause.sure == Sureness.SEEN.value
+
+
 @given(CLUES)
 def test_what_is_possible_is_never_among_the_evidence(clues: list[Clue]) -> None:
     told = answer_of(replace(FULL, clues=tuple(clues)))

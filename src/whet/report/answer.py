@@ -33,7 +33,8 @@ class Answer:
     """What the investigation answers.
 
     Attributes:
-        cause: the first clue that is shown, else the first that is seen; None: not found.
+        cause: the first clue that is shown, else the first that is seen; one with a heading of its
+            own only where there is no other; None: not found.
         evidence: what speaks for the cause.
         ruled_out: without a cause, what the trials have shown not to be needed.
         possible: clues that nothing ties to the failure yet.
@@ -64,10 +65,18 @@ class Answer:
         return f"{NOT_FOUND}. {self.lead}" if self.lead else NOT_FOUND
 
     @property
+    def heading(self) -> str:
+        """What the title is: the cause, or what else is known."""
+        if self.cause is None:
+            return NOT_FOUND
+        return self.cause.heading or "cause"
+
+    @property
     def sure(self) -> str:
         """How sure it is, in words."""
         if self.cause is not None:
-            return self.cause.sureness.value
+            of_cause = "; it isn't shown to be the cause" if self.cause.heading else ""
+            return f"{self.cause.sureness.value}{of_cause}"
         return "no evidence names the cause" if not self.possible else Sureness.POSSIBLE.value
 
     @property
@@ -102,7 +111,8 @@ class Answer:
     def to_json(self) -> dict[str, object]:
         """Return this answer as JSON data."""
         return {
-            "cause": None if self.cause is None else self.cause.to_json(),
+            "cause": None if self.cause is None or self.cause.heading else self.cause.to_json(),
+            "heading": self.heading,
             "says": self.title,
             "sure": self.sure,
             "evidence": [each.to_json() for each in self.evidence],
@@ -158,13 +168,13 @@ def _evidence(clue: Clue) -> Evidence:
 
 
 def cause_of(clues: Iterable[Clue]) -> Clue | None:
-    """Return the first clue that is shown, else the first that is seen; None if neither is."""
-    clues_left = list(clues)
-    for sureness in _FIRM:
-        for clue in clues_left:
-            if clue.sureness is sureness:
-                return clue
-    return None
+    """Return the first clue that is shown, else the first that is seen; None if neither is.
+
+    One with a heading of its own, which isn't the cause, comes after all others.
+    """
+    clues_left = [clue for clue in clues if clue.sureness in _FIRM]
+    by_rank = sorted(clues_left, key=lambda clue: (bool(clue.heading), _FIRM.index(clue.sureness)))
+    return by_rank[0] if by_rank else None
 
 
 def shown_trials(trials: tuple[int, ...]) -> str:

@@ -79,6 +79,32 @@ def test_what_a_good_configuration_shows_is_the_cause_in_the_box_of_each_output(
         assert "good.json fails with setting x:" in box
 
 
+READER = """
+def read(text):
+    return [int(word) for word in text.split()]
+
+lengths = read("3 -4 5")
+"""
+READS = "import math\nprint([math.log(each) for each in lengths])\n"
+
+
+def test_a_commit_that_only_adds_the_line_that_fails_is_not_called_the_cause(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.commit("one", app_py=READER)
+    whet.commit("two", app_py=READER + "print(len(lengths))\n")
+    changed = whet.commit("three", app_py=READER + "print(len(lengths))\n" + READS)
+
+    said = whet("investigate", "--no-changes", "--", "python3", "app.py")
+
+    found, box = report(whet)["answer"], " ".join(said.stdout.split())
+    assert report(whet)["history"]["first_bad"] == changed[:10]
+    assert found["cause"] is None
+    assert "cause: " not in box
+    assert "where it began to fail: " in box
+    assert "adds the line that fails (app.py:8), so the bad value may be older" in box
+    assert "causes it" not in box
+
+
 def test_a_configuration_that_is_not_there_leaves_no_folder(whet: Whet) -> None:
     whet.write("app.py", program(1, 22, 3))
     whet.write("bad.json", '{"x": 1, "y": 2}')

@@ -67,6 +67,8 @@ class Clue(Record):
             the clue says enough.
         record: the record of an input file that the bad value came from, such as
             ``the record at data.csv:143 (`7,n/a`)``; empty: it is no such value, or isn't known.
+        heading: what a report calls it where that isn't the cause, such as ``what takes the
+            memory``; empty: it names the cause.
     """
 
     says: str
@@ -78,6 +80,7 @@ class Clue(Record):
     next_step: str = ""
     trail: tuple[TrailStep, ...] = ()
     record: str = sparse("")
+    heading: str = sparse("")
 
     @property
     def whole(self) -> str:

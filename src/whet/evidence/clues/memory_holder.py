@@ -12,7 +12,8 @@ from whet.core.text.record import JsonObject, boolean, integer, items_of, text
 from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of, of_kind
 
-_WHY = "what asks for more memory last is seldom what keeps it"
+_WHY = "it keeps most of the process's memory; why it grows so far isn't known"
+_HEADING = "what takes the memory"
 _COPY = "keep a copy of what you need: a view keeps all of the buffer that it shows a part of"
 _FILLING = {
     "add", "append", "appendleft", "extend", "insert", "push", "put", "put_nowait", "setdefault", "update",
@@ -146,13 +147,20 @@ def _clue_of(
         path="" if spot is None else spot.path,
         line=0 if spot is None else spot.number,
         sureness=Sureness.SEEN,
-        next_step=_COPY if "view" in item else "",
+        next_step=_COPY if "view" in item else _next_step(fills, at),
+        heading=_HEADING,
         trail=tuple(
             TrailStep(says=says, place=at(each.path, each.line), source=_said(each.node, sources[each.path]))
             for says, steps in (("made what is kept", taken), ("kept it", fills[:_MOST_FILLS]))
             for each in steps
         ),
     )  # fmt: skip
+
+
+def _next_step(fills: Sequence[_Statement], at: Placing) -> str:
+    """Say what to look for where there are lines that fill it; empty: none is known."""
+    where = " and ".join(at(each.path, each.line) for each in fills[:_MOST_FILLS])
+    return f"See why so many items come to {where}, and whether all must be kept." if where else ""
 
 
 def _item_of(last: JsonObject, fills: Sequence[_Statement], at: Placing) -> str:

@@ -86,14 +86,20 @@ def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
 
 def part_sentence(part: SmallestPart) -> str:
     """Return which part it is, in a sentence."""
-    count = f"{part.after} of {part.before} hunks" if part.after < part.before else "all of it"
     places = ", ".join(part.places[:_MOST_PLACES])
     more = len(part.places) - _MOST_PLACES
     also = f" and {more} more places" if more > 0 else ""
-    early = "" if part.stopped.is_complete else f"; {part.stopped.value}"
-    return f"of {part.base} → {part.changed} {count} causes it: {places}{also}{early}"
+    of, where = f"of {part.base} → {part.changed}", f"{places}{also}"
+    if not part.stopped.is_complete:
+        count = f"{part.after} of {part.before} hunks"
+        return (
+            f"{of} the cause is among {count}, not narrowed further: {where}; {part.stopped.value}"
+        )
+    if part.after == part.before:
+        return f"{of} no smaller part than all of it fails the same way: {where}"
+    return f"{of} {part.after} of {part.before} hunks causes it: {where}"
 
 
 def next_of_part(part: SmallestPart) -> str:
     """Return what to do about a part, in a sentence."""
-    return f"Start at {', '.join(part.places)}: this part of the change causes it."
+    return f"Start at {', '.join(part.places)}: with this part of the change it fails, and without it it doesn't."

@@ -205,7 +205,7 @@ class LookedAgain:
         runs = shown_count(self.runs, "run")
         again = f"rechecked in {runs}, the same each time: " if self.runs else ""
         worst = max((doubt for _, doubt in self.doubts), default=0.0)
-        return f"{again}the chance that it is wrong is about {shown_chance(worst)}, assuming that a flaky failure is as likely as a steady one"
+        return f"{again}the chance that the search names the wrong version is about {shown_chance(worst)}, assuming that a flaky failure is as likely as a steady one"
 
 
 @value_class(kw_only=True)

@@ -206,7 +206,7 @@ def _show_answer(conclusion: Answer) -> None:
                 _paragraph(f"{number}. {unbroken(step.in_words)}", "      ")
 
     if conclusion.cause is not None:
-        _paragraph(f"cause: {unbroken(conclusion.title)}", "  ", style="bold")
+        _paragraph(f"{conclusion.heading}: {unbroken(conclusion.title)}", "  ", style="bold")
         _paragraph(f"how sure: {conclusion.sure}", "  ")
         print_evidence(conclusion.evidence)
     else:

@@ -241,21 +241,22 @@ class Work:
         says: str,
         why: str,
         *,
-        path: str = "",
-        line: int = 0,
+        at: tuple[str, int] = ("", 0),
         next_step: str = "",
         sureness: Sureness = Sureness.SHOWN,
+        heading: str = "",
     ) -> None:
         """Keep what the step under way has shown to bring the failure, with its trials."""
         self.shown.append(
             Clue(
                 says=says,
                 why=why,
-                path=path,
-                line=line,
+                path=at[0],
+                line=at[1],
                 sureness=sureness,
                 trials=self.steps.numbers,
                 next_step=next_step,
+                heading=heading,
             )
         )
 

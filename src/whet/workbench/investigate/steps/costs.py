@@ -117,8 +117,7 @@ def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
         work.show(
             says,
             "whet profiled both versions, in turns",
-            path=first.path,
-            line=first.line,
+            at=(first.path, first.line),
             sureness=Sureness.SEEN,
         )
 

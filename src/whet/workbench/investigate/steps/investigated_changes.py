@@ -1,5 +1,6 @@
 """The changes in an investigation: compared with what passed, and the first bad version."""
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from whet.core.errors import (
 from whet.core.event import Notice
 from whet.core.observations.clue import Sureness
 from whet.host.code.search_stamp import is_clean
-from whet.host.process.git import Repository
+from whet.host.process.git import GitFailedError, Repository
+from whet.workbench.bisect.added_line import HEADING, AddedLine, added_line
 from whet.workbench.bisect.bisect import MOST_JOBS
 from whet.workbench.investigate.progress.investigating import Work
 from whet.workbench.investigate.steps.histories import Searched, search_versions
+from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
 from whet.workbench.trials.reproduce import Baseline
@@ -78,7 +81,7 @@ def compare_configurations(work: Work) -> None:
         work.show(
             result,
             f"the command passes with {good}",
-            path=str(Path(work.trial.cwd, bad)),
+            at=(str(Path(work.trial.cwd, bad)), 0),
             next_step=f"Set it in {bad} as {good} does, or fix what reads it.",
         )
 
@@ -139,14 +142,28 @@ def search_history(work: Work, baseline: Baseline) -> None:
             work.history = replace(work.history, versions=None, remark=remark)
             work.steps.conclude(f"{remark} ({look})")
         else:
-            _tell_found(work, searched)
+            _tell_found(work, searched, baseline)
     if searched is None:
         _look_at_edits(work, baseline)
     elif work.found is not None:
-        _look_into_commit(work, searched.hunt, work.found)
+        _look_into_commit(work, searched.hunt, work.found, _added_by(work, searched, baseline))
 
 
-def _tell_found(work: Work, searched: Searched) -> None:
+def _added_by(work: Work, searched: Searched, baseline: Baseline) -> AddedLine | None:
+    """Return the line that fails if the first bad commit adds it; None: it doesn't, or isn't known."""
+    found, hunt = searched.found, searched.hunt
+    is_commit = found.first_bad is not None and hunt.versions.kind == "commit"
+    # Today's check has run on the good version as well: its lines are in both.
+    if not is_commit or found.first_bad is None or hunt.versions.has_other_check:
+        return None
+    repository = Repository.containing(Path(work.trial.cwd))
+    with suppress(NothingBetween, GitFailedError):
+        before = commit_before(repository, found.first_bad, found.last_good)
+        return added_line(repository, work.trial, baseline, before, found.first_bad)
+    return None
+
+
+def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
     """Say which version it is; one that only changed the check isn't shown to be the cause."""
     search, says = searched.found.search, searched.says
     work.steps.conclude(says)
@@ -165,10 +182,18 @@ def _tell_found(work: Work, searched: Searched) -> None:
     if search.first_bad is not None:
         last, first = search.good, search.first_bad
         why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
-        work.show(says, why, next_step=next_of_history(search))
+        added = _added_by(work, searched, baseline)
+        if added is None:
+            work.show(says, why, next_step=next_of_history(search))
+            return
+        why = f"{why}; {added.remark(f'{first} adds')}"
+        step = added.next_step(f"`git show {first}`")
+        work.show(says, why, next_step=step, heading=HEADING)
 
 
-def _look_into_commit(work: Work, hunt: VersionHunt, first_bad: FirstBad) -> None:
+def _look_into_commit(
+    work: Work, hunt: VersionHunt, first_bad: FirstBad, added: AddedLine | None
+) -> None:
     """Find the part of the first bad commit that brings the failure."""
     if first_bad.first_bad is None or hunt.versions.kind != "commit":
         return
@@ -183,7 +208,7 @@ def _look_into_commit(work: Work, hunt: VersionHunt, first_bad: FirstBad) -> Non
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
             why = "it fails with this part alone, and without the commit it doesn't"
-            _show_part(work, work.part, why)
+            _show_part(work, work.part, why, added)
 
 
 def _look_at_edits(work: Work, baseline: Baseline) -> None:
@@ -206,16 +231,21 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
         else:
             work.steps.conclude(part_sentence(work.part))
             why = "it fails with this part alone, and without your edits it doesn't"
-            _show_part(work, work.part, why, Repository.containing(Path(work.trial.cwd)).top)
+            repository = Repository.containing(Path(work.trial.cwd))
+            added = added_line(repository, work.trial, baseline, "HEAD", work.part.commit)
+            _show_part(work, work.part, why, added, repository.top)
 
 
-def _show_part(work: Work, part: SmallestPart, why: str, top: Path | None = None) -> None:
+def _show_part(
+    work: Work, part: SmallestPart, why: str, added: AddedLine | None, top: Path | None = None
+) -> None:
     """Keep the part of a change as shown, if a run of the search has shown it.
 
     Args:
         work: the investigation.
         part: the part.
         why: what shows it.
+        added: the line that fails, if the change adds it.
         top: where the files are as they are after the change; None: they may have changed since.
     """
     from whet.workbench.bisect.culprit_part import next_of_part, part_sentence
@@ -225,10 +255,13 @@ def _show_part(work: Work, part: SmallestPart, why: str, top: Path | None = None
     file, _, lines = part.places[0].rpartition(":") if part.places else ("", "", "")
     line = lines.partition("-")[0]
     is_line = top is not None and bool(file) and line.isdigit()
+    next_step = next_of_part(part)
+    if added is not None:
+        why = f"{why}; {added.remark('the change adds')}"
+        next_step = added.next_step(", ".join(part.places))
     work.show(
-        part_sentence(part), why, next_step=next_of_part(part),
-        path=str(Path(top, file)) if top is not None and is_line else "",
-        line=int(line) if is_line else 0,
+        part_sentence(part), why, next_step=next_step, heading="" if added is None else HEADING,
+        at=(str(Path(top, file)), int(line)) if top is not None and is_line else ("", 0),
     )  # fmt: skip
 
 
