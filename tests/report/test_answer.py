@@ -98,6 +98,13 @@ def test_what_has_a_heading_of_its_own_is_never_called_the_cause(
     assert with_cause.sure == Sureness.SEEN.value
 
 
+def test_an_investigation_with_a_step_that_had_too_little_time_did_not_come_to_its_end() -> None:
+    step = replace(FULL.steps[0], is_cut=True)
+
+    assert FULL.stopped.is_complete
+    assert not replace(FULL, steps=(step, *FULL.steps[1:])).stopped.is_complete
+
+
 @given(CLUES)
 def test_what_is_possible_is_never_among_the_evidence(clues: list[Clue]) -> None:
     told = answer_of(replace(FULL, clues=tuple(clues)))

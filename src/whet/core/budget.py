@@ -35,7 +35,7 @@ class StopReason(Enum):
     MINIMAL = "no candidate smaller than this fails the same way"
     OTHER_CAUSE = "in smaller files the bad value comes from another line"
     RARER = "no candidate smaller than this fails often enough"
-    TRIVIAL = "trivial: it fails with any content"
+    TRIVIAL = "trivial: it fails with no content and with other content"
     FRUITLESS = "unknown format: 200 trials in a row gained less than 1 %"
     FOUND = "found the first bad version"
     AMBIGUOUS = "only skipped versions are left to test"

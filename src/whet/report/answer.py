@@ -144,7 +144,9 @@ def answer_of(investigation: Investigation) -> Answer:
         next_step=_next_step(investigation, cause, possible),
         folder=investigation.trial.cwd,
         lead="" if cause is not None else _lead(possible)[0],
-        left=f"too little time for {listed(investigation.cut)}" if investigation.cut else "",
+        left=f"too little time for {listed(investigation.cut)} (a step has only its share of all)"
+        if investigation.cut
+        else "",
         resume_line=investigation.resume_line if investigation.cut else "",
     )
 

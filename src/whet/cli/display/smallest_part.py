@@ -12,10 +12,11 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 def show_part(part: SmallestPart) -> None:
     """Show it: what it is, the diff, what it took, how to have it again."""
     count = f"{part.after} of {shown_count(part.before, 'hunk')}"
+    which = "the smallest part" if part.stopped.is_complete else "a part, not narrowed further,"
     if part.after == part.before:
         count = f"all of it, {shown_count(part.before, 'hunk')}"
     answer(
-        f"the smallest part of {part.base} → {part.changed} that causes it is {count}:"
+        f"{which} of {part.base} → {part.changed} that causes it is {count}:"
         f" {', '.join(part.places)}"
     )
     answer(f"bad means {part.bad_means}")

@@ -124,7 +124,7 @@ def make_reproducer(
         if ran.last.verdict is Verdict.BAD:
             return Reproducer(
                 line=line, script=str(folder / SCRIPT), is_verified=True,
-                remark=f"{_run(ran.times)} {way.where(ran.recipe)} and failed the same way.",
+                remark=_failed_again(ran.times, way.where(ran.recipe)),
                 wall_seconds=ran.last.outcome.wall_seconds,
             )  # fmt: skip
         failure, outcome = baseline.outcome.failure, ran.last.outcome
@@ -144,6 +144,12 @@ def _named_by_whole_path(recipe: Recipe) -> str:
     if words[:1] == list(recipe.trial.command[:1]) and shutil.which(Path(words[0]).name):
         del words[0]  # an interpreter or a tool, by its whole path
     return f", with {', '.join(f'`{word}`' for word in words)} where it is" if words else ""
+
+
+def _failed_again(times: int, where: str) -> str:
+    if times == 1:
+        return f"it ran once more {where} and failed the same way."
+    return f"it ran again {where} until it failed the same way, at most {times} times."
 
 
 def _run(times: int) -> str:

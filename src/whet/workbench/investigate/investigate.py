@@ -239,7 +239,7 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
-    facts.clues += work.attempt(lambda: look_closer(work, looked_at, share), (), share=share)
+    facts.clues += work.attempt(lambda: look_closer(work, looked_at, share, drawn), (), share=share)
     work.trial = trial
     facts.clues += [] if drawn is None else [drawn]
     known = tuple(facts.clues)

@@ -51,7 +51,7 @@ class HeldOrder:
         if self.is_random:
             return (
                 f"with its random numbers started from seed {self.failing} {fails}, from seed"
-                f" {self.passing} {passes}: it depends on random numbers that no seed fixes"
+                f" {self.passing} {passes}: it depends on random numbers that the program doesn't seed"
             )
         return (
             f"with `{SEED}={self.failing}` {fails}, with `{SEED}={self.passing}` {passes}: it"

@@ -509,6 +509,8 @@ class Investigation:
         """Why it ended: of the step that did not come to its own end, if there is one."""
         if self.ended is not None:
             return self.ended
+        if self.cut:
+            return StopReason.OUT_OF_TIME
         searches = (self.history, *self.payloads)
         reasons = [search.stopped for search in searches if search is not None]
         cut_short = (reason for reason in reasons if not reason.is_complete)

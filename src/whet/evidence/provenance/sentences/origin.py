@@ -50,6 +50,7 @@ from whet.evidence.provenance.sentences.key_clues import KeyClues
 from whet.evidence.provenance.sentences.missing_clues import MissingClues
 from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
+    HOLDS,
     RECORD_OF,
     Wording,
     cut,
@@ -481,7 +482,7 @@ class Origin(Wording):
             # What it held where it was made is what it holds now, unless it was changed since.
             last, is_known = behind.hops[-1], behind.end is not End.UNKNOWN and not found
             if value is not None and value.kind == SCALAR and is_container(last.value):
-                found.append(self.step_at(last, f"what holds {said}"))
+                found.append(self.step_at(last, f"{HOLDS} {said}"))
             else:
                 found.append(self.step_at(last, said, value if is_known else None))
             found += self._global(behind)

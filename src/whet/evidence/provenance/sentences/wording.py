@@ -22,6 +22,7 @@ _WHY = "whet recorded each step of the failing run, and traced back from where i
 _SHOWN = 60
 _MOST_FUNCTIONS = 2
 RECORD_OF = "record of"
+HOLDS = "what holds"
 _FEW_LINES, _MOST_RECORDS = 3, 2
 
 
@@ -230,15 +231,22 @@ def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
 
 
 def with_record(clue: Clue) -> Clue:
-    """Return a clue with the records that its trail ends in, if those are few."""
+    """Return a clue with the records that its trail ends in, if those are few and all are known."""
     ends = (each for each in clue.trail if each.says.startswith(RECORD_OF))
     records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
-    if clue.record or not 0 < len(records) <= _MOST_RECORDS:
+    if clue.record or not 0 < len(records) <= _MOST_RECORDS or _is_part_known(clue.trail):
         return clue
     checked = f"Check {record_words(list(records))}."
     return replace(
         clue, record=record_words(list(records.values())), next_step=clue.next_step or checked
     )
+
+
+def _is_part_known(trail: Sequence[TrailStep]) -> bool:
+    """Whether an operand was taken out of what holds it, and its record isn't known."""
+    says = [step.says for step in trail]
+    operands = [each.removeprefix(HOLDS) for each in says if each.startswith(HOLDS)]
+    return any(not any(each.startswith(RECORD_OF + of) for each in says) for of in operands)
 
 
 def record_words(places: Sequence[str]) -> str:

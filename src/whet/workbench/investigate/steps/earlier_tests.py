@@ -99,8 +99,8 @@ def _needing_others(work: Work, fewest: FewestTests, times: int) -> tuple[str, t
         line=line,
         sureness=Sureness.POSSIBLE,
         trials=tuple(each.own_number for each in (*alone, *after)),
-        next_step=f"Find what {first} changed, and restore it there, with `monkeypatch` or in a"
-        " fixture.",
+        next_step=f"Find what changes while {first} runs: the code that changes it may be wrong; else"
+        " restore it in the test, with `monkeypatch` or in a fixture.",
     )
     return says, (clue,)
 

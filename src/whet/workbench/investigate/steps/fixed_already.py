@@ -10,6 +10,7 @@ from whet.core.budget import StopReason
 from whet.core.errors import WhetError
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.text.quantity import shown_count
 from whet.core.text.record import integer, text
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -233,7 +234,10 @@ def none_older(own: str, judged: Mapping[str, Verdict], search: VersionSearch) -
     if not older:
         says = "; no older release was tried"
     elif search.stopped is StopReason.NO_GOOD_VERSION:
-        says = ", and no older release passes"
+        judged_ones = [each for each in older if verdicts[each] is not Verdict.SKIP]
+        says = f", and none of the {shown_count(len(judged_ones), 'older release')} judged passes"
+        skipped = len(older) - len(judged_ones)
+        says += f"; {skipped} more could not be judged" if skipped else ""
     else:
         which = older[0] if len(older) == 1 else f"{older[-1]} … {older[0]}"
         says = f", and so does each of the {len(older)} older releases tried: {which}"

@@ -146,13 +146,17 @@ def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     return () if clue is None else (clue,)
 
 
-def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clue, ...]:
+def look_closer(
+    work: Work, baseline: Baseline, share: float = 1.0, drawn: Clue | None = None
+) -> tuple[Clue, ...]:
     """Look for what points at the cause, where the failure itself may not.
 
     Args:
         work: the investigation.
         baseline: what fails, and how.
         share: how much of the time that was left it has.
+        drawn: what its random numbers do, if it fails each time only because they are held: a change
+            of the program or its data shifts them, so that one run with it tells nothing.
     """
     from whet.workbench.investigate.closer.clues import Closer
 
@@ -163,17 +167,18 @@ def look_closer(work: Work, baseline: Baseline, share: float = 1.0) -> tuple[Clu
     ):
         closer = Closer(
             session=work.session, trial=work.trial, baseline=baseline,
-            place=place_of(work), tries_changes=work.options.tries_changes, whole=work.whole,
+            place=place_of(work), tries_changes=work.options.tries_changes and drawn is None,
+            whole=work.whole,
         )  # fmt: skip
         finding = closer.look()
         work.steps.conclude(finding.summary)
         if closer.is_short:
             work.steps.cut()
             names = listed(closer.short_of)
-            stopped = f"too little time, the rest is for the other steps: {names}"
+            stopped = f"its share of the time is used up; whet didn't try all {names}"
             if share == 1:
                 work.ended = work.ended or StopReason.OUT_OF_TIME
-                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}: {names}"
+                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}; whet didn't try all {names}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     work.origin = finding.origin
     return finding.clues
