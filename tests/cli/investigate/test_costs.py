@@ -59,9 +59,10 @@ def test_a_program_that_computes_for_ever_is_told_with_its_loop(whet: Whet) -> N
     assert told["answer"]["cause"]["says"].startswith("the loop at main.py:11 did not end")
 
 
+@pytest.mark.long
 def test_a_program_that_computes_for_ever_gets_a_limit_without_asking(whet: Whet) -> None:
     whet.write("main.py", ENDLESS)
-    told = investigated(whet, "--budget", "8s")
+    told = investigated(whet, "--budget", "45s")
 
     assert told["failure"]["signature"]["kind"] == "timeout"
     assert told["answer"]["cause"] is None or "time was up" in told["answer"]["cause"]["says"]

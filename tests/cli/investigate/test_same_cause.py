@@ -65,9 +65,9 @@ def test_the_record_that_the_cause_names_stays_whole(whet: Whet) -> None:
     content, report = smaller(whet, LOG, "app.log", "\n".join([*LINES[:17], ODD, *LINES[17:], ""]))
 
     assert content.strip() == ODD
-    assert "The value that fails comes from the record at app.log:18" in report
+    assert "of `ms=12,5` at app.log:18 the command passes" in report
     assert "Each smaller file keeps `12,5` in the message and the record at app.log:18." in report
-    assert "Check the record at app.log:18" in report
+    assert "Check app.log:18" in report
 
 
 @pytest.mark.slow

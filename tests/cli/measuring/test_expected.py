@@ -98,4 +98,4 @@ def test_a_unit_that_the_program_prints_counts_where_the_statement_has_one(whet:
     assert "3 of 4 expectations came true" in said
     (wrong,) = [line for line in said.splitlines() if "not as expected" in line]
     assert "mem < 4GB" in wrong
-    assert "5.0 GB, not as expected: 1.2 × more" in wrong
+    assert "5.0 GB, not as expected: 1.3 × more" in wrong

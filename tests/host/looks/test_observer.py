@@ -12,7 +12,15 @@ import pytest
 
 from whet.host.files import file_times
 from whet.host.files.file_times import wait_until_settled
-from whet.host.files.marks import UNSURE, has_other_entries, listing, of_file, of_link, sure
+from whet.host.files.marks import (
+    UNSURE,
+    has_other_entries,
+    listing,
+    of_file,
+    of_link,
+    sure,
+    with_contents,
+)
 from whet.host.kernel.seccomp import instructions
 from whet.host.kernel.syscalls import ARCHITECTURES, MAGIC_FLAGS, MAGIC_FOLDER, calls, machine
 
@@ -142,7 +150,7 @@ def test_what_cannot_be_understood_ends_the_ladder(tmp_path: Path, text: str, wh
 def test_marks_are_of_the_moment_before(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("old")
     settled(tmp_path / "data")
-    mark = of_file(str(tmp_path / "data"))
+    mark = with_contents(str(tmp_path / "data"), of_file(str(tmp_path / "data")))
 
     _, observed = watched(tmp_path, "open('data').close(); open('data', 'w').write('newer')")
 

@@ -15,12 +15,12 @@ _OF_A_HANG = 0.25
 def limited(work: Work) -> Trial:
     """Return the command with a limit of time, if it has none: it may never end.
 
-    It is long, for many a program takes its time before it fails.
+    It is long, for many a program takes its time before it fails. In a short time, nothing shows that
+    a program doesn't end.
     """
-    trial = work.trial
-    if trial.limits.wall_seconds is not None:
+    trial, seconds = work.trial, work.most_seconds * _OF_A_HANG
+    if trial.limits.wall_seconds is not None or seconds < HUNG_SECONDS:
         return trial
-    seconds = work.most_seconds * _OF_A_HANG
     return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
 
 
