@@ -181,6 +181,22 @@ def test_a_partial_clone_fetches_what_it_lacks_unless_its_settings_name_a_progra
     made.discard_all()
 
 
+def test_a_program_that_the_settings_of_a_partial_clone_name_later_counts(
+    user: UserRepository, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    user.git("config", "uploadpack.allowFilter", "true")
+    user.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    user.git("clone", "--quiet", "--filter=blob:none", f"file://{user.top}", str(clone))
+    made = Worktrees(Repository(clone), CleanupJournal(tmp_path / "made"), tmp_path / "w")
+    made.checkout("HEAD")
+    subprocess.run(["git", "-C", str(clone), "config", "core.sshCommand", "true"], check=True)
+
+    with pytest.raises(HostFailure, match="can't check out"):
+        made.checkout("HEAD~1")
+    made.discard_all()
+
+
 def test_a_revision_that_is_none_is_named(worktrees: Worktrees) -> None:
     for revision in ("no-such", "HEAD~9", "--help", "HEAD:train.py", ""):
         with pytest.raises(UnknownRevision, match="has no revision"):

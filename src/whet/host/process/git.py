@@ -218,28 +218,31 @@ def _git_folder_at(top: str) -> str:
     return ""
 
 
-@cache
 def _fetching(top: str) -> Mapping[str, str]:
     """Return the variables that let git fetch what a partial clone lacks, if no program is named."""
     folder = _git_folder_at(top) or top
     with suppress(OSError):
         folder = os.path.join(folder, os.fsdecode(content_of(f"{folder}/commondir")).rstrip("\n"))
     with suppress(OSError):
-        if b"promisor" not in content_of(os.path.join(folder, "config")):
-            return {}
-        answer = call_tool(
-            ["git", "-C", top, "config", "--list", "-z", "--show-scope"],
-            environment=git_environment(),
-        )
-        parts = answer.text.split("\0")
-        names = [
-            setting.partition("\n")[0]
-            for scope, setting in zip(parts[::2], parts[1::2], strict=False)
-            if scope in OWN_SCOPES
-        ]
-        if answer.exit_code == 0 and all(map(_PLAIN.fullmatch, names)):
+        settings = content_of(os.path.join(folder, "config"))
+        if b"promisor" in settings and _names_no_program(top, settings):
             return {**_PLAIN_FETCH, "GIT_NO_LAZY_FETCH": "0"}
     return {}
+
+
+@cache
+def _names_no_program(top: str, _settings: bytes) -> bool:
+    """Whether a repository's own settings name none; they may change while whet runs."""
+    answer = call_tool(
+        ["git", "-C", top, "config", "--list", "-z", "--show-scope"], environment=git_environment()
+    )
+    parts = answer.text.split("\0")
+    names = [
+        setting.partition("\n")[0]
+        for scope, setting in zip(parts[::2], parts[1::2], strict=False)
+        if scope in OWN_SCOPES
+    ]
+    return answer.exit_code == 0 and all(map(_PLAIN.fullmatch, names))
 
 
 def _is_bare(folder: Path) -> bool:
