@@ -1,6 +1,7 @@
 """`whet investigate`: the record without which the command passes is told, and the file stays as it is."""
 
 import json
+import re
 import sys
 
 from whet_command import Whet
@@ -40,6 +41,10 @@ def test_the_record_without_which_it_passes_is_the_first_that_is_possible(whet: 
     assert isinstance(trials, list)
     shown = [json.loads(whet("show", "--json", str(each)).stdout)["verdict"] for each in trials]
     assert shown == ["good", "bad"]
+    ran = re.match(r"trials (\d+) and (\d+) ran without it and passed", str(first["why"]))
+    assert ran is not None
+    again = [json.loads(whet("show", "--json", each).stdout)["verdict"] for each in ran.groups()]
+    assert again == ["good", "good"]
 
 
 def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:

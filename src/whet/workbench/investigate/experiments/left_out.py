@@ -67,6 +67,7 @@ def left_out_clues(
     except (WhetError, OSError):  # as where the disk is full
         return []
     passing: list[tuple[int, _Candidate]] = []
+    twice: list[tuple[int, int, _Candidate]] = []
     count = 0
     try:
         ((control, outcome),) = run_all(
@@ -85,6 +86,12 @@ def left_out_clues(
                 count += 1
                 if baseline.oracle.judge(outcome) is Verdict.GOOD:
                     passing.append((number, each))
+            twice += _passing_twice(
+                passing,
+                lambda place, each: _with_file(trial, folder / place, each),
+                run_all,
+                baseline,
+            )
     except (WhetError, OSError):  # this machine has no such room, or none left for a copy
         return []
     finally:
@@ -93,9 +100,24 @@ def left_out_clues(
         note_short()
     if len(passing) > _MOST_TOLD or count < _LEAST_RECORDS:
         return []  # it passes without any of them: that tells nothing of one
-    passing.sort(key=lambda each: each[1][2].line)
+    twice.sort(key=lambda each: each[2][2].line)
     at = Placing(trial.cwd)
-    return [_clue(each, number, (control, count), at) for number, each in passing]
+    return [_clue(each, (first, again), (control, count), at) for first, again, each in twice]
+
+
+def _passing_twice(
+    passing: Sequence[tuple[int, _Candidate]],
+    without_it: Callable[[str, _Candidate], Trial],
+    run_all: RunAll,
+    baseline: Baseline,
+) -> Iterator[tuple[int, int, _Candidate]]:
+    """Yield what passes once more: a failure that seems to come each time may just come often."""
+    if len(passing) > _MOST_TOLD:
+        return
+    again = run_all(without_it(f"again-{first}", each) for first, each in passing)
+    for (first, each), (number, outcome) in zip(passing, again, strict=False):
+        if baseline.oracle.judge(outcome) is Verdict.GOOD:
+            yield first, number, each
 
 
 def brought_by(part: SmallestPart | None, clues: Sequence[Clue]) -> tuple[Clue, ...]:
@@ -134,7 +156,9 @@ def _added(diff: str, name: str) -> Iterator[str]:
             yield line[1:].strip()
 
 
-def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placing) -> Clue:
+def _clue(
+    candidate: _Candidate, numbers: tuple[int, int], others: tuple[int, int], at: Placing
+) -> Clue:
     path, text, record = candidate
     control, trials = others
     excerpt = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
@@ -147,11 +171,11 @@ def _clue(candidate: _Candidate, number: int, others: tuple[int, int], at: Placi
     place = at(str(path), record.line)
     return Clue(
         says=f"{_WITHOUT} at {place} (`{excerpt}`){twice} the command passes",
-        why=f"trial {number} ran without it and passed, trial {control} with it and failed;"
+        why=f"trials {numbers[0]} and {numbers[1]} ran without it and passed, {control} with it and failed;"
         f" whet left out {trials} records, one at a time",
         path=str(path),
         line=record.line,
-        trials=(number, control),
+        trials=(numbers[0], control),
         next_step=f"check that record: {place}",
     )
 
