@@ -38,6 +38,25 @@ for run in range(2):
     print(*said, has_hook(f.__code__), len(compilations))
 """
 
+STANDING = """
+import gc, sys
+sys.path.insert(0, {site!r})
+from whet_stage.rewriting.edits import Functions
+from whet_stage.rewriting.sources import Source
+sources = {{}}
+for n in range(30):
+    path = f"m{{n}}.py"
+    source = sources[path] = Source(f"m{{n}}", path, b"def f():\\n  yield 1\\n")
+    module = sys.modules[f"m{{n}}"] = type(sys)(f"m{{n}}")
+    exec(source.code(), vars(module))
+standing = sys.modules["m7"].f()
+next(standing)
+looks, referrers = [], gc.get_referrers
+gc.get_referrers = lambda *objects: looks.append(objects) or referrers(*objects)
+functions = Functions()
+print(functions.is_any_standing("m3.py", sources), functions.is_any_standing("m7.py", sources), len(looks))
+"""
+
 HOOKS = """
 import sys
 sys.path.insert(0, {site!r})
@@ -168,6 +187,11 @@ def test_a_function_that_is_called_often_is_spared_its_hook_and_one_called_seldo
 
     assert first == "[('f', 1)] True 0 False 1"
     assert second == "[('f', 1)] True 0 False 0"  # the run before has kept its code
+
+
+def test_what_stands_still_is_looked_for_in_all_files_at_once() -> None:
+    """Each look goes through all objects of the program, and the user waits."""
+    assert run(STANDING) == "False True 2\n"
 
 
 def test_a_hook_copies_nothing_that_holds_no_function() -> None:

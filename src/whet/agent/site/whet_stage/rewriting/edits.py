@@ -241,8 +241,12 @@ class Functions:
         code that they had, whatever the function gets.
         """
         codes: dict[int, CodeType] = {}
+        spaces = {path: source.module for path, source in sources.items()}
+        known = {path: space for path, space in spaces.items() if space is not None}
+        if known.keys() - self._found.keys():
+            self.find(known)  # all at once: each look goes through all objects that there are
         for path, source in sources.items():
-            space = source.module
+            space = spaces[path]
             if space is not None:
                 functions = self.of(path, space) + self._bodies.get(path, [])
                 mine = [*(each.__code__ for each in functions), *source.left]
