@@ -50,6 +50,8 @@ def test_out_of_memory_names_the_line_that_allocated_most_of_it(whet: Whet) -> N
     says = [each["says"] for each in told["clues"]]
 
     assert any("at its peak were allocated at main.py:3 in " in each for each in says), says
+    assert told["answer"]["heading"] == "what takes the memory"
+    assert told["answer"]["cause"] is None
 
 
 def test_a_program_that_computes_for_ever_is_told_with_its_loop(whet: Whet) -> None:

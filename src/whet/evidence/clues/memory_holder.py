@@ -13,7 +13,7 @@ from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of, of_kind
 
 _WHY = "it keeps most of the process's memory; why it grows so far isn't known"
-_HEADING = "what takes the memory"
+MEMORY_HEADING = "what takes the memory"
 _COPY = "keep a copy of what you need: a view keeps all of the buffer that it shows a part of"
 _FILLING = {
     "add", "append", "appendleft", "extend", "insert", "push", "put", "put_nowait", "setdefault", "update",
@@ -148,7 +148,7 @@ def _clue_of(
         line=0 if spot is None else spot.number,
         sureness=Sureness.SEEN,
         next_step=_COPY if "view" in item else _next_step(fills, at),
-        heading=_HEADING,
+        heading=MEMORY_HEADING,
         trail=tuple(
             TrailStep(says=says, place=at(each.path, each.line), source=_said(each.node, sources[each.path]))
             for says, steps in (("made what is kept", taken), ("kept it", fills[:_MOST_FILLS]))

@@ -120,6 +120,7 @@ class Closer:
         baseline: how.
         place: where it runs, if it runs on another version.
         tries_changes: run the program with small changes too.
+        is_drawn: it fails each time only with its random numbers held, and a change shifts them.
         whole: the command with all its tests, where `trial` runs fewer of them.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
@@ -132,6 +133,7 @@ class Closer:
     baseline: Baseline
     place: Place | None = None
     tries_changes: bool = True
+    is_drawn: bool = False
     whole: Trial | None = None
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
@@ -331,7 +333,11 @@ class Closer:
         self, clues_so_far: Sequence[Clue], recorded: Recorded | None, at: Placing
     ) -> list[Clue]:
         """Return what was different where it worked, where nothing else has named the cause."""
-        if recorded is None or any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far):
+        if (
+            recorded is None
+            or self.is_drawn
+            or any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far)
+        ):
             return []
         neighbours = Neighbours(
             bench=self.session.bench, trial=self._contained(self.whole), baseline=self.baseline, recorded=recorded,

@@ -13,6 +13,7 @@ from whet.core.oracle import AnyFailure, BadIf
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.trial import Trial
+from whet.evidence.clues.memory_holder import MEMORY_HEADING
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.process.git import Repository
 from whet.measurement.leaks.verdict import Kind
@@ -166,6 +167,7 @@ def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
         says=f"{share:.0%} of the {shown_bytes(round(table.total))} that the program held at its peak were"
         f" allocated at {at} in `{top.frame.function}`",
         why=f"whet profiled the memory of one more run with the same limits ({profile.engine})",
+        heading=MEMORY_HEADING,
         path=top.frame.path, line=top.frame.line, sureness=Sureness.SEEN, trials=(number,),
         next_step=f"hold less at {at}: keep one part at a time, or a view instead of a copy",
     )  # fmt: skip

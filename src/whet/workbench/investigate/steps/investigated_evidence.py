@@ -168,6 +168,7 @@ def look_closer(
         closer = Closer(
             session=work.session, trial=work.trial, baseline=baseline,
             place=place_of(work), tries_changes=work.options.tries_changes and drawn is None,
+            is_drawn=drawn is not None,
             whole=work.whole,
         )  # fmt: skip
         finding = closer.look()
@@ -181,7 +182,10 @@ def look_closer(
                 stopped = f"stopped: {StopReason.OUT_OF_TIME.value}; whet didn't try all {names}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     work.origin = finding.origin
-    return finding.clues
+    if drawn is None:
+        return finding.clues
+    # The run that was looked at may fail at another record than the one that was reported.
+    return tuple(replace(each, record="", next_step="") for each in finding.clues)
 
 
 def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
