@@ -504,7 +504,7 @@ def test_what_fails_each_other_time_is_not_said_to_pass_elsewhere(whet: Whet) ->
     said = whet("investigate", "--", PYTHON, "flaky.py")
 
     assert said.code == 0, said.stderr
-    assert "in an empty folder and failed the same way" in said.stderr
+    assert "ran again in an empty folder until it failed the same way" in said.stderr
 
 
 @pytest.mark.slow

@@ -158,8 +158,9 @@ def test_a_filter_that_only_the_repository_names_does_not_run(
 
 @pytest.mark.parametrize("setting", ["", "core.sshCommand"])
 def test_a_partial_clone_fetches_what_it_lacks_unless_its_settings_name_a_program(
-    user: UserRepository, tmp_path: Path, setting: str
+    user: UserRepository, tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # other tests store this object
     clone, ran = tmp_path / "clone", tmp_path / "ran"
     for folder, *words in (
         (user.top, "config", "uploadpack.allowFilter", "true"),
@@ -182,8 +183,9 @@ def test_a_partial_clone_fetches_what_it_lacks_unless_its_settings_name_a_progra
 
 
 def test_a_program_that_the_settings_of_a_partial_clone_name_later_counts(
-    user: UserRepository, tmp_path: Path
+    user: UserRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     clone = tmp_path / "clone"
     user.git("config", "uploadpack.allowFilter", "true")
     user.git("config", "uploadpack.allowAnySHA1InWant", "true")
