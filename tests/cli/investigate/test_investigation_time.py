@@ -150,6 +150,7 @@ def test_where_the_time_was_too_short_the_line_to_continue_with_does_the_rest(wh
     assert found["resume_line"] == line
     assert f"there was {found['left']}; continue with\n\n  {line}\n" in cut.stdout
     assert line in (whet.folder / "short" / "report.md").read_text()
+    assert cut.stdout.rstrip().endswith("exit code 75: not every step came to its end")
 
     whet("investigate", *line.split()[2:])
     whole = json.loads(Path(whet.folder, "short/report.json").read_text())

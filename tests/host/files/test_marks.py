@@ -1,6 +1,7 @@
 """Laws of the marks by which a program's looks at files are compared with the files of now."""
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -115,6 +116,20 @@ def test_a_folder_that_took_the_place_of_another_one_is_another_one(tmp_path: Pa
     path.mkdir()
 
     assert first_other({str(path): mark}, {}, {}, {}, ()) == str(path)
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("text")
+    mark = of_file(str(path))
+    path.unlink()
+    os.mkfifo(path)
+    asked = threading.Thread(target=with_contents, args=(str(path), mark), daemon=True)
+    asked.start()
+    asked.join(20)
+
+    assert not asked.is_alive()
+    assert with_contents(str(path), mark) == mark
 
 
 def test_a_large_file_is_not_read_for_its_mark(tmp_path: Path) -> None:

@@ -210,3 +210,15 @@ def test_a_listing_is_what_a_program_gets_and_modules_only_those_it_asked_for(
 def settled(path: Path) -> None:
     """Wait until a change of a file would show."""
     wait_until_settled([path.stat()])
+
+
+def test_of_many_small_files_not_all_are_read_while_the_program_waits(tmp_path: Path) -> None:
+    for number in range(1100):
+        (tmp_path / f"{number}").write_text("x")
+    settled(tmp_path / "1099")
+
+    _, observed = watched(tmp_path, "[open(str(n)).close() for n in range(1100)]")
+
+    marks = [observed[1][f"{tmp_path}/{number}"] for number in range(1100)]
+    with_digest = [mark for mark in marks if isinstance(mark[-1], str)]
+    assert 900 < len(with_digest) < 1100

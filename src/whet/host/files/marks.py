@@ -126,7 +126,11 @@ def with_contents(path: str, mark: "Mark") -> "Mark":
 
 def without_contents(mark: "Mark") -> "Mark":
     """Return a mark of which all that is known of a file counts."""
-    return mark[:_DIGEST_AT]
+    return mark[:_DIGEST_AT] if _has_digest(mark) else mark
+
+
+def _has_digest(mark: "Mark") -> bool:
+    return len(mark) > _DIGEST_AT and isinstance(mark[_DIGEST_AT], str)
 
 
 def _digest(path: str, size: int) -> str:
@@ -134,11 +138,15 @@ def _digest(path: str, size: int) -> str:
     import hashlib  # few programs read files of their own
 
     try:
-        with open(path, "rb", buffering=0) as file:
-            contents = file.read(size + 1)
+        # A pipe may have taken the file's place: the open waits for nobody.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with open(descriptor, "rb", buffering=0) as file:
+            is_file = os.fstat(descriptor).st_mode & _KIND_BITS == _FILE
+            contents = file.read(size + 1) if is_file else b""
     except OSError:
         return ""
-    return hashlib.blake2b(contents, digest_size=16).hexdigest() if len(contents) == size else ""
+    is_whole = is_file and len(contents) == size
+    return hashlib.blake2b(contents, digest_size=16).hexdigest() if is_whole else ""
 
 
 def listing(path: str) -> "Listing":
@@ -235,7 +243,7 @@ def _is_as_marked(path: str, mark: "Mark", status: os.stat_result) -> bool:
     if is_of_kind(mark):
         return mark == (0, status.st_mode & _KIND_BITS)
     now = _of_stat(status)
-    if not mark or not isinstance(mark[-1], str):
+    if not _has_digest(mark):
         return mark == now
     return mark[:_DIGEST_AT] == now or (
         mark[2:_DIGEST_AT] == now[2:] and mark == (*mark[:_DIGEST_AT], with_contents(path, now)[-1])

@@ -54,6 +54,8 @@ SOURCE_IS_SEEN = "/dev/null/seen"
 _MANY = 1 << 40
 _MOST_BYTES = 1 << 24
 """How much the observer reads of a run's files, while the program waits."""
+_LEAST_BYTES = 1 << 14
+"""A file counts as that large at least: to open a small one takes about as long."""
 
 _SOURCE = ".py"
 _MADE_UP = ("/proc/", "/sys/", "/dev/")
@@ -191,10 +193,10 @@ class AccessLog:
             return
         mark = self._marks[path]
         size = mark[2] if len(mark) > len(NO_LINK) else 0  # UNSURE or no file: it has no contents
-        if isinstance(size, int) and size <= self._bytes_left:
+        if isinstance(size, int) and max(size, _LEAST_BYTES) <= self._bytes_left:
             marked = with_contents(path, mark)
             if marked != mark:
-                self._bytes_left -= size
+                self._bytes_left -= max(size, _LEAST_BYTES)
                 self._marks[path] = self._read[path] = marked
 
     def is_made_up(self, path: str) -> bool:

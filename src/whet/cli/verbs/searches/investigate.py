@@ -18,7 +18,7 @@ from whet.cli.options.trial import (
     trial_request,
 )
 from whet.cli.options.trial_name import TrialName
-from whet.core.budget import Budget
+from whet.core.budget import Budget, StopReason
 from whet.core.errors import INCOMPLETE, ReproductionFailed
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.text.shown_text import visible
@@ -192,7 +192,9 @@ def show(investigation: Investigation) -> None:
         answer("")
     stopped = investigation.stopped
     if not stopped.is_complete:
-        answer(f"exit code {INCOMPLETE}: not every step came to its end ({stopped.value})")
+        is_said = bool(left.left) and stopped is StopReason.OUT_OF_TIME
+        because = "" if is_said else f" ({stopped.value})"
+        answer(f"exit code {INCOMPLETE}: not every step came to its end{because}")
 
 
 def _show_answer(conclusion: Answer) -> None:
