@@ -226,6 +226,19 @@ def test_where_none_of_many_numbers_stands_out_no_record_is_named(tmp_path: Path
     assert "power.txt" not in "\n".join(each.whole for each in found)
 
 
+STATED = """\
+rows = [int(line) for line in open("rows.txt")]
+total = sum(rows)
+assert total == 36 + 10, total
+"""
+
+
+def test_numbers_that_a_check_states_itself_are_made_of_nothing(tmp_path: Path) -> None:
+    found = clues(tmp_path, STATED, rows_txt="".join(f"{each}\n" for each in range(9)))
+    assert found
+    assert not any("`36 + 10` is" in each.says for each in found), found
+
+
 AGAIN = """\
 class Rates:
     def __init__(self):

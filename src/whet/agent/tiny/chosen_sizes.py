@@ -142,7 +142,7 @@ class OpenModel:
         return tree
 
     def _one_raised(self, tree: Any, others: list[Path], asked: list[int]) -> Iterator[Any]:
-        """Yield trees with one other dimension raised: first to what what was asked for divides.
+        """Yield trees with one other dimension raised: first to a multiple of what was asked for.
 
         None is lowered: what a failure needs of it could be lost.
         """

@@ -47,7 +47,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def _call_of_base(method: ast.FunctionDef) -> str:
-    """Return the call with what the method itself was given; empty: it is no method of an object."""
+    """Return the call with what the method itself was given; empty: it isn't the method of an object."""
     given = method.args
     named = [each.arg for each in (*given.posonlyargs, *given.args)]
     if named[:1] != ["self"]:

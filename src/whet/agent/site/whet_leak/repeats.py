@@ -41,7 +41,7 @@ _NO, _YES = 0, 3
 _CLOSER_CALLS = 24
 _DOUBLED = (0, 1, 2, 4, 8)
 _DOUBLED_SECONDS, _SETTLING_LOOKS = 0.3, 4
-"""So many calls each in a copy of its own, if a call takes no longer; nothing is said of longer ones."""
+"""Each of these numbers of calls has a copy of its own. Calls that take longer aren't measured in this way."""
 
 _clock, _sleep = time.perf_counter, time.sleep
 _ANYTHING = (BaseException,)

@@ -44,7 +44,7 @@ _LONG_SECONDS, _MOST_FREEZES = 0.02, 4
 """Objects that have been there for a while aren't looked at again where that takes long."""
 
 _FEWEST, _PATIENCE = 12, 2
-"""Fewer rounds say nothing. A loop of few rounds gets so many times the time."""
+"""A loop is judged after at least twelve rounds. One with few rounds gets twice the time."""
 
 _clock = time.perf_counter
 

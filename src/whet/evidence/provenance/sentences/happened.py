@@ -187,7 +187,7 @@ class Happened(Wording):
                 f" {there}, and {use} uses it again: the graph behind it is gone by then",
                 path, made.line, Sureness.POSSIBLE,
             )  # fmt: skip
-            advice = f"make `{name}` anew for each backward pass, or use `{name}.detach()` at {use}"
+            advice = f"compute `{name}` again before each backward pass, or use `{name}.detach()` at {use}"
             found.append(replace(clue, next_step=advice))
         return (
             [replace(each, sureness=Sureness.SEEN) for each in found] if len(found) == 1 else found

@@ -173,6 +173,8 @@ class Totals(Wording):
         taken = [(each, self._side(each, call, step)) for each in sides]
         made = [(each, side) for each, side in taken if side is not None]
         for expr, side in made:
+            if not any(isinstance(each, ast.Name | ast.Call) for each in ast.walk(expr)):
+                continue  # numbers that the program states: nothing went into them
             amount, gathered = side
             others = [self._number(each, call, step) for each in sides if each is not expr]
             wanted = next((each for each in others if each is not None), None)
@@ -514,7 +516,7 @@ def _as_read(amount: float, said: str) -> str:
 
 
 def _is_no_chance(tries: int, short: float) -> bool:
-    """Whether so many tries hardly hit a difference by chance: it has enough digits."""
+    """Whether a difference has so many digits that this number of tries is unlikely to hit it by chance."""
     return tries * 10.0 ** -_digits(short) < _CHANCE
 
 

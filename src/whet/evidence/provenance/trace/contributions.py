@@ -304,7 +304,7 @@ class Contributions:
             after = number_in(self._all.held(call, name, step.over))
             before = number_in(self._all.held(call, name, step.begin))
             if not isinstance(target, ast.Name) or target.id != name:
-                known = []  # it begins anew
+                known = []  # it starts again
                 if after:
                     known.append(Contribution(after, step, ast.Name(name)))
             elif after is not None:

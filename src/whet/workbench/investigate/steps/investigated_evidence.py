@@ -16,6 +16,7 @@ from whet.host.inspect.stacks import is_user_code
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.investigate.steps.costs import is_only_slow
 from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Session
 
 _FOR_ORDER, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.5, 0.35
 """The shares of the time for the order of sets, which few failures depend on, and for that of results,
@@ -46,6 +47,12 @@ def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
     return finding
 
 
+def _session_for(work: Work, share: float) -> Session:
+    """Return the session that ends when a share of the investigation's time has passed."""
+    until = time.monotonic() + work.seconds * share
+    return replace(work.session, deadline=min(until, work.session.deadline or until))
+
+
 def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ...]]:
     """See whether what fails only sometimes hangs on the order of sets; the rest then runs in one.
 
@@ -58,10 +65,8 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
         return baseline, ()
     why = "the order of string sets changes with each run of Python"
     with work.steps.step("Fix the order of sets", why):
-        until = time.monotonic() + work.seconds * _FOR_ORDER
-        session = replace(work.session, deadline=min(until, work.session.deadline or until))
         try:
-            order = held_order(session, work.trial, baseline)
+            order = held_order(_session_for(work, _FOR_ORDER), work.trial, baseline)
         except OutOfTimeError:
             order = None
         if order is None:
@@ -91,8 +96,7 @@ def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue
         return None
     why = "the program draws random numbers, and they change with each run"
     with work.steps.step("Fix the random numbers", why):
-        until = time.monotonic() + work.seconds * _FOR_NUMBERS
-        session = replace(work.session, deadline=min(until, work.session.deadline or until))
+        session = _session_for(work, _FOR_NUMBERS)
         try:
             held = held_order(session, work.trial, baseline, is_random=True)
         except OutOfTimeError:
@@ -135,10 +139,8 @@ def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         return ()
     why = "pools and tasks hand over results as they come"
     with work.steps.step("Fix the order of results", why):
-        until = time.monotonic() + work.seconds * _FOR_RESULTS
-        session = replace(work.session, deadline=min(until, work.session.deadline or until))
         try:
-            clue = result_order(session, work.trial, baseline)
+            clue = result_order(_session_for(work, _FOR_RESULTS), work.trial, baseline)
         except OutOfTimeError:
             clue = None
         unknown = "found no sign that it depends on the order of results"
