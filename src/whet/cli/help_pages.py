@@ -30,7 +30,7 @@ EXAMPLES = {
     "investigate": (
         "whet investigate -- python train.py data.csv",
         "whet investigate --good v1.2 -- pytest tests/test_load.py",
-        "whet investigate --hang 30 -- python server.py",
+        "whet investigate --slower-than 2s -- python load.py",
     ),
     "shrink": (
         "whet shrink data.csv -- python load.py data.csv",

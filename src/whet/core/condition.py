@@ -156,8 +156,22 @@ class Condition:
     @property
     def weighs_resources(self) -> bool:
         """Whether it is about the time or the memory that whet itself measures."""
-        names = {full_name(term.name) for terms in self.alternatives for term in terms}
-        return bool(names & _RESOURCES) or any(map(is_of_section, names))
+        return bool(self._resources)
+
+    @property
+    def cost(self) -> NumberKind | None:
+        """Whether it is about time alone or memory alone, as whet measures them; None: it isn't."""
+        kinds = {kind_of(name) for name in self._resources}
+        is_alone = len(self._resources) == len(self._names) and len(kinds) == 1
+        return kinds.pop() if is_alone else None
+
+    @property
+    def _names(self) -> frozenset[str]:
+        return frozenset(full_name(term.name) for terms in self.alternatives for term in terms)
+
+    @property
+    def _resources(self) -> frozenset[str]:
+        return frozenset(each for each in self._names if each in _RESOURCES or is_of_section(each))
 
 
 def _hint(rest: str) -> str:

@@ -11,14 +11,11 @@ from whet.measurement.profiles.difference import ProfileDifference, difference
 from whet.measurement.profiles.merge import merged
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.held import held
-from whet.workbench.profile.profile import Wish, profiles_in, tasks_for
+from whet.workbench.profile.profile import Wish, profiles_in, rate_for, tasks_for
 from whet.workbench.trials.session import Session
 
 RUNS = 3
 """Profiled runs of each arm, in turns: one alone may have been disturbed."""
-
-_WANTED_SAMPLES = 400
-_LEAST_RATE, _MOST_RATE = 100, 1000
 
 
 def where_they_differ(
@@ -31,8 +28,8 @@ def where_they_differ(
         arms: A and B.
         seconds: how long a run takes.
     """
-    rate = round(min(_MOST_RATE, max(_LEAST_RATE, _WANTED_SAMPLES / max(seconds, 1e-3))))
-    profiling = replace(session, tasks=tasks_for(Wish(rate=rate)))
+    rate = rate_for(seconds)
+    profiling = replace(session, tasks=tasks_for(Wish(rate=rate)), weighing=None)
     session.emit(Notice(text=f"profiles {RUNS} runs of each, {rate} samples a second"))
     profiles: list[list[Profile]] = [[], []]
     with ExitStack() as stack:

@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -20,14 +20,9 @@ from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import shown_bytes, shown_seconds
-from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
-from whet.host.inspect.presence import pythons_in
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.host.trial.known_secrets import veiled_data
-from whet.host.trial.trial_secrets import masked_variables, masked_words
-from whet.workbench.bisect.culprit_part import next_of_part
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.copies import Copied, reproduce_on_copies
 from whet.workbench.files.named_files import payload_names
@@ -35,7 +30,6 @@ from whet.workbench.files.report_place import ReportFolder
 from whet.workbench.files.reproducer import make_reproducer
 from whet.workbench.files.results import free_path
 from whet.workbench.inspect.observed_failure import seen_lines
-from whet.workbench.investigate.experiments.left_out import brought_by
 from whet.workbench.investigate.passing.good_sides import good_configuration
 from whet.workbench.investigate.progress.investigating import (
     MORE_SECONDS,
@@ -47,8 +41,8 @@ from whet.workbench.investigate.progress.investigating import (
     Work,
     place_of,
 )
-from whet.workbench.investigate.progress.mentioned import excerpts_of, named_trials, tried_trials
 from whet.workbench.investigate.progress.steps import Steps
+from whet.workbench.investigate.steps.cost_steps import cost_in_words, find_cost, weighed
 from whet.workbench.investigate.steps.costs import (
     look_at_busy_lines,
     look_at_memory,
@@ -73,40 +67,32 @@ from whet.workbench.investigate.steps.investigated_evidence import (
     order_results,
 )
 from whet.workbench.investigate.steps.smaller import cause_to_keep, sampled, tiny_model
+from whet.workbench.investigate.steps.so_far import Known, so_far
 from whet.workbench.investigate.steps.time_limit import as_asked, limited
 from whet.workbench.investigate.symptoms.seldom import seldom_failure
 from whet.workbench.investigate.traces.origins import with_users_files
+from whet.workbench.shrink.same_cause import NO_CAUSE
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrink.shrinking import Guard, Payload
 from whet.workbench.trials.bench import Workbench
-from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.investigation import (
     Investigation,
     Reproducer,
     ShrunkPayload,
-    VersionSearch,
 )
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
-from whet.workbench.versions.history_sentence import next_of_history
 from whet.workbench.versions.own_failure import check_shows_failure
 
 if TYPE_CHECKING:
     from whet.workbench.bisect.packages import PackageSet
-
-_SHOWN_LINES = 15
-
 
 _AT_MOST = (
     f"it takes at most {MOST_SECONDS / 60:.0f} minutes, and no longer than {TIMES_FAILURE} times "
     "the"
     f" failure and {MORE_SECONDS:.0f} s; `--budget` changes that"
 )
-_MORE_TIME = ((60.0, "2m"), (180.0, "10m"), (600.0, "30m"))
-_MOST_TIME = "3h"
-"""How much time to continue with, by how much there was."""
-
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
@@ -117,25 +103,6 @@ _BEFORE_CHECK = 0.8
 
 _SILENT_SECONDS = 3.0
 """A program that neither writes nor computes for this long may be stuck."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Known:
-    """What an investigation has found so far.
-
-    Attributes:
-        clues: what points at the cause.
-        conclusions: what follows from a step.
-        shrunk: what was made smaller.
-        reproducer: what shows the failure elsewhere.
-        seen: the state at the failure, with the user's own files.
-    """
-
-    clues: list[Clue] = field(default_factory=list[Clue])
-    conclusions: list[str] = field(default_factory=list[str])
-    shrunk: list[ShrunkPayload] = field(default_factory=list[ShrunkPayload])
-    reproducer: Reproducer | None = None
-    seen: str = ""
 
 
 def investigate(
@@ -164,8 +131,12 @@ def investigate(
     question = _asked(bench, request, options, history_of)
     # The failure is to be seen once with all that its frames held.
     tasks = AgentTasks(keeps_locals=True)
-    with open_session(bench, "investigate", request, question.trial, tasks=tasks) as session:
+    with (
+        open_session(bench, "investigate", request, question.trial, tasks=tasks) as session,
+        ExitStack() as stack,
+    ):
         work = _begin(session, options, question)
+        work.session = weighed(work, stack)
         investigation = _investigated(work, started_at, pages)
         session.conclude(investigation.stopped, {"folder": str(work.folder)})
     work.report.write(pages(investigation))
@@ -190,28 +161,32 @@ def _investigated(
     work.allot(baseline.reproduction.wall_seconds)
     settle_history(work, baseline)
     seen = seen_lines(with_users_files(baseline.outcome, work.trial))
-    facts = _Known(seen="\n".join(seen))
+    facts = Known(seen="\n".join(seen))
     published = 0.0
-
-    def so_far() -> Investigation:
-        return _so_far(work, baseline, facts, started_at)
 
     def write(*, is_last: bool = False) -> None:
         nonlocal published
         if is_last or time.monotonic() - published > _BETWEEN_REPORTS:
-            work.report.write(pages(so_far()))
+            work.report.write(pages(so_far(work, baseline, facts, started_at)))
             published = time.monotonic()
 
     work.publish = write
-    _take_steps(work, facts, baseline, payloads)
-    return so_far()
+    work.attempt(lambda: _classify(work, baseline), None)
+    if work.session.weighing is None:
+        _find_cause(work, facts, baseline, payloads)
+    else:
+        find_cost(work, facts, baseline)
+        for position, payload in enumerate(payloads):
+            _shrink(work, facts, (position, payload), baseline)
+    return so_far(work, baseline, facts, started_at)
 
 
 def _payloads(work: Work) -> list[Payload]:
     """Return the files that are made smaller, each with where its result goes."""
     bench, request = work.bench, work.request
     payloads: list[Payload] = []
-    names = payload_names(work.trial, request.stdin)
+    # A smaller file costs less than the good end does with the whole one.
+    names = [] if work.is_relative else payload_names(work.trial, request.stdin)
     for payload in read_all(bench, request, names, str(work.folder)):
         other_results = {other.result for other in payloads}
         target = work.folder / payload.path.name
@@ -220,10 +195,9 @@ def _payloads(work: Work) -> list[Payload]:
     return payloads
 
 
-def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Payload]) -> None:
+def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Payload]) -> None:
     """Do one step after the other; each adds to what is known."""
     options = work.options
-    work.attempt(lambda: _classify(work, baseline), None)
     none_left: tuple[Baseline, tuple[Clue, ...]] = (baseline, ())
     fewer, left = work.attempt(lambda: fewer_tests(work, baseline), none_left)
     none_seen: tuple[Clue, ...] = ()
@@ -271,44 +245,6 @@ def _take_steps(work: Work, facts: _Known, baseline: Baseline, payloads: list[Pa
         else work.request.judging.condition.text
     )
     facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
-
-
-def _so_far(work: Work, baseline: Baseline, facts: _Known, started_at: str) -> Investigation:
-    """Return what is known."""
-    search = None if work.found is None else work.found.search
-    clues = (*work.shown, *brought_by(work.part, facts.clues))
-    own = _conclusions(baseline, search, work.part, facts.shrunk)
-    return Investigation(
-        number=work.session.number or 0,
-        trial=work.trial,
-        command_line=_command_line(work.request),
-        started_at=started_at,
-        wall_seconds=time.monotonic() - work.began,
-        oracle=baseline.oracle.description,
-        failure=baseline.outcome.failure,
-        last_lines=_last_lines(baseline),
-        reproduction=baseline.reproduction,
-        history=search,
-        history_remark=work.history.remark,
-        payloads=tuple(facts.shrunk),
-        reproducer=facts.reproducer,
-        steps=tuple(work.steps.done),
-        conclusions=(*facts.conclusions, *own),
-        resources=baseline.outcome.resources,
-        interpreter=_interpreter(work, baseline),
-        platform=work.trial.surroundings.platform,
-        packages=tuple(work.trial.packages.items()),
-        folder=str(work.folder),
-        seen=facts.seen,
-        clues=clues,
-        excerpts=excerpts_of(clues, baseline.outcome.failure, work.trial.cwd),
-        part=work.part,
-        ended=work.ended,
-        resume_line=_resume_line(work),
-        trials=tried_trials(
-            work.bench.notebook, named_trials(clues, baseline.reproduction, search), work.steps.done
-        ),
-    )
 
 
 @value_class
@@ -378,14 +314,19 @@ def _history(
 
 def _reproduce(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Baseline]:
     """Run the command on copies of its files, and once as it was typed, to see that it is one bug."""
+    is_weighed = work.session.weighing is not None
     reason = "run it again, to see whether it fails the same way each time"
+    if is_weighed:
+        reason = "run it several times, to see what it costs"
     with work.steps.step("Reproduce", reason):
-        if work.history.is_pinned and work.history.versions is not None:
+        if work.history.is_pinned and work.history.versions is not None and not is_weighed:
             check_shows_failure(work.session, work.trial, work.history.versions)
         payloads, copied = _on_copies(work, payloads)
         work.trial, baseline = copied.trial, copied.baseline
         reproduction = baseline.reproduction
-        if reproduction.is_deterministic:
+        if is_weighed:
+            result = cost_in_words(work, baseline)
+        elif reproduction.is_deterministic:
             result = f"it failed the same way in each of {reproduction.attempts} runs"
         else:
             others = "; ".join(reproduction.other_failures)
@@ -407,6 +348,8 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
         try:
             return reproduce_on_copies(session, trial, files, place=place)
         except BaselineDoesNotFail:
+            if session.weighing is not None:
+                raise
             seldom = seldom_failure(session, trial, place)
             if seldom is None:
                 raise
@@ -474,13 +417,15 @@ def _sentence(failure: Failure, does: str) -> str:
     return ", ".join(parts)
 
 
-def _shrink(work: Work, facts: _Known, which: tuple[int, Payload], baseline: Baseline) -> None:
+def _shrink(work: Work, facts: Known, which: tuple[int, Payload], baseline: Baseline) -> None:
     """Make one of the payloads smaller."""
     position, whole = which
-    payload = work.attempt(lambda: sampled(work, which, baseline), whole)
+    is_weighed = work.session.weighing is not None
+    payload = whole if is_weighed else work.attempt(lambda: sampled(work, which, baseline), whole)
 
     def shrink() -> None:
-        cause = cause_to_keep(work, payload, [*work.shown, *facts.clues], baseline)
+        known = [*work.shown, *facts.clues]
+        cause = NO_CAUSE if is_weighed else cause_to_keep(work, payload, known, baseline)
         budget = work.budget
         if cause.is_shown is not None and budget.wall_seconds is not None:
             budget = replace(budget, wall_seconds=budget.wall_seconds * _BEFORE_CHECK)
@@ -545,55 +490,3 @@ def _hand_over(work: Work, headline: str, baseline: Baseline) -> Reproducer | No
             return None
         work.steps.conclude(reproducer.remark)
     return reproducer
-
-
-def _interpreter(work: Work, baseline: Baseline) -> str:
-    """Return the version of the Python that was run, by the command or else by its own word."""
-    pythons = {each.version for each in pythons_in(baseline.outcome.evidence)}
-    return work.trial.surroundings.interpreter or (pythons.pop() if len(pythons) == 1 else "")
-
-
-def _resume_line(work: Work) -> str:
-    """Return the same command with more time."""
-    budget = next((each for most, each in _MORE_TIME if work.seconds <= most), _MOST_TIME)
-    words = [*masked_words(work.options.words), "--budget", budget, "--"]
-    return joined(["whet", "investigate", *words, *masked_words(work.request.command)])
-
-
-def _command_line(request: TrialRequest) -> str:
-    """Return the command as a shell would be given it, its variables and its input too."""
-    masked = masked_variables(request.environment)
-    variables = [f"{name}={quoted(value)}" for name, value in masked.items()]
-    stdin = ["<", quoted(request.stdin)] if request.stdin else []
-    return " ".join([*variables, joined(masked_words(request.command)), *stdin])
-
-
-def _last_lines(baseline: Baseline) -> str:
-    text = veiled_data(baseline.outcome.stderr.tail(8000)).decode("utf-8", "replace")
-    return "\n".join(text.rstrip().splitlines()[-_SHOWN_LINES:])
-
-
-def _conclusions(
-    baseline: Baseline,
-    search: VersionSearch | None,
-    part: SmallestPart | None,
-    shrunk: list[ShrunkPayload],
-) -> list[str]:
-    sentences: list[str] = []
-    if search is not None and search.first_bad is not None:
-        sentences.append(next_of_history(search))
-    if part is not None:
-        sentences.append(next_of_part(part))
-    sentences += [
-        f"It also fails with an empty {payload.original}."
-        if not payload.content
-        else f"{shown_bytes(payload.after_bytes)} of {shown_bytes(payload.before_bytes)} of"
-        f" {payload.original} are enough to show it."
-        for payload in shrunk
-    ]
-    if not baseline.reproduction.is_deterministic:
-        sentences.append(
-            f"It is flaky ({baseline.reproduction.rate:.0%} of the runs): look for randomness,"
-            " time, order and threads; `whet repeat --amplify` looks for what makes it fail more often."
-        )
-    return sentences

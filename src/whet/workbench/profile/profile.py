@@ -47,6 +47,9 @@ _MOST_RUNS = 20
 _HIGH_RATE = 1000
 _MOST_SECONDS = 10.0
 
+LEAST_RATE, _SURE_SAMPLES = 100, 400
+"""The usual looks in a second; and how many looks tell the lines of a program apart."""
+
 
 @value_class(kw_only=True)
 class Wish:
@@ -63,7 +66,7 @@ class Wish:
     """
 
     question: str = "cpu"
-    rate: int = 100
+    rate: int = LEAST_RATE
     native: bool = False
     once: bool = False
     capture: str = ""
@@ -211,6 +214,11 @@ def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
         for profile in [Profile.from_json(as_record(decoded(each.data), PROFILE))]
     }
     return list(by_question.values())
+
+
+def rate_for(seconds: float) -> int:
+    """Return how many looks in a second tell the lines of a program apart that takes so long."""
+    return round(min(_HIGH_RATE, max(LEAST_RATE, _SURE_SAMPLES / max(seconds, 1e-3))))
 
 
 def tasks_for(wish: Wish) -> AgentTasks:

@@ -11,7 +11,7 @@ from statistics import median
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
 from whet.core.failure import FailureKind
-from whet.core.oracle import AnyFailure, Interesting, Oracle, SameFailure
+from whet.core.oracle import AnyFailure, CostsMore, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -270,9 +270,14 @@ def _does_not_fail(
             f" {outcome.shell_exit_code}, not 0",
             hint=f"`whet show {number}` shows its output; it runs in a folder with only a copy of the file, so give every other path as an absolute one",
         )
+    command = " ".join(masked_words(trial.command))
+    if isinstance(oracle, CostsMore):
+        return BaselineDoesNotFail(
+            f"`{command[:200]}` isn't bad ({oracle.description}): it {runs[-1].did}",
+            hint="choose a lower bound" if outcome.failure is None else "what fails has no cost",
+        )
     times = "" if len(runs) == 1 else f" in each of {len(runs)} runs"
     code = outcome.shell_exit_code
-    command = " ".join(masked_words(trial.command))
     return BaselineDoesNotFail(
         f"`{command[:200]}` does not fail: it exits {code}{times}",
         hint=f"`whet show {number}` shows its output; if that is wrong, say what"

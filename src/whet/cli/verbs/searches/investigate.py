@@ -7,6 +7,7 @@ import click
 
 from whet.cli.console import answer, answer_json, answer_lines, styled
 from whet.cli.display.progress import Progress
+from whet.cli.options.cost_bound import cost_options
 from whet.cli.options.reader_question import offer_readers
 from whet.cli.options.trial import (
     TrialCommand,
@@ -77,6 +78,7 @@ _COLUMNS = 80
     is_flag=True,
     help="Don't try small changes of the program's text.",
 )
+@cost_options
 @trial_options
 @jobs_option
 @budget_option
@@ -118,7 +120,7 @@ def command(
         good_packages=good_packages,
         folder=output,
         budget=Budget(wall_seconds=budget),
-        jobs=jobs,
+        jobs=1 if request.judging.bound else jobs,  # two at once would measure each other
         cold=cold,
         tries_releases=not no_releases,
         tries_changes=not no_changes,

@@ -171,6 +171,12 @@ class Work:
         return self.report.path
 
     @property
+    def is_relative(self) -> bool:
+        """Whether BAD means that it costs more than the good end does."""
+        bound = self.request.judging.bound
+        return bound is not None and bound.share is not None
+
+    @property
     def most_seconds(self) -> float:
         """How long all of it takes at most."""
         return self.options.budget.wall_seconds or MOST_SECONDS
@@ -179,6 +185,8 @@ class Work:
         """Set how long it may take, and say so, once it is known how long the failure takes."""
         budget = self.options.budget.wall_seconds
         usual = TIMES_FAILURE * failure_seconds + MORE_SECONDS
+        if self.session.weighing is not None:
+            usual = MOST_SECONDS  # each verdict takes many runs
         self.seconds = min(usual, MOST_SECONDS) if budget is None else budget
         self.bench.emit(Notice(text=f"so it takes at most {shown_seconds(self.seconds)}"))
 

@@ -7,15 +7,18 @@ from pathlib import Path
 from whet.core.errors import WhetError
 from whet.core.failure import FailureKind
 from whet.core.limits import Limits
+from whet.core.measurements import NumberKind
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.observations.profile import Profile
-from whet.core.oracle import AnyFailure, BadIf
+from whet.core.observations.profile import CPU_SECONDS, Profile
+from whet.core.oracle import AnyFailure, BadIf, CostsMore
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.evidence.clues.memory_holder import MEMORY_HEADING
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.process.git import Repository
+from whet.host.trial.trial_secrets import masked_words
 from whet.measurement.leaks.verdict import Kind
 from whet.measurement.profiles.difference import LineDifference
 from whet.measurement.profiles.endless import endless_loop
@@ -25,14 +28,15 @@ from whet.workbench.compare.where import where_they_differ
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.leak.leak import LeakOptions, leak_within
 from whet.workbench.leak.words import leak_lines
-from whet.workbench.profile.profile import Wish, profiles_in, tasks_for
+from whet.workbench.profile.profile import LEAST_RATE, Wish, profiles_in, rate_for, tasks_for
 from whet.workbench.trials.reproduce import Baseline
 
 _LEADS, _BUSY = 0.5, 0.1
 """The share of the memory or of the samples from which one line is the matter; and of a processor."""
 
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
-_TIMES = ("seconds", "cpu")
+
+TIME_HEADING = "what takes the time"
 
 
 def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tuple[Clue, ...]:
@@ -43,7 +47,8 @@ def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tup
         baseline: what fails.
         clues: what is known already; where that is firm, no leak is looked for.
     """
-    if not _lacks_memory(baseline.outcome):
+    is_short = _lacks_memory(baseline.outcome)
+    if not is_short and _cost_of(baseline) is not NumberKind.MEMORY:
         return ()
     with work.steps.step("Profile the memory", "find the lines that allocated what it held"):
         number, profile = _profiled(work, "memory", work.trial)
@@ -56,7 +61,9 @@ def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tup
     if any(each.sureness is not Sureness.POSSIBLE for each in (*clues, *found)):
         return found
     with work.steps.step("Look for a leak", "see whether each round of a loop keeps memory"):
-        leak = leak_within(work.session, work.trial, LeakOptions(seconds=_MOST_SECONDS))
+        leak = leak_within(
+            replace(work.session, weighing=None), work.trial, LeakOptions(seconds=_MOST_SECONDS)
+        )
         piece = leak.piece
         verdict = leak_lines(leak)[0]
         work.steps.conclude(verdict)
@@ -74,13 +81,14 @@ def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     """Name the line in which a program computes that doesn't come to its end, or takes too long."""
     if not _is_about_time(baseline):
         return ()
-    usual = baseline.reproduction.wall_seconds
-    limits = replace(work.trial.limits, wall_seconds=min(usual, _MOST_PROFILED))
-    trial = replace(work.trial, limits=limits, hang_seconds=None)
-    with work.steps.step("Profile the processor", "find the lines in which it computes"):
-        number, profile = _profiled(work, "cpu", trial)
-        is_hang = _is_busy_hang(baseline.outcome)
-        clue = None if profile is None else _busy_clue(work, number, profile, is_hang=is_hang)
+    usual = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
+    is_hang = _is_busy_hang(baseline.outcome)
+    trial = _timed(work.trial)
+    if is_hang:
+        trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
+    with work.steps.step("Profile it", "find the lines in which it computes or waits"):
+        number, profile = _profiled(work, "cpu", trial, rate=rate_for(usual))
+        clue = None if profile is None else _busy_clue(work, baseline, number, profile)
         if clue is None:
             work.steps.conclude(_unseen(profile))
             return ()
@@ -90,7 +98,7 @@ def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
 
 def is_only_slow(baseline: Baseline) -> bool:
     """Whether a condition about time is all that fails: then no value is wrong."""
-    return isinstance(baseline.oracle, BadIf) and _is_about_time(baseline)
+    return _cost_of(baseline) is NumberKind.TIME
 
 
 def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
@@ -145,9 +153,12 @@ def _timed(trial: Trial) -> Trial:
     return replace(trial, limits=limits, hang_seconds=None)
 
 
-def _profiled(work: Work, question: str, trial: Trial) -> tuple[int, Profile | None]:
+def _profiled(
+    work: Work, question: str, trial: Trial, *, rate: int = LEAST_RATE
+) -> tuple[int, Profile | None]:
     """Return the number of one more run, and its profile; None: there is none."""
-    session = replace(work.session, tasks=tasks_for(Wish(question=question)))
+    tasks = tasks_for(Wish(question=question, rate=rate))
+    session = replace(work.session, tasks=tasks, weighing=None)
     try:
         ran = session.run(trial, AnyFailure(), "profiled", place=place_of(work))
     except WhetError:
@@ -173,13 +184,13 @@ def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
     )  # fmt: skip
 
 
-def _busy_clue(work: Work, number: int, profile: Profile, *, is_hang: bool) -> Clue | None:
-    if profile.samples < _FEWEST_SAMPLES:
+def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) -> Clue | None:
+    if _looks(profile) < _FEWEST_SAMPLES:
         return None
     why = f"whet profiled one more run ({profile.engine}, {profile.samples} samples)"
     at = Placing(work.trial.cwd)
     loop = endless_loop(profile, lambda path: Path(path).read_text("utf-8", "replace"))
-    if loop is not None and is_hang:
+    if loop is not None and _is_busy_hang(baseline.outcome):
         busiest = at(loop.busiest.path, loop.busiest.line)
         # What whet itself ended, and what goes through something, may only take long.
         is_endless = not loop.is_counted and work.request.timeout_seconds is not None
@@ -191,26 +202,44 @@ def _busy_clue(work: Work, number: int, profile: Profile, *, is_hang: bool) -> C
             next_step=f"check what should end the loop at {at(loop.path, loop.line)}",
         )  # fmt: skip
     table = lines_of(profile)
-    top = _top(table.lines)
-    if top is None or top.own < _LEADS * table.total:
+    top, whole = _top(table.lines), table.total + table.waits
+    if top is None or top.own + top.waits < _LEADS * whole:
         return None
-    place = Placing(work.trial.cwd)(top.frame.path, top.frame.line)
+    place = at(top.frame.path, top.frame.line)
+    name, command = top.frame.function, joined(masked_words(work.request.command))
+    function = f"`{name}`"
+    if top.waits > top.own:
+        share = f"{top.waits / whole:.0%} of its time"
+        says = f"for {share}, the main thread waits at {place} in {function}"
+        step = f"see what it waits for: `whet profile --io -- {command}`"
+    else:
+        says = f"{top.own / table.total:.0%} of the samples are at {place} in {function}"
+        lines = place.rpartition(":")[0] + (f":{name}" if name.isidentifier() else "")
+        step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
+    is_cost = is_only_slow(baseline)
     return Clue(
-        says=f"{top.own / table.total:.0%} of the samples are at {place} in `{top.frame.function}`",
-        why=why,
-        path=top.frame.path, line=top.frame.line, trials=(number,),
+        says=says, why=why, path=top.frame.path, line=top.frame.line, trials=(number,),
+        sureness=Sureness.SEEN if is_cost else Sureness.POSSIBLE,
+        heading=TIME_HEADING if is_cost else "", next_step=step if is_cost else "",
     )  # fmt: skip
 
 
 def _top(lines: Sequence[LineCost]) -> LineCost | None:
     own = [each for each in lines if each.frame.in_user_code and each.frame.line]
-    return max(own, key=lambda each: each.own, default=None)
+    return max(own, key=lambda each: each.own + each.waits, default=None)
+
+
+def _looks(profile: Profile) -> int:
+    """Return how often the profiler saw the program compute or wait."""
+    return profile.samples + round(profile.rate * lines_of(profile).waits)
 
 
 def _unseen(profile: Profile | None) -> str:
     if profile is None or not profile.stacks:
         notes = () if profile is None else profile.notes
         return f"the profiler saw nothing{f': {notes[0]}' if notes else ''}"
+    if profile.unit == CPU_SECONDS and _looks(profile) < _FEWEST_SAMPLES:
+        return f"the profiler saw it {_looks(profile)} times, too seldom to tell its lines apart"
     return f"no single line has more than {_LEADS:.0%}"
 
 
@@ -228,7 +257,12 @@ def _is_busy_hang(outcome: Outcome) -> bool:
 
 
 def _is_about_time(baseline: Baseline) -> bool:
+    return is_only_slow(baseline) or _is_busy_hang(baseline.outcome)
+
+
+def _cost_of(baseline: Baseline) -> NumberKind | None:
+    """Return what is too much, where BAD means that: time or memory; None: neither."""
     oracle = baseline.oracle
-    if isinstance(oracle, BadIf):
-        return any(each in oracle.condition.text for each in _TIMES)
-    return _is_busy_hang(baseline.outcome)
+    if isinstance(oracle, CostsMore):
+        return oracle.bound.kind
+    return oracle.condition.cost if isinstance(oracle, BadIf) else None

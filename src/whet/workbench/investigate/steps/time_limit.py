@@ -19,6 +19,8 @@ def limited(work: Work) -> Trial:
     a program doesn't end.
     """
     trial, seconds = work.trial, work.most_seconds * _OF_A_HANG
+    if work.session.weighing is not None:
+        return trial  # its runs have a limit that follows from the bound
     if trial.limits.wall_seconds is not None or seconds < HUNG_SECONDS:
         return trial
     return replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
@@ -27,7 +29,7 @@ def limited(work: Work) -> Trial:
 def as_asked(work: Work, baseline: Baseline, asked: float | None) -> Trial:
     """Return the command with the limit of the user's; one that never ends has its later runs' limit."""
     seconds = asked
-    if asked is None and baseline.outcome.timed_out:
+    if asked is None and work.session.weighing is None and baseline.outcome.timed_out:
         took = shown_seconds(baseline.outcome.wall_seconds)
         words = f"it still ran after {took}, and whet ended it; `--timeout 10m` lets it run longer"
         work.bench.emit(Notice(text=words))

@@ -1,0 +1,59 @@
+"""The steps of an investigation in which BAD means that the command costs more than a bound."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+from whet.core.cost_bound import change_in_words
+from whet.core.errors import WhetError
+from whet.workbench.compare.weighing import weighing_for
+from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.investigate.steps.costs import (
+    look_at_busy_lines,
+    look_at_memory,
+    look_at_slower_lines,
+)
+from whet.workbench.investigate.steps.investigated_changes import search_history
+from whet.workbench.investigate.steps.so_far import Known
+from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.session import Session
+
+
+def weighed(work: Work, stack: ExitStack) -> Session:
+    """Return the session that answers each trial by what several runs cost, if there is a bound.
+
+    Args:
+        work: the investigation.
+        stack: keeps the places of the versions that are compared.
+
+    Raises:
+        BadUsage: if the bound is a share, and no good version is there to compare with.
+    """
+    bound, versions = work.request.judging.bound, work.history.versions
+    reference = None
+    if work.is_relative and versions is not None and versions.old is not None:
+        reference = versions.on(work.trial, versions.old)
+    try:
+        weighing = weighing_for(work.bench, bound, reference, stack)
+    except WhetError:
+        work.report.remove_if_empty()
+        raise
+    return replace(work.session, weighing=weighing)
+
+
+def cost_in_words(work: Work, baseline: Baseline) -> str:
+    """Return what the command costs, in a sentence."""
+    bound = work.request.judging.bound
+    assert bound is not None
+    said = change_in_words(baseline.outcome.measurements)
+    than = "the good end" if work.is_relative else bound.text
+    return f"it {said}{f' than {than}' if said.startswith('costs') else ''}; several runs decide each verdict"
+
+
+def find_cost(work: Work, facts: Known, baseline: Baseline) -> None:
+    """Name the line that costs most, and the version that made it so; no value of the program is wrong."""
+    facts.clues += work.attempt(lambda: look_at_memory(work, baseline, ()), ())
+    facts.clues += work.attempt(lambda: look_at_busy_lines(work, baseline), ())
+    options = work.options
+    is_named = bool(options.package or options.good or options.bad)
+    work.attempt(lambda: search_history(work, baseline), None, is_asked=is_named)
+    work.attempt(lambda: look_at_slower_lines(work, baseline), None)
