@@ -50,7 +50,8 @@ from whet.evidence.signature.classify import classify, headline
 from whet.evidence.signature.message import normalise
 from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.git_trees import GitTrees
-from whet.host.code.project import Project, load_settings
+from whet.host.code.project import Project
+from whet.host.code.settings import load_settings
 from whet.host.inspect.asyncio_tasks import parse_tasks
 from whet.host.inspect.cores import program_of_core
 from whet.host.inspect.spying import parse_gdb
@@ -301,7 +302,8 @@ def _settings(name: str, data: bytes) -> None:
     placed(f"project/home/whet/{name}" if is_users else f"project/{name}", data)
     project = Project(root=root, state=root / "state", folder=root)
     settings = load_settings(project, {"XDG_CONFIG_HOME": str(root / "home")})
-    known_toggles({**settings.toggles, **settings.not_agreed})
+    known_toggles({**settings.toggles, **settings.switches_not_agreed})
+    assert "toggles" not in settings.wider_limits
     for each in settings.limits:
         limits_asked(Limits(), each, settings.limits)
 

@@ -5,8 +5,8 @@ import pytest
 
 from whet.cli.options.limits import LIMIT_OPTIONS
 from whet.core.errors import BadSetting, LimitMakesNoSense
-from whet.core.limits import Limits
-from whet.workbench.trials.limit_sets import SETS, limits_asked
+from whet.core.limits import NAMED_LIMITS, Limits
+from whet.workbench.trials.limit_sets import limits_asked
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_no_number_is_refused_with_its_words(option: str, words: str) ->
     assert option in raised.value.format_message()
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", NAMED_LIMITS)
 def test_each_set_is_made_of_limits(name: str) -> None:
     assert limits_asked(Limits(), name).starve
 

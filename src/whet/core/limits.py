@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
 from whet.core.room import Room, compact_size
@@ -13,6 +13,13 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGTP]?)(?:I?B)?", re.IGNORECASE | re.ASCII)
 _STEP = 1024
 _HUNDRED = 100
+
+NAMED_LIMITS: Mapping[str, Mapping[str, str]] = {
+    "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
+    "full-tmp": {"disk-free": "1M"},
+    "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
+}
+"""Sets of limits that whet brings along, with the value of each option."""
 
 
 @value_class(kw_only=True)

@@ -46,7 +46,7 @@ def _is_due(state: Path) -> bool:
 
 def _tidied(project: Project, environment: Mapping[str, str]) -> str:
     from whet.core.text.quantity import shown_bytes
-    from whet.host.code.project import load_settings
+    from whet.host.code.settings import load_settings
     from whet.host.files.user_key import user_key
     from whet.notebook.notebook import Notebook
     from whet.notebook.pruning import Bounds, prune

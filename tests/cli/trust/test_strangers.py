@@ -285,3 +285,22 @@ def test_observations_that_cannot_be_read_are_said_to_be_damaged(whet: Whet) -> 
         said = whet(verb)
         assert said.code == 65, (verb, said)
         assert "can't read something that it keeps with a trial" in said.stderr
+
+
+def test_a_project_allows_no_more_than_the_user_until_the_user_agrees(
+    whet: Whet, tmp_path: Path
+) -> None:
+    (tmp_path / "config" / "whet").mkdir(parents=True)
+    (tmp_path / "config" / "whet" / "settings.toml").write_text("timeout_seconds = 0.5\n")
+    mine = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    program = (sys.executable, "-c", "import time; time.sleep(2)")
+    whet.write("whet.toml", "timeout_seconds = 600\n")
+
+    left_out = whet("run", "--", *program, environment=mine)
+    assert "allow more than yours do, so yours apply to `timeout_seconds`" in left_out.stderr
+    assert left_out.code == 124
+    assert "`timeout_seconds = 600` allows more" in whet("settings", environment=mine).stdout
+
+    whet("settings", "--agree", environment=mine)
+    agreed = whet("run", "--", *program, environment=mine)
+    assert (agreed.code, "allow more" in agreed.stderr) == (0, False)

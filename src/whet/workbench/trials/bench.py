@@ -26,7 +26,8 @@ from whet.core.output import digest_of
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, Trial
 from whet.host.code.code_snapshots import take_snapshot
 from whet.host.code.editing import unsaved_below
-from whet.host.code.project import STATE_FOLDER, Project, Settings, load_settings
+from whet.host.code.project import STATE_FOLDER, Project
+from whet.host.code.settings import Settings, load_settings
 from whet.host.files.at_work import at_work
 from whet.host.files.claims import Claims
 from whet.host.files.user_key import user_key
@@ -282,9 +283,11 @@ def _opened(
         emit=_emitter(observer),
     )
     try:
-        if is_new and bench.foreign:
-            bench.notes.append(bench.foreign)
-            bench.emit(Notice(text=bench.foreign))
+        left_out = _allows_more(settings) if settings.wider_limits else ""
+        for text in (bench.foreign if is_new else "", left_out):
+            if text:
+                bench.notes.append(text)
+                bench.emit(Notice(text=text))
         yield bench
     finally:
         with cleaning_up():
@@ -293,6 +296,14 @@ def _opened(
             if notebook.blobs.kept_bytes > _MUCH_BYTES:
                 make_due(project.state)
             notebook.close()
+
+
+def _allows_more(settings: Settings) -> str:
+    names = ", ".join(f"`{name}`" for name in settings.wider_limits)
+    return (
+        f"this project's settings allow more than yours do, so yours apply to {names};"
+        " `whet settings` shows what it sets, and `whet settings --agree` accepts it"
+    )
 
 
 def _emitter(observer: "Observer | None") -> "Callable[[Event], None]":

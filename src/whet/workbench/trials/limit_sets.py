@@ -7,20 +7,13 @@ from dataclasses import fields, replace
 from typing import Any
 
 from whet.core.errors import BadSetting, LimitMakesNoSense
-from whet.core.limits import Limits, size_bytes, speed_bytes
+from whet.core.limits import NAMED_LIMITS, Limits, size_bytes, speed_bytes
 from whet.core.room import Disk, Room
 from whet.host.files.memory import memory_left
 from whet.workbench.trials.sensible_limits import check_limits
 
 _DISKS = frozenset({"disk", "disk-free", "inodes"})
 _NO_AMOUNTS = frozenset({"room", "spares_command"})
-
-SETS: Mapping[str, Mapping[str, str]] = {
-    "laptop": {"memory": "8G", "cpus": "4", "files": "1024"},
-    "full-tmp": {"disk-free": "1M"},
-    "tiny-container": {"memory": "512M", "cpus": "1", "files": "1024", "processes": "256"},
-}
-"""Named sets, with the value of each option."""
 
 
 def limits_asked(
@@ -43,7 +36,7 @@ def limits_asked(
     check_limits(options, total, processors)
     if not name:
         return options
-    sets = {**SETS, **(own or {})}
+    sets = {**NAMED_LIMITS, **(own or {})}
     if name not in sets:
         raise LimitMakesNoSense(
             f"there is no set of limits called `{name}`",

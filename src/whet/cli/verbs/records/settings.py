@@ -1,4 +1,4 @@
-"""``whet settings``: what holds here, and agreeing to the switches of a project."""
+"""``whet settings``: what holds here, and agreeing to what a project sets."""
 
 import json
 from dataclasses import fields
@@ -7,18 +7,24 @@ import click
 
 from whet.cli.console import answer, answer_json, say
 from whet.cli.options.trial import json_option
-from whet.host.code.project import Settings, agree
+from whet.host.code.settings import Settings, agree
 from whet.workbench.trials.bench import open_workbench
 
 
 @click.command()
-@click.option("--agree", "is_agreed", is_flag=True, help="Let whet use this project's switches.")
+@click.option(
+    "--agree",
+    "is_agreed",
+    is_flag=True,
+    help="Let whet use this project's switches and wider limits.",
+)
 @json_option
 def command(*, is_agreed: bool, as_json: bool) -> None:
     """Show the settings that apply here.
 
-    A switch in a project's `whet.toml` or `pyproject.toml` sets variables for commands, and a project
-    can come from anyone. whet uses a switch only after you agree to it, and asks again when it changes.
+    A project can come from anyone. Switches in its `whet.toml` or `pyproject.toml` set variables for
+    commands, and its limits can allow more than your own settings or whet's defaults do. whet uses
+    either only after you agree, and asks again when one changes.
     """
     with open_workbench() as bench:
         settings = bench.settings
@@ -30,7 +36,9 @@ def command(*, is_agreed: bool, as_json: bool) -> None:
     for name, value in _shown(settings).items():
         if name != "not_agreed":
             answer(f"{name} = {json.dumps(value, default=str)}")
-    for name, table in settings.not_agreed.items():
+    for name, value in settings.wider_limits.items():
+        answer(f"this project's `{name} = {json.dumps(value, default=str)}` allows more")
+    for name, table in settings.switches_not_agreed.items():
         answer(f"this project's switch `{name}` sets {json.dumps(table, default=str)}")
     if settings.not_agreed:
         say(

@@ -89,7 +89,9 @@ def command(
     """
     if is_list:
         with open_workbench() as bench:
-            all_toggles = known_toggles({**bench.settings.toggles, **bench.settings.not_agreed})
+            all_toggles = known_toggles(
+                {**bench.settings.toggles, **bench.settings.switches_not_agreed}
+            )
             # Those that amplify are turned by name only, and have to be known for that.
             toggles = chosen(names or tuple(all_toggles), all_toggles)
         _answer_list(toggles, as_json=as_json)
@@ -103,12 +105,12 @@ def command(
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         options = ToggleOptions(
             toggles=chosen(
-                names, known_toggles(bench.settings.toggles), bench.settings.not_agreed
+                names, known_toggles(bench.settings.toggles), bench.settings.switches_not_agreed
             ),
             finds_smallest=smallest, simplifies=simplify, repeats=repeats,
             budget=Budget(wall_seconds=budget), jobs=jobs,
         )  # fmt: skip
-        if bench.settings.not_agreed and not names:
+        if bench.settings.switches_not_agreed and not names:
             bench.emit(Notice(text=_LEFT_OUT))
         report = toggle(bench, request, options)
     if as_json:
