@@ -86,6 +86,7 @@ from whet.core.errors.sampling import (
 )
 from whet.core.errors.search import (
     BaselineDoesNotFail,
+    CheckHasNoPlace,
     CopyFailsOtherwise,
     InputChanged,
     NeverSucceeds,
@@ -123,6 +124,7 @@ __all__ = [
     "BudgetTooSmall",
     "CannotSample",
     "CannotWrite",
+    "CheckHasNoPlace",
     "CheckpointUnreadable",
     "ClockNotPossible",
     "CodeNotKept",

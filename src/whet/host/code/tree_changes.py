@@ -58,13 +58,22 @@ class Placed:
     blob: str
 
 
-def path_changes(repository: Repository, old: str, new: str) -> tuple[PathChange, ...]:
+def path_changes(
+    repository: Repository, old: str, new: str, *, how: str = "--find-renames"
+) -> tuple[PathChange, ...]:
     """Return how two commits or trees differ; a file with another name is one change.
+
+    Args:
+        repository: where they are.
+        old: the earlier one.
+        new: the later one.
+        how: what git compares to find a file's earlier name; with ``--find-copies`` also what keeps
+            its name and holds something else.
 
     Raises:
         GitFailedError: if git doesn't have one of them.
     """
-    plain = ("--raw", "-r", "-z", "--no-abbrev", "--find-renames", "--ignore-submodules=none")
+    plain = ("--raw", "-r", "-z", "--no-abbrev", how, "--ignore-submodules=none")
     fields = iter(repository.get("diff-tree", *plain, old, new).split("\0")[:-1])
     changes: list[PathChange] = []
     for entry in fields:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from whet.bisection.terms import Terms
 from whet.core.budget import Budget, StopReason
-from whet.core.errors import EndMisjudged, HostFailure, NothingBetween
+from whet.core.errors import CheckHasNoPlace, EndMisjudged, HostFailure, NothingBetween
 from whet.core.event import Notice
 from whet.core.executor import Executor
 from whet.core.oracle import Oracle
@@ -184,6 +184,11 @@ class PartSearch:
         if not elements:
             return Verdict.GOOD  # it was checked
         verdict = parts.verdict_without_a_run(elements)
+        if verdict is None:
+            try:
+                self.on(parts.commit_of(elements))
+            except CheckHasNoPlace:
+                verdict = Verdict.SKIP
         self._senseless += verdict is not None
         return verdict
 

@@ -42,11 +42,13 @@ class Question:
             same payload on the last good version: without it a shrink slips to an older bug
             that has the same signature.
         label: the candidate in a word, such as a release or a size.
+        refusal: why the trial can't be run, where that is known beforehand; None: it can.
     """
 
     trial: Trial
     guard: Trial | None = None
     label: str = ""
+    refusal: WhetError | None = None
 
 
 @value_class(kw_only=True)
@@ -303,7 +305,8 @@ class _Asking(Generic[CandidateT]):
         self._question = question
         self._candidate = candidate
         self._heard = heard
-        self._futures = [driver.submit(question.trial)]
+        self._futures: list[Future[Outcome]] = []
+        self._start(question.trial)
         self._known: Verdict | None = None
 
     @property
@@ -358,7 +361,8 @@ class _Asking(Generic[CandidateT]):
         return ran.verdict
 
     def _start(self, trial: Trial) -> Future[Outcome]:
-        future = self._driver.submit(trial)
+        refusal = self._question.refusal
+        future = self._driver.submit(trial) if refusal is None else refused_trial(refusal)
         self._futures.append(future)
         return future
 
@@ -366,6 +370,13 @@ class _Asking(Generic[CandidateT]):
         """End what is still running of it."""
         for future in self._futures:
             future.cancel()
+
+
+def refused_trial(error: WhetError) -> Future[Outcome]:
+    """Return the future of a trial that can't be run."""
+    future: Future[Outcome] = Future()
+    future.set_exception(error)
+    return future
 
 
 _Begin: TypeAlias = Callable[[CandidateT], _Asking[CandidateT]]

@@ -279,8 +279,7 @@ class _NoisyHunt:
         )
 
     def _ask(self, version: str) -> Question:
-        trial = self.versions.on(self.hunt.trial, version)
-        return Question(trial=trial, label=self.versions.label(version))
+        return self.versions.question(self.hunt.trial, version)
 
     def _note(self, ran: Tested[object]) -> None:
         """Keep of each version a trial that says most of it, a failing one if there is one."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from whet.bisection.commits import describe, summaries
 from whet.bisection.equal_trees import EqualTrees
+from whet.bisection.grafted_lines import GraftedLines
 from whet.bisection.names import deeper, resolve
 from whet.bisection.replay import BisectLog
 from whet.bisection.revisions import RevisionHistory, RevisionLine, inside_of
@@ -28,6 +29,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.placing import PlacingExecutor
 from whet.workbench.versions.carried_check import CarriedCheck
+from whet.workbench.versions.grafted_check import GraftedCheck
 from whet.workbench.versions.line_on_commit import line_on_commit
 from whet.workbench.versions.setups import Setup, Setups
 from whet.workbench.versions.version_source import Versions
@@ -202,7 +204,7 @@ class _Commits(Versions):
         history: the commits between both ends, if both were named.
         setup_text: what is done in each checkout first.
         bench: the workbench.
-        check: files of the new end that each commit gets; None: it has its own.
+        check: files of the new end, or lines of them, that each commit gets; None: it has its own.
     """
 
     kind: ClassVar[str] = "commit"
@@ -213,7 +215,7 @@ class _Commits(Versions):
     history: RevisionHistory | None
     setup_text: str
     bench: Workbench
-    check: CarriedCheck | None = None
+    check: CarriedCheck | GraftedCheck | None = None
 
     def label(self, version: str) -> str:
         return version[:10]
@@ -246,6 +248,15 @@ class _Commits(Versions):
         # What a trial looks at isn't what is in the commits: nothing is concluded across them.
         return replace(self, check=check, equal=None, remarks=())
 
+    def with_lines(
+        self, files: Mapping[str, GraftedLines], place: str, new: str, *, is_marked: bool = False
+    ) -> "Versions":
+        check = GraftedCheck(
+            repository=self.repository, journal=self.bench.cleanup_journal, source=self.new,
+            files=files, place=place, is_marked=is_marked,
+        )  # fmt: skip
+        return replace(self, check=check, equal=None, remarks=(), old=None, new=new, history=None)
+
     @property
     def has_other_check(self) -> bool:
         made = {} if self.check is None else self.check.made
@@ -256,6 +267,8 @@ class _Commits(Versions):
 
     def again(self, shell: Shell) -> PastedLine | None:
         check = self.check
+        if isinstance(check, GraftedCheck):
+            return None  # the user's git has no commit with the lines
         if check is not None:
             commit = check.without(shell.trial.revision or "")
             shell = replace(shell, trial=replace(shell.trial, revision=commit))

@@ -5,14 +5,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from whet.bisection.equal_trees import EqualTrees
+from whet.bisection.grafted_lines import GraftedLines
 from whet.bisection.picture import Shown, outline, picture
 from whet.bisection.terms import Terms
+from whet.core.errors import CheckHasNoPlace
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.execution.cold import Observe
 from whet.search.history.bisection import Bisection
 from whet.workbench.files.pasted_line import Shell
+from whet.workbench.trials.driver import Question
 from whet.workbench.trials.investigation import PastedLine
 from whet.workbench.trials.session import Place
 
@@ -65,6 +68,14 @@ class Versions(ABC):
     def on(self, trial: Trial, version: str) -> Trial:
         """Return the trial that runs on a version."""
 
+    def question(self, trial: Trial, version: str) -> Question:
+        """Return what is to be run to judge a version."""
+        label = self.label(version)
+        try:
+            return Question(trial=self.on(trial, version), label=label)
+        except CheckHasNoPlace as refusal:
+            return Question(trial=self.plain(trial, version), label=label, refusal=refusal)
+
     def recalled(self, trial: Trial) -> Outcome | None:
         """Return what came of a trial on its own, where that is remembered."""
         del trial
@@ -78,6 +89,20 @@ class Versions(ABC):
     def with_check(self, paths: Sequence[str]) -> "Versions":
         """Return the same ones, each with these files as they are at the new end."""
         del paths
+        return self
+
+    def with_lines(
+        self, files: Mapping[str, GraftedLines], place: str, new: str, *, is_marked: bool = False
+    ) -> "Versions":
+        """Return those up to one of them, each with lines that fail today where they belong.
+
+        Args:
+            files: the lines, by the path of their file.
+            place: where the last of them is today.
+            new: the new end.
+            is_marked: the program ends where it reaches that line.
+        """
+        del files, place, new, is_marked
         return self
 
     @property

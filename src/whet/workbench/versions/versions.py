@@ -245,9 +245,7 @@ class VersionHunt:
         )
 
     def _ask(self, version: str) -> Question:
-        return Question(
-            trial=self.versions.on(self.trial, version), label=self.versions.label(version)
-        )
+        return self.versions.question(self.trial, version)
 
     # ---- the ends ----
 

@@ -17,6 +17,12 @@ from whet.host.process.git import Repository
 from whet.workbench.bisect.bisect import BisectOptions, versions_of
 from whet.workbench.bisect.own_files import programs_of
 from whet.workbench.investigate.progress.investigating import History, InvestigateOptions, Work
+from whet.workbench.investigate.steps.grafts import (
+    Grafted,
+    lines_since,
+    search_with_lines,
+    todays_lines,
+)
 from whet.workbench.investigate.steps.own_data import OwnData, own_data
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.bench import Workbench
@@ -149,11 +155,11 @@ def _search_commits(
     """Search the commits with today's check where it changed."""
     tests = _tests_of(work, baseline, repository)
     if tests:
-        return _by_tests(work, hunt, find, repository, tests)
-    plain = _as_it_is(hunt, find)
+        return _by_tests(work, baseline, hunt, find, repository, tests)
+    plain = _with_added_lines(work, baseline, _as_it_is(hunt, find), find, repository)
     scripts = _scripts_of(work, baseline, repository)
     changed = _changed(repository, plain.found)
-    if not any(each in scripts for each in changed):
+    if plain.hunt.versions.has_other_check or not any(each in scripts for each in changed):
         return plain
     again = _with_check(work, hunt, find, scripts)
     if again is not None and again.found.first_bad is not None:
@@ -161,8 +167,50 @@ def _search_commits(
     return _judged_alike(plain, changed, scripts, again)
 
 
+def _with_added_lines(
+    work: Work, baseline: Baseline, plain: Searched, find: Find, repository: Repository
+) -> Searched:
+    """Return the answer; where its commit adds the line that fails, older ones are judged by it."""
+    lines = lines_since(work, baseline, plain.found, repository)
+    if lines is None or plain.found.first_bad is None:
+        return plain
+    new = plain.found.first_bad
+    grafted = search_with_lines(work, plain.hunt, find, lines, new, f"{new[:10]} adds")
+    if grafted is None:
+        return plain
+    if grafted.is_shown:
+        return _with_lines(grafted)
+    return replace(plain, says="; ".join(filter(None, [plain.says, grafted.remark])))
+
+
+def search_with_edits(
+    work: Work, baseline: Baseline, hunt: VersionHunt, find: Find
+) -> Searched | None:
+    """Search the commits with the failing line that isn't committed yet; None: that shows none."""
+    if hunt.versions.kind != "commit" or work.history.versions is None:
+        return None
+    repository = Repository.containing(Path(work.trial.cwd))
+    lines = todays_lines(repository, work.trial, baseline, "HEAD")
+    if lines is None:
+        return None
+    new = work.history.versions.new
+    grafted = search_with_lines(work, hunt, find, lines, new, "your edits add")
+    return _with_lines(grafted) if grafted is not None and grafted.is_shown else None
+
+
+def _with_lines(grafted: Grafted) -> Searched:
+    says = history_sentence(grafted.found.search)
+    says = f"{says}; each version ran with today's {grafted.place}"
+    return Searched(hunt=grafted.hunt, found=grafted.found, says=says)
+
+
 def _by_tests(
-    work: Work, hunt: VersionHunt, find: Find, repository: Repository, tests: Sequence[str]
+    work: Work,
+    baseline: Baseline,
+    hunt: VersionHunt,
+    find: Find,
+    repository: Repository,
+    tests: Sequence[str],
 ) -> Searched:
     """Search with today's tests; where that names no version, as the versions are."""
     alone = hunt
@@ -172,11 +220,15 @@ def _by_tests(
     again = _with_check(work, alone, find, carried, shown=tests)
     if again is not None and (
         again.found.first_bad is not None
-        or again.found.search.suspects
         or again.found.search.stopped in {StopReason.OUT_OF_TIME, StopReason.INTERRUPTED}
     ):
         return again
     plain = _as_it_is(replace(hunt, budget=work.budget), find)
+    plain = _with_added_lines(work, baseline, plain, find, repository)
+    if plain.hunt.versions.has_other_check:
+        return plain
+    if again is not None and again.found.search.suspects:
+        return again
     if plain.found.first_bad is None and again is not None and _fails_everywhere(again.found):
         says = f"with today's check ({_listed(tests)}) every older version fails as well"
         return replace(plain, says=says, only_check=says)

@@ -19,7 +19,11 @@ from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.bisect.added_line import HEADING, AddedLine, added_line
 from whet.workbench.bisect.bisect import MOST_JOBS
 from whet.workbench.investigate.progress.investigating import Work
-from whet.workbench.investigate.steps.histories import Searched, search_versions
+from whet.workbench.investigate.steps.histories import (
+    Searched,
+    search_versions,
+    search_with_edits,
+)
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
@@ -138,6 +142,8 @@ def search_history(work: Work, baseline: Baseline) -> None:
         except EndMisjudged:
             if work.history.is_asked_for:
                 raise
+            searched = search_with_edits(work, baseline, hunt, find)
+        if searched is None:
             remark, look = _why_not_committed(work)
             work.history = replace(work.history, versions=None, remark=remark)
             work.steps.conclude(f"{remark} ({look})")
