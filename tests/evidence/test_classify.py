@@ -568,3 +568,13 @@ def test_a_trial_need_not_name_a_program_of_python() -> None:
     trial = Trial(command=("make",), cwd="/")
 
     assert classify(trial, outcome_of(TRACEBACK)) is not None
+
+
+def test_a_file_whose_name_is_not_utf_8_is_the_projects_as_python_prints_it() -> None:
+    folder = "/home/user/f\udcf6lder"
+    printed = TRACEBACK.replace("/home/user/project/load", r"/home/user/f\udcf6lder/l\udce9ad")
+
+    failure = classify(trial_of("python", "x.py", cwd=folder), outcome_of(printed))
+
+    assert failure is not None
+    assert failure.signature.user_function == "l\udce9ad.py:load"

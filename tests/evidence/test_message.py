@@ -122,6 +122,8 @@ def test_the_address_of_an_object_does_not_count(one: int, other: int) -> None:
         ("{'a': 1, 'b': [2]}", "<data>"),
         ("bad (unclosed [1, 2", "bad (unclosed [<n>"),
         ("mismatched ) ] } (1, 2]", "mismatched ) ] } (<n>]"),
+        (r"no d\udce4ta.txt in /home/u/d\udce4ta.txt", "no <path> in <path>"),
+        ("no d\ufffdta.txt in d\ufffd/ta.txt", "no <path> in <path>"),
         ("line contains\ttabs\n\nand   spaces", "line contains tabs and spaces"),
     ],
 )  # fmt: skip

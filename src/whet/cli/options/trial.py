@@ -15,6 +15,7 @@ from whet.cli.options.rooms import ROOM_OPTIONS
 from whet.cli.options.trial_name import TrialName
 from whet.core.errors import BadUsage
 from whet.core.trial import ResetStep
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.payload import shrunk_path
 from whet.workbench.trials.request import Judging, TrialRequest
 
@@ -366,25 +367,23 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
         output: where the user wants the results, a file or a folder; empty: beside the payloads.
 
     Raises:
-        BadUsage: if that is no place for it.
+        BadUsage, CannotWrite: if that is no place for it.
     """
+    if not picture:
+        return
     path = Path(os.path.abspath(picture))
-    if picture and not path.parent.is_dir():
+    if not path.parent.is_dir():
         raise BadUsage(
             f"`--picture {picture}`: the folder doesn't exist",
             hint=f"create it first: `mkdir -p {Path(picture).parent}`",
         )
-    if picture and path.is_dir():
+    if path.is_dir():
         raise BadUsage(
             f"`--picture {picture}` is a folder", hint=f"name a file in it: `{path.name}/size.svg`"
         )
-    if picture and path.exists() and not path.is_file():
-        raise BadUsage(
-            f"`--picture {picture}` is a pipe, a socket or a device, not a file",
-            hint="name a file, such as `size.svg`",
-        )
+    asked_file("--picture", picture)
     there = [Path(file) for file in files if Path(file).exists()]
-    if picture and path.exists() and any(map(path.samefile, there)):
+    if path.exists() and any(map(path.samefile, there)):
         raise BadUsage(
             f"`--picture {picture}` is the file itself, which whet never changes",
             hint="name another file",
@@ -394,7 +393,7 @@ def check_picture(picture: str, files: Sequence[str] = (), output: str = "") -> 
         if output and not Path(output).is_dir()
         else [Path(output or Path(file).parent, shrunk_path(Path(file)).name) for file in files]
     )
-    if picture and path in [Path(os.path.abspath(result)) for result in results]:
+    if path in [Path(os.path.abspath(result)) for result in results]:
         raise BadUsage(
             f"`--picture {picture}` would overwrite the result",
             hint="name another file, such as `size.svg`",

@@ -8,6 +8,7 @@ from enum import Enum
 from whet.core.failure import Frame
 from whet.core.text.quantity import bounded
 from whet.core.value_class import value_class
+from whet.evidence.printed.printed_path import path_printed
 
 
 class Origin(Enum):
@@ -370,5 +371,8 @@ def _mark(number: int, carets: str, source: str) -> str:
 
 def _frame(path: str, line: str, function: str | None) -> Frame:
     return Frame(
-        path=path, line=bounded(line), function=(function or "").strip(), in_user_code=False
+        path=path_printed(path),
+        line=bounded(line),
+        function=(function or "").strip(),
+        in_user_code=False,
     )

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from whet.core.failure import Frame
 from whet.core.value_class import value_class
+from whet.evidence.printed.printed_path import path_printed
 from whet.evidence.printed.python_traceback import Traceback, find_tracebacks
 
 
@@ -196,4 +197,4 @@ def _from_lines(lines: Sequence[str], told: str) -> Traceback:
 
 
 def _frame(path: str, line: str, function: str) -> Frame:
-    return Frame(path=path, line=int(line[:9]), function=function, in_user_code=False)
+    return Frame(path=path_printed(path), line=int(line[:9]), function=function, in_user_code=False)

@@ -15,6 +15,9 @@ _HEAD = 2_000  # CPython's own messages are short; only data is long
 _AFTER_QUOTES = 20_000
 _ROUNDS = 6
 
+_NO_CHARACTER = re.compile(r"\\udc[89a-f][0-9a-f]|\ufffd")
+"""A byte of a name that is not UTF-8, as Python prints it or as whet reads it."""
+
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _FIRST_PRIVATE = 0xE000
 _MARKERS = re.compile(r"[ \t|]*[\^~][\^~ \t-]*|[ \t]*-+\^[ \t]*")
@@ -87,7 +90,8 @@ def normalise(message: str, source: str = "") -> str:
         message: what the program said.
         source: lines of the program; a text that they quote isn't data, and stays.
     """
-    message = _sentences_of(_PRIVATE.sub("?", veiled(message)))
+    message = _NO_CHARACTER.sub("_", veiled(message))
+    message = _sentences_of(_PRIVATE.sub("?", message))
     lines = _without_excerpts(message.split("\n"))
     text = _one_round("\n".join(lines[:_MESSAGE_LINES]), source)
     for _ in range(_ROUNDS):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from whet.core.errors import CannotWrite
 from whet.core.output import digest_of
 from whet.core.text.record import MalformedRecordError, as_record, decoded, texts
 from whet.host.files.files import storage_error, write_atomically
@@ -33,13 +34,16 @@ class ReportFolder:
             folder_name: what the user named; empty: `whet-report`.
 
         Raises:
-            CannotWrite: if it may not be made.
+            CannotWrite: if it may not be made, or something else than a folder stands there.
             DiskFull: if there is no space for it.
         """
         self._known = bench.project.state / _FOLDERS
-        self.path = self._free(
-            bench, Path(os.path.abspath(folder_name or REPORT_FOLDER)), is_named=bool(folder_name)
-        )
+        place = Path(os.path.abspath(folder_name or REPORT_FOLDER))
+        if folder_name and os.path.lexists(place) and not place.is_dir():
+            raise CannotWrite(
+                f"`-o {folder_name}` isn't a folder", hint="name a folder, or leave `-o` out"
+            )
+        self.path = self._free(bench, place, is_named=bool(folder_name))
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:

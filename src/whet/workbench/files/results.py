@@ -2,18 +2,15 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite, DiskFull, ResultInUse, WhetError
 from whet.core.output import digest_of
 from whet.host.code.folders import pack_folder
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.payload import is_same_file, path_called, shrunk_path
-
-_STREAMS = {1: "answer", 2: "messages"}
 
 
 def result_path(
@@ -37,7 +34,8 @@ def result_path(
 
     Raises:
         BadUsage: if the result would be the original, or one file for more than one payload.
-        CannotWrite: if its folder doesn't exist, or may not be written to.
+        CannotWrite: if its folder doesn't exist, or may not be written to, or it is a link out of
+            the project.
         ResultInUse: if another whet is writing the file that the user named.
     """
     place = Path(os.path.abspath(output)) if output else original.parent
@@ -57,17 +55,7 @@ def result_path(
                 f"`-o {output}` is the file itself, which whet never changes",
                 hint="name another file, or leave it out: the result goes next to the original",
             )
-        if (number := _printed_by(place)) is not None:
-            raise BadUsage(
-                f"`-o {output}` is where whet prints its {_STREAMS[number]}",
-                hint="name another file: the result replaces it as a whole",
-            )
-        if place.exists() and not place.is_file():
-            raise BadUsage(
-                f"`-o {output}` is a pipe, a socket or a device, not a file",
-                hint="name a file, or leave it out: the result goes next to the original",
-            )
-        path = _writable(place.resolve())  # a link stays one: `/dev/stdout` is a link too
+        path = _writable(asked_file("-o", output))
         if not bench.claims.take(path):
             raise ResultInUse(
                 f"another whet is writing to `{output}` at this moment",
@@ -75,17 +63,6 @@ def result_path(
             )
         return path
     return _writable(free_path(bench, place / called(original).name, original, other_results))
-
-
-def _printed_by(place: Path) -> int | None:
-    """Return which of whet's own streams goes to a file; `/dev/stdout` is that file, too."""
-    with suppress(OSError):
-        status = place.stat()
-        for number in _STREAMS:
-            with suppress(OSError):
-                if os.path.samestat(status, os.fstat(number)) and stat.S_ISREG(status.st_mode):
-                    return number
-    return None
 
 
 def place_beside(bench: Workbench, original: Path, word: str, folder: str = "") -> Path:

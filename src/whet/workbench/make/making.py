@@ -8,6 +8,7 @@ from whet.core.errors import FolderNotFound
 from whet.core.text.shell_words import joined, quoted
 from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.bench import open_workbench
 
 
@@ -40,10 +41,10 @@ def write_made(made: Made, path: Path, command: Sequence[str]) -> None:
 
     Raises:
         FolderNotFound: if its folder doesn't exist.
-        CannotWrite, DiskFull: if it can't be written; the file is as it was.
+        BadUsage, CannotWrite, DiskFull: if it can't be written; the file is as it was.
     """
     check_folder(path)
-    write_atomically(path, made.content)
+    write_atomically(asked_file("-o", str(path)), made.content)
     note_made(made.detail, path, command)
 
 

@@ -1,10 +1,8 @@
 """Profiles as files: for the viewers that others made."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
-from whet.core.errors import BadUsage, CannotWrite
+from whet.core.errors import BadUsage
 from whet.core.observations.evidence import TIMELINE
 from whet.core.observations.profile import Profile
 from whet.core.observations.timeline import Timeline
@@ -14,6 +12,7 @@ from whet.measurement.profiles.exports.chrome_trace import chrome_trace
 from whet.measurement.profiles.exports.collapsed import collapsed
 from whet.measurement.profiles.exports.pprof import pprof
 from whet.measurement.profiles.exports.speedscope import speedscope
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.bench import Workbench
 
 _Write = Callable[[Profile, Sequence[Timeline], str], bytes]
@@ -44,24 +43,16 @@ FORMATS: Mapping[str, _Write] = {
 """What writes a profile, by the end of the file's name."""
 
 
-def check_place(file: str, *, is_page: bool) -> None:
-    """Check before the program runs that a file can be written.
+def check_format(file: str) -> None:
+    """Check before the program runs that the name of a file tells a format.
 
     Raises:
-        BadUsage: if its name tells no format.
-        CannotWrite: if its folder doesn't exist.
+        BadUsage: if it doesn't.
     """
-    if not file:
-        return
-    if not is_page and not any(file.endswith(end) for end in FORMATS):
+    if not any(file.endswith(end) for end in FORMATS):
         raise BadUsage(
             f"`--export {file}`: the end of the name doesn't say which format",
             hint=f"the name ends in {', '.join(FORMATS)}; `--html` writes a page",
-        )
-    folder = Path(os.path.abspath(file)).parent
-    if not folder.is_dir():
-        raise CannotWrite(
-            f"whet can't write `{file}`: `{folder}` is not a folder", hint="create it first"
         )
 
 
@@ -73,7 +64,7 @@ def export(file: str, profile: Profile, timelines: Sequence[Timeline], name: str
         CannotWrite: if it can't be written.
     """
     write = next(write for end, write in FORMATS.items() if file.endswith(end))
-    write_atomically(Path(os.path.abspath(file)), write(profile, timelines, name))
+    write_atomically(asked_file("--export", file), write(profile, timelines, name))
 
 
 def timelines_of(bench: Workbench, number: int) -> list[Timeline]:

@@ -310,10 +310,23 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
             f"{trial}: the system forbids the profiler to look ({first})",
             hint="use root, or allow it: `whet explain profiler-forbidden`",
         )
+    if any(not _is_utf_8(word) for word in (entry.trial.cwd, *entry.trial.command)):
+        return ProfilerFailed(
+            f"{trial}: the profilers (py-spy, memray) take only names that are UTF-8",
+            hint="rename the file or folder; `--io` takes any name",
+        )
     return ProfilerFailed(
         f"{trial}: the profiler saw nothing{f' ({first})' if first else ''}",
         hint="a program that ends at once has nothing to sample; `--rate 1000` looks more often",
     )
+
+
+def _is_utf_8(word: str) -> bool:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _lacking(profile: Profile) -> bool:

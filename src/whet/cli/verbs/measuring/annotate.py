@@ -26,6 +26,7 @@ def command(*, vendor: bool, file: str | None, as_json: bool) -> None:
     """
     from whet.desk.vendored import vendored_text
     from whet.host.files.files import write_atomically
+    from whet.workbench.files.asked_files import asked_file
 
     if not vendor:
         raise BadUsage(
@@ -37,24 +38,29 @@ def command(*, vendor: bool, file: str | None, as_json: bool) -> None:
         answer_lines(text.rstrip("\n"))
         return
     path = Path(file or _NAME)
-    _refuse_foreign(path)
-    write_atomically(path, text.encode("utf-8"))
+    place = asked_file("--vendor", str(path))
+    _refuse_foreign(place, path)
+    write_atomically(place, text.encode("utf-8"))
     if as_json:
         answer_json({"file": str(path), "bytes": len(text.encode("utf-8"))})
-    else:
+    elif path.stem.isidentifier() and path.suffix == ".py":
         say(
             f"whet: wrote `{path}`; use it with `from {path.stem} import section, annotate, capture`"
         )
+    else:
+        say(f"whet: wrote `{path}`; Python can't import a file of this name")
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_foreign(place: Path, path: Path) -> None:
     """Refuse to write over what `whet annotate` has not written."""
     from whet.desk.vendored import MARK
 
+    if not place.exists():
+        return
     head = b""
-    with suppress(OSError), path.open("rb") as found:
+    with suppress(OSError), place.open("rb") as found:
         head = found.read(_HEAD_BYTES)
-    if head and not head.startswith(MARK.encode()):
+    if not head.startswith(MARK.encode()):
         raise CannotWrite(
             f"whet won't write over `{path}`: it isn't a file that `whet annotate` has written",
             hint="name another file, or remove that one",

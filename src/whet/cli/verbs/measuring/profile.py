@@ -1,8 +1,6 @@
 """``whet profile``: where the time and the memory of a program went."""
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import click
 
@@ -18,7 +16,8 @@ from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
 from whet.host.process.console import Console
 from whet.host.trial.trial_secrets import masked_words
-from whet.workbench.profile.exported import check_place, export, timelines_of
+from whet.workbench.files.asked_files import asked_file
+from whet.workbench.profile.exported import check_format, export, timelines_of
 from whet.workbench.profile.profile import (
     ProfileReport,
     Wish,
@@ -177,8 +176,11 @@ def command(
             f"`--capture {capture}` is not a function",
             hint="write it as `train.py:step` or `package.module:function`",
         )
-    check_place(html, is_page=True)
-    check_place(exported, is_page=False)
+    if html:
+        asked_file("--html", html)
+    if exported:
+        check_format(exported)
+        asked_file("--export", exported)
     files = Files(html=html, exported=exported)
     if show is not None:
         if request.command:
@@ -230,7 +232,7 @@ def _write(bench: Workbench, reports: Sequence[ProfileReport], files: Files) -> 
             [each.profile for each in reports], reports[0].measured,
             title=name, command=command, folder=entry.trial.cwd, timelines=timelines,
         )  # fmt: skip
-        write_atomically(Path(os.path.abspath(files.html)), page)
+        write_atomically(asked_file("--html", files.html), page)
     if files.exported:
         export(files.exported, reports[0].profile, timelines, command)
 

@@ -1,7 +1,5 @@
 """``whet bisect``: the first bad commit or release."""
 
-from pathlib import Path
-
 import click
 
 from whet.bisection.names import ends_of
@@ -29,6 +27,7 @@ from whet.host.files.files import write_atomically
 from whet.report.facts import history_facts, part_facts
 from whet.report.history_line import history_line
 from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.request import TrialRequest
@@ -165,11 +164,16 @@ def command(
     if ctx.params["working_tree"]:
         return _search_working_tree(ctx, ends, request)
     options = _options(ctx, ends)
+    files = {
+        each: asked_file(f"--{each}", name)
+        for each, name in (("log", log), ("picture", picture))
+        if name
+    }
     with Progress(quiet=as_json) as progress, open_workbench(observer=progress) as bench:
         search = bisect(bench, request, options)
-    for name, text in ((log, search.log), (picture, picture and history_line(search))):
-        if name:
-            write_atomically(Path(name), f"{text}\n".encode("utf-8", "surrogateescape"))
+    for each, path in files.items():
+        text = search.log if each == "log" else history_line(search)
+        write_atomically(path, f"{text}\n".encode("utf-8", "surrogateescape"))
     _answer(search, as_json=as_json)
     if request.judging.bound is not None and search.first_bad is not None and not as_json:
         both = f"{search.good} {search.first_bad}"

@@ -1,7 +1,6 @@
 """``whet shrink``: the smallest file that still fails the same way."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -25,6 +24,7 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.host.files.files import write_atomically
 from whet.report.curve import size_curve
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.shrink.defaults import shrink_towards
 from whet.workbench.shrink.goals import Goals
 from whet.workbench.shrink.shrink import ShrinkOptions, shrink
@@ -184,6 +184,6 @@ def command(
 def _draw(results: Sequence[ShrunkPayload], picture: str) -> None:
     """Draw each curve into a file: the second file's is `NAME-2.svg`."""
     for number, result in enumerate(results, 1):
-        path = Path(picture).resolve()  # a link stays one
+        path = asked_file("--picture", picture)
         path = path.with_name(f"{path.stem}-{number}{path.suffix}") if number > 1 else path
         write_atomically(path, f"{size_curve(result.sizes, result.wall_seconds)}\n".encode())

@@ -1,7 +1,6 @@
 """``whet starve``: a command with little of something, or the least with which it succeeds."""
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -19,7 +18,9 @@ from whet.cli.options.trial import (
 from whet.cli.verbs.trials.run import show
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
+from whet.host.files.files import write_atomically
 from whet.host.process.console import Console
+from whet.workbench.files.asked_files import asked_file
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.request import TrialRequest
 
@@ -101,7 +102,7 @@ def _find(
     if picture:
         from whet.report.curve import amount_curve
 
-        Path(picture).write_text(amount_curve(least), encoding="utf-8")
+        write_atomically(asked_file("--picture", picture), amount_curve(least).encode("utf-8"))
     if as_json:
         answer_json(least_json(least))
     else:
