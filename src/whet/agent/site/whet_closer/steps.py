@@ -13,8 +13,10 @@ import re
 import sys
 from collections import deque
 
+from .codes import GENERATORS, Code
+from .groups import Groups
 from .held import Table, number_of
-from .inlined import Comprehension, catches, comprehensions, lines_of
+from .inlined import Comprehension, lines_of
 from .report_file import (
     as_json,
     innermost_frames,
@@ -45,10 +47,6 @@ _FEW_RUNS, _FEW_CALLS, _MOST_PASSED = 2, 20, 20_000
 calls and whet has skipped at most this number of lines."""
 _MOST_CALLS, _MOST_LINES = 100_000, 1_000_000  # before that: of a function, of one call
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
-_FUNCTION = 0x1
-_COROUTINE = 0x80
-_GENERATORS = 0x20 | _COROUTINE | 0x200
-_YIELD: int = __import__("opcode").opmap["YIELD_VALUE"]
 _ANYTHING = (Exception,)
 _OTHER, _PACKAGE, _USERS = range(3)
 _above = vars(sys)["_getframe"]
@@ -60,6 +58,8 @@ _LONGEST = 300
 _SIGNAL = 59  # a real-time signal that nothing sends on its own; see `whet.host.inspect.recorder`
 _UNDER_WAY = ".part"
 _EVER = 1 << 60
+_RESERVED = (96 << 20, 24 << 20)
+"""Bytes given back when the program has no memory left, to look and to write; no page of them is used."""
 
 
 class Steps:
@@ -76,7 +76,7 @@ class Steps:
         self._type, self._path, line, *self._packages = wish.split("|")
         self._line = int(line)
         self._own: dict[str, int] = {}
-        self._codes: dict[CodeType | Comprehension, _Code] = {}
+        self._codes: dict[CodeType | Comprehension, Code] = {}
         self._sources: dict[str, list[str]] = {}
         self._passed: set[int] = set()  # the codes whose calls are not followed any more
         self._frames: list[list[Any]] = []
@@ -93,7 +93,9 @@ class Steps:
         self._ident: Callable[[], int] = threads.get_ident
         self._clock: Callable[[], float] = vars(__import__("time"))["thread_time"]
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
+        self.reserve = _reserved() if self._type == "MemoryError" else b""
         self.table = Table(is_own)
+        self.groups = Groups(self.table, self._clock)
         self.time = 0
 
     def begin(self) -> None:
@@ -141,7 +143,7 @@ class Steps:
         started = self._clock()
         try:
             state = (
-                self._suspended.pop(number_of(frame), None) if code.co_flags & _GENERATORS else None
+                self._suspended.pop(number_of(frame), None) if code.co_flags & GENERATORS else None
             )
             if state is None or state.code is not known:
                 state = self._begun(frame, known)
@@ -165,7 +167,7 @@ class Steps:
             return number_of(frame.f_back) in self._running
         return found == _USERS
 
-    def _begun(self, frame: FrameType, code: _Code) -> _Frame:
+    def _begun(self, frame: FrameType, code: Code) -> _Frame:
         caller, line = frame.f_back, 0
         parent: _Frame | None = None
         while caller is not None:
@@ -184,7 +186,7 @@ class Steps:
             self._frames[state.number][5] = given
         return state
 
-    def _called(self, code: _Code, parent: _Frame | None, line: int) -> _Frame:
+    def _called(self, code: Code, parent: _Frame | None, line: int) -> _Frame:
         number = len(self._frames)
         above = -1 if parent is None else parent.number
         self._frames.append([code.number, above, line, self.time, self._ident(), []])
@@ -232,6 +234,11 @@ class Steps:
 
     # ---- errors ----
 
+    def make_room(self, error: type[BaseException]) -> None:
+        """Give back what was reserved if there is no memory left: nothing can be looked at without."""
+        if error is MemoryError:
+            self.reserve = b""
+
     def raised(self, frame: FrameType, state: _Frame, argument: Any) -> None:
         """Write down an error that goes through a function; it may be the one that is looked for."""
         kind, error, trace = argument
@@ -251,10 +258,12 @@ class Steps:
         if len(self._errors) > _MOST_EVENTS:
             del self._errors[: _MOST_EVENTS // 2]
         if is_wanted and is_there:
+            state.look_at_groups(frame)
             for caller in stack_of(frame.f_back):
                 above = self._running.get(number_of(caller))
                 if above is not None:
                     above.catch_up(caller)
+                    above.look_at_groups(caller)
             self._write()
 
     def _below(
@@ -305,6 +314,7 @@ class Steps:
             known = [each for each in stack_of(innermost) if number_of(each) in self._running]
             for each in known:
                 self._running[number_of(each)].catch_up(each, is_cut=True)
+                self._running[number_of(each)].look_at_groups(each)
             for each in known[:1]:
                 state = self._running[number_of(each)].innermost(each)
                 standing.append([state.number, each.f_lineno or 0, self.time])
@@ -339,6 +349,12 @@ class Steps:
             "rows": self.table.rows,
             "events": self._events,
             "errors": self._errors,
+            "groups": self.groups.rows,
+            "rounds": [
+                [each.number, line, times, each.is_cut]
+                for each in self._codes.values()
+                for line, times in each.runs.items()
+            ],
             "folder": os.getcwd(),
             "standing": standing,
         }
@@ -358,13 +374,13 @@ class Steps:
 
     # ---- the source ----
 
-    def _read(self, code: CodeType, number: int) -> _Code:
+    def _read(self, code: CodeType, number: int) -> Code:
         names: dict[int, list[str]] = {}
         for _, _, line in code.co_lines() if hasattr(code, "co_lines") else lines_of(code):
             if line is not None and line not in names:
                 text = self._text(code.co_filename, line)
                 names[line] = list(dict.fromkeys(_NAMES.findall(text)))
-        return _Code(code, number, names)
+        return Code(code, number, names)
 
     def _text(self, path: str, line: int) -> str:
         if path not in self._sources:
@@ -380,62 +396,10 @@ class Steps:
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
-class _Code:
-    """What is known of a function's code."""
-
-    def __init__(
-        self,
-        code: CodeType,
-        number: int,
-        names: dict[int, list[str]],
-        place: Comprehension | None = None,
-    ) -> None:
-        self.number = number
-        self.names = names
-        self.place = place
-        self.inside = comprehensions(code) if place is None else []
-        self._code = code
-        self.path = code.co_filename
-        self.name = getattr(code, "co_qualname", code.co_name)
-        self.first_line = code.co_firstlineno
-        self.locals = [*code.co_varnames, *code.co_cellvars, *code.co_freevars]
-        self.runs: dict[int, int] = {}
-        self.calls = 0
-        self.is_coroutine = bool(code.co_flags & _COROUTINE)
-        self.is_plain = not (code.co_flags & _GENERATORS or catches(code))
-        self.is_passed = False
-        self._flags = code.co_flags
-        self._instructions = code.co_code
-
-    def part(self, inside: Comprehension, number: int) -> _Code:
-        """Return the code of a comprehension in it, as if it were a function."""
-        part = _Code(self._code, number, self.names, inside)
-        is_function = self.place is None and self._flags & _FUNCTION
-        around = self.name + ".<locals>" if is_function else self.name
-        part.name = inside.name if around == "<module>" else around + "." + inside.name
-        part.first_line = inside.first_line
-        return part
-
-    def is_yield(self, frame: FrameType) -> bool:
-        """Whether a call that is left may continue."""
-        at = frame.f_lasti  # from Python 3.13 on it is the instruction after that
-        return (
-            bool(self._flags & _GENERATORS)
-            and _YIELD in self._instructions[max(at - 2, 0) : at + 1 : 2]
-        )
-
-    def is_result(self, *, is_yield: bool) -> bool:
-        """Whether what a call is left with is meant for its caller.
-
-        A coroutine that waits is left too, and so is a generator that has come to its end.
-        """
-        return not self._flags & _GENERATORS or is_yield != self.is_coroutine
-
-
 class _Frame:
     """A call under way."""
 
-    def __init__(self, steps: Steps, number: int, code: _Code) -> None:
+    def __init__(self, steps: Steps, number: int, code: Code) -> None:
         self.number = number
         self.code = code
         self._steps = steps
@@ -448,12 +412,15 @@ class _Frame:
     def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Follow the function, and the comprehensions in it that have no frame of their own."""
         steps = self._steps
+        if event == "exception" and steps.reserve:
+            steps.make_room(argument[0])
         if steps.is_over:
             return None
         is_known = self.code.calls > _FEW_CALLS or self._passed > _MOST_PASSED
         is_known = (steps.is_brief and is_known) or self._passed > _MOST_LINES
         if is_known and self._step is None:
             frame.f_trace_lines = False
+            self.code.is_cut = True
         is_alone = event == "line" and not self.code.inside
         if is_alone and self.is_passed_over(frame.f_lineno or 0):
             return self.follow
@@ -478,6 +445,7 @@ class _Frame:
             return False
         self._is_raising = False
         self._passed += 1
+        self.code.runs[line] += 1
         return True
 
     def look(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -502,6 +470,8 @@ class _Frame:
                 self._step = None
             while self._inside and not is_yield:
                 self._inside.pop().close()
+            if self.code.calls <= _FEW_CALLS:
+                self.look_at_groups(frame)
             steps.left(frame, self, may_go_on=is_yield)
 
     def begin(self, frame: FrameType, line: int, without: Any = ()) -> None:
@@ -546,6 +516,10 @@ class _Frame:
             if not is_cut:
                 self._end(frame)
 
+    def look_at_groups(self, frame: FrameType) -> None:
+        """Look at how many items lie under the keys of what its variables hold."""
+        self._steps.groups.look(frame, self.code.number, self.number, self._steps.time)
+
     def under_way(self, frame: FrameType) -> int:
         """Return when the line under way began; if it was passed over, look at it first."""
         self.catch_up(frame)
@@ -587,6 +561,16 @@ class _Frame:
                 known[name] = row
                 found.append([name, row])
         return found
+
+
+def _reserved() -> bytes:
+    """Return as many zeros as there is room for: the kernel gives them no memory."""
+    for size in _RESERVED:
+        try:
+            return bytes(size)
+        except MemoryError:
+            continue
+    return b""
 
 
 def _word(argument: Any) -> str:

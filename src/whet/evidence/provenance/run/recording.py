@@ -225,11 +225,67 @@ class Standing:
     moment: int
 
 
+@value_class(eq=False)
+class Field:
+    """What the members of a group have under one name; empty: they are numbers or texts themselves.
+
+    Attributes:
+        name: the name.
+        different: how many different values it has.
+        values: two of them.
+    """
+
+    name: str
+    different: int
+    values: tuple[Value, ...]
+
+
+@value_class(kw_only=True, eq=False)
+class Grouping:
+    """A dict of containers, as a function left it or had it when the program failed.
+
+    Attributes:
+        call: the function.
+        moment: when.
+        name: what the function calls it.
+        number: what tells it from other objects.
+        keys: how many keys it has.
+        items: how many items lie under all of them.
+        key: the key with most of them.
+        size: how many lie under that.
+        largest: what tells the container that holds these from other objects.
+        looked_at: how many of these were looked at.
+        fields: what those have, each under the same names.
+    """
+
+    call: Call
+    moment: int
+    name: str
+    number: int
+    keys: int
+    items: int
+    key: Value
+    size: int
+    largest: int
+    looked_at: int
+    fields: tuple[Field, ...]
+
+
+@value_class
+class Times:
+    """How often a line was run; not all runs were counted: it may have been more often."""
+
+    times: int
+    is_cut: bool
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Recording:
     """All that was written down of one process.
 
     Attributes:
+        groupings: its dicts of containers.
+        times: how often each line was run, by its function and its number.
         standing: where its threads stood when a limit was met, which ended the recording; None: it
             is whole.
     """
@@ -242,6 +298,12 @@ class Recording:
     folder: str
     captures: Sequence[tuple[int, Value, Step | None, bool]]
     standing: Sequence[Standing] | None = None
+    groupings: Sequence[Grouping] = ()
+    times: Mapping[tuple[int, int], Times] = field(default_factory=dict[tuple[int, int], Times])
+
+    def times_of(self, code: Code, line: int) -> Times:
+        """Return how often a line was run."""
+        return self.times.get((id(code), line), Times(0, is_cut=False))
 
     def part(self, value: Value | None, key: str) -> Value | None:
         """Return what a value held under a key."""
@@ -388,7 +450,27 @@ def read_recording(data: bytes) -> Recording:
         events=[_event(each) for each in rows(told.get("events"), 5)],
         errors=[_raised(each, calls, values) for each in rows(told.get("errors"), 6)],
         standing=_standing(told.get("standing"), calls),
+        groupings=[_grouping(each, calls, values) for each in rows(told.get("groups"), 11)],
+        times={
+            (id(item_at(codes, code)), whole(line)): Times(whole(times), bool(is_cut))
+            for code, line, times, is_cut in rows(told.get("rounds"), 4)
+        },
     )  # fmt: skip
+
+
+def _grouping(told: Sequence[object], calls: Sequence[Call], values: Sequence[Value]) -> Grouping:
+    call, moment, name, number, keys, items, key, size, largest, looked_at, fields = told
+    return Grouping(
+        call=item_at(calls, call), moment=whole(moment), name=str(name), number=whole(number),
+        keys=whole(keys), items=whole(items), key=item_at(values, key), size=whole(size),
+        largest=whole(largest), looked_at=whole(looked_at),
+        fields=tuple(_field(each, values) for each in items_of(fields)),
+    )  # fmt: skip
+
+
+def _field(told: object, values: Sequence[Value]) -> Field:
+    name, different, *some = items_of(told)
+    return Field(str(name), whole(different), tuple(item_at(values, each) for each in some))
 
 
 def _standing(told: object, calls: Sequence[Call]) -> list[Standing] | None:

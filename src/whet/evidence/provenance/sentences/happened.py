@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.text.quantity import shown_count
@@ -73,13 +74,16 @@ class Happened(Wording):
         """Say how often the outermost loop around a line went round, if a function decided that."""
         call = step.frame
         path = call.code.path
-        for loop in self.control.loops(call, step.line):
+        for loop in islice(self.control.loops(call, step.line), 1):
             at = next((each for each in call.steps if each.line == loop.lineno), None)
             for node in ast.walk(loop.iter):
                 made = self.walk.now.callees(node, call, at) if is_call(node) and at else []
                 for result in made[-1].results if made else ():
                     given, _ = self.walk.now.leaving(made[-1], result)
                     rounds = sum(each.line == loop.lineno for each in call.steps) - 1
+                    counted = self.recording.at_line(call.code, loop.lineno)
+                    if len(counted) < self.recording.times_of(call.code, loop.lineno).times:
+                        return []  # not all of them were recorded
                     if given is None or result.result is None or result.result.kind != SCALAR:
                         continue
                     over = cut(self.sources[path].said(loop.iter))

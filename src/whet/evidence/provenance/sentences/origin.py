@@ -45,6 +45,7 @@ from whet.evidence.provenance.run.source import (
     varied_in,
 )
 from whet.evidence.provenance.sentences.circumstance_clues import CircumstanceClues
+from whet.evidence.provenance.sentences.groupings import GroupingClues
 from whet.evidence.provenance.sentences.happened import Happened
 from whet.evidence.provenance.sentences.key_clues import KeyClues
 from whet.evidence.provenance.sentences.missing_clues import MissingClues
@@ -95,6 +96,7 @@ class Origin(Wording):
     happened: Happened = field(init=False)
     keys: KeyClues = field(init=False)
     totals: Totals = field(init=False)
+    groupings: GroupingClues = field(init=False)
     is_telling: bool = field(init=False, default=False)
     fallbacks: set[tuple[str, int]] = field(init=False, default_factory=set[tuple[str, int]])
 
@@ -112,6 +114,7 @@ class Origin(Wording):
         )
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
         self.keys = KeyClues(self.recording, self.sources, self.at, self.walk)
+        self.groupings = GroupingClues(self.recording, self.sources, self.at, self.walk)
         self.totals = Totals(
             self.recording, self.sources, self.at, self.walk, self.records, self._record_of
         )
@@ -131,12 +134,14 @@ class Origin(Wording):
             *self.happened.spent(failing),
             *self.happened.in_place(failing),
             *self.happened.again(failing),
+            *self.groupings.clues(failing),
         ]
         self.is_telling = bool(others)
         totals = list(self.totals.clues(failing))
         self.is_telling = self.is_telling or bool(totals)
         found = [*others, *totals, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
+        found += self.groupings.on_the_way(failing, found)
         every = self.keys.with_lost(failing, found, self.happened.spread(failing))
         return list(map(with_record, every))
 

@@ -30,7 +30,7 @@ from whet.evidence.clues.closer_look import (
     suspects_in,
     told_in,
 )
-from whet.evidence.clues.memory_holder import memory_clues
+from whet.evidence.clues.memory_holder import MEMORY_HEADING, memory_clues
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
@@ -190,7 +190,7 @@ class Closer:
         clues = [_on_the_way(each, origins) for each in clues]
         clues = together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
-            clues.sort(key=lambda each: each in numbers)
+            clues.sort(key=lambda each: each in numbers or each.heading == MEMORY_HEADING)
         near = self._in_time(
             "runs that pass with other input",
             lambda: self._of_neighbours(clues, recorded, at),

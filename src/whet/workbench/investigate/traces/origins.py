@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from whet.core.failure import FailureKind, Frame
+from whet.core.failure import Failure, FailureKind, Frame
 from whet.core.observations.clue import Clue, Placing
 from whet.core.observations.evidence import FAILURES, STEPS
 from whet.core.outcome import Outcome
@@ -23,7 +23,10 @@ from whet.evidence.hangs.unended import Unended
 from whet.evidence.provenance.failure.way import Way
 from whet.evidence.provenance.run.recording import Recording, read_recording
 from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.groupings import GroupingClues
 from whet.evidence.provenance.sentences.origin import Origin
+from whet.evidence.provenance.trace.walk import Walk
+from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.variables.kept_failure import KeptError
 from whet.host.trial.agent_tasks import STEPS_ASKED, AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in
@@ -191,7 +194,14 @@ def unended_in(recorded: Recorded, stood: Iterable[Frame], at: Placing) -> list[
     deserted = Desertion(recorded.recording, sources, at).clues()
     lines = {(each.path, each.line) for each in stood}
     twins = NearKeys(recorded.recording, sources, at).clues()
-    found = [*deserted, *twins, *Unended(recorded.recording, sources, at).clues(lines)]
+    crowds = GroupingClues(recorded.recording, sources, at, Walk(recorded.recording, sources))
+    crowded = [
+        clue
+        for each in recorded.recording.standing or ()
+        for clue in crowds.behind(each.call, each.line, each.moment)
+    ]
+    unended = Unended(recorded.recording, sources, at).clues(lines)
+    found = [*deserted, *twins, *unended, *crowded[:1]]
     return [replace(each, trials=(recorded.number,)) for each in found]
 
 
@@ -200,11 +210,17 @@ def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
     if outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT:
         return ["", "", "0"]
     place = None if dead is None else dead.error.place
+    if dead is None and outcome.failure is not None and _is_full(outcome.failure):
+        return ["MemoryError", "", "0"]  # too little was left to keep its frames
     if dead is None:  # a program that tells of its error in its own words ends itself
         return ["SystemExit", "", "0"] if outcome.exit_code else []
     if place is None or place.frame.line == 0:
         return []
     return [dead.error.type, place.frame.path, str(place.frame.line), *_packages(dead.error)]
+
+
+def _is_full(failure: Failure) -> bool:
+    return failure.kind is FailureKind.OUT_OF_MEMORY and not is_about_gpus(failure.summary)
 
 
 def _packages(error: KeptError) -> list[str]:
