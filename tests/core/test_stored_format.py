@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from whet.core.limits import LimitMet, Limits
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.observations.file_accesses import FileAccesses
 from whet.core.observations.panel import Number, Reading
-from whet.core.observations.profile import Profile, ProfiledProcess, Stack
+from whet.core.observations.profile import Compilation, Profile, ProfiledProcess, Stack
 from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.observations.system_call import (
@@ -299,6 +300,17 @@ PROFILE = Profile(
     timeline=TIMELINE,
     notes=("n",),
 )
+COMPILATION = Compilation(
+    compiler="JAX",
+    function="step",
+    seconds=0.5,
+    path="/p/train.py",
+    line=3,
+    caller="main",
+    types=("float32[3]",),
+    reason="r",
+    pid=7,
+)
 READING = Reading(
     panel="memory",
     title="memory",
@@ -346,6 +358,9 @@ VALUES: dict[str, Record] = {
     "timeline": TIMELINE,
     "no timeline": Timeline(),
     "profile": PROFILE,
+    "profile of compilations": replace(PROFILE, compilations=(COMPILATION,)),
+    "compilation": COMPILATION,
+    "bare compilation": Compilation(compiler="JAX", function="f", seconds=0.5),
     "no profile": Profile(question="io", engine="", unit="seconds"),
     "reading": READING,
     "bare reading": Reading(panel="p", title="t"),

@@ -86,7 +86,12 @@ def test_two_streams_at_once_keep_the_gpu_busy_once() -> None:
 
 def test_a_gpu_that_waits_for_the_cpu_is_told_and_one_that_works_is_not() -> None:
     idle = gpu_sentences(training(kernels=50, kernel_ms=1, gap_ms=9))
-    assert idle == ["The GPU waits for the CPU: it works for 50 ms of 491 ms (10%)."]
+    assert idle == [
+        (
+            "The GPU waits for the CPU: it works for 50 ms of 491 ms (10%)."
+            " Meanwhile the CPU is longest (441 ms) in train.py:5 in step."
+        )
+    ]
     assert gpu_sentences(training(kernels=50, kernel_ms=9, gap_ms=1)) == []
 
 
@@ -127,3 +132,18 @@ def test_a_trace_without_events_is_an_empty_profile_with_a_note() -> None:
     assert not profile.stacks
     assert profile.notes
     assert gpu_sentences(replace(profile, notes=())) == []
+
+
+def test_the_function_in_which_the_cpu_is_while_the_gpu_waits_is_named() -> None:
+    events = [
+        event("python_function", "train.py(5): main", 0, 100),
+        event("python_function", "train.py(9): augment", 12, 60),
+        event("python_function", "lib/numpy.py(3): pad", 20, 40),
+        event("python_function", "train.py(20): step", 75, 20),
+        event("kernel", "gemm", 0, 10),
+        event("kernel", "gemm", 80, 10),
+    ]
+    (said,) = [each for each in gpu_sentences(read(events)) if "waits for the CPU" in each]
+
+    assert "it works for 20 ms of 90 ms (22%)." in said
+    assert "Meanwhile the CPU is longest (60 ms) in train.py:9 in augment." in said

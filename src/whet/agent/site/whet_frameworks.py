@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     Tell = Callable[[str, bytes], None]
 
 
+_LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
+_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
+_ANY_ERROR = (Exception,)
+
+
 def begin(folder: str, tell: Tell) -> Guards:
     """Return what is called when the libraries have been imported.
 
@@ -27,7 +32,7 @@ def begin(folder: str, tell: Tell) -> Guards:
         folder: where the traces go.
         tell: writes to a file of this process, by the end of its name.
     """
-    return {"torch": _Torch(folder, tell).begin, "jax": lambda _: tell(".jax-seen", b"1")}
+    return {"torch": _Torch(folder, tell).begin, "jax": _Jax(folder, tell).begin}
 
 
 class _Torch:
@@ -66,3 +71,72 @@ class _Torch:
         profile.stop()
         path = os.path.join(self._folder, "{}-0.torch.json".format(self._pid))
         profile.export_chrome_trace(path)
+
+
+class _Jax:
+    """JAX's profiler in this process, from the first compilation on.
+
+    To start it, JAX needs its devices. The program may still choose them after the import.
+    """
+
+    def __init__(self, folder: str, tell: Tell) -> None:
+        self._folder = folder
+        self._tell = tell
+        self._pid = os.getpid()
+        self._profiler: Any = None
+        self._is_recording = self._was_begun = False
+        self._files: list[str] = []
+
+    def begin(self, module: dict[str, object]) -> None:
+        """Wait for the first compilation; JAX has been imported."""
+        import atexit
+
+        try:
+            monitoring: Any = module["monitoring"]
+            monitoring.register_event_duration_secs_listener(self._start)
+            self._profiler = module["profiler"]
+        except _ANY_ERROR:  # a JAX that has no such call
+            self._tell(".jax-seen", b"1")
+            return
+        atexit.register(self._end)
+        sys.addaudithook(self._hear)
+        self._note_files()
+
+    def _note_files(self) -> None:
+        """Note the files of modules: the main one's has no name any more at the end."""
+        paths = [getattr(each, "__file__", None) for each in list(sys.modules.values())]
+        self._files += [os.path.abspath(each) for each in paths if isinstance(each, str)]
+
+    def _start(self, event: str, _seconds: float, **_more: object) -> None:
+        if event != _LOWERED or self._was_begun or os.getpid() != self._pid:
+            return
+        self._was_begun = True
+        try:
+            if self._profiler.TraceAnnotation.is_enabled():
+                return  # the program's own records
+            self._profiler.start_trace(os.path.join(self._folder, "{}-0.jax".format(self._pid)))
+            self._is_recording = True
+        except _ANY_ERROR:
+            self._tell(".jax-seen", b"1")
+
+    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Leave the recording to `whet.capture`, which is about to begin one."""
+        if event == "whet.capture" and arguments[:1] == ("begin",):
+            self._was_begun = True
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._is_recording:
+            self._is_recording = False
+            self._profiler.stop_trace()
+
+    def _end(self) -> None:
+        if os.getpid() != self._pid:
+            return
+        try:
+            self._stop()
+        except _ANY_ERROR:  # the program stopped it
+            pass
+        self._note_files()
+        own = [each for each in self._files if not any(part in each for part in _LIBRARIES)]
+        self._tell(".jax-files", "".join(each + "\n" for each in own).encode("utf-8", "replace"))

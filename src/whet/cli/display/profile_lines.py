@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from whet.core.failure import Frame
 from whet.core.observations.profile import BYTES, CPU_SECONDS, GPU_SECONDS, SECONDS, Profile
 from whet.core.text.quantity import shown_count, shown_seconds
+from whet.measurement.profiles.compilations import compiled_functions
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
 from whet.measurement.profiles.merge import KERNEL_CPU, RUNS
 from whet.measurement.profiles.sentences import Measured, sentences_of
@@ -139,6 +140,7 @@ def profile_json(profile: Profile, measured: Measured | None) -> dict[str, objec
             for each in table.lines
         ],
         "processes": [each.to_json() for each in profile.processes],
+        "compiled": [each.to_json() for each in compiled_functions(profile)],
         "facts": dict(profile.facts),
         "sentences": sentences_of(profile, measured),
         "notes": list(profile.notes),

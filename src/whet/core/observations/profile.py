@@ -69,6 +69,33 @@ class ProfiledProcess(Record):
 
 
 @value_class(kw_only=True)
+class Compilation(Record):
+    """A function that a compiler in the program has compiled once.
+
+    Attributes:
+        compiler: ``JAX`` or ``torch.compile``.
+        function: its name.
+        seconds: how long that took.
+        path: JAX: the file of the user's line that called it; torch: that of the function.
+        line: the line in it.
+        caller: the user's function that called it; empty: not known.
+        types: those of its arguments, such as ``float32[10,3]``; none: not known.
+        reason: why an earlier version doesn't fit, in the compiler's words; empty: it gives none.
+        pid: the process.
+    """
+
+    compiler: str
+    function: str
+    seconds: float
+    path: str = sparse("")
+    line: int = sparse(0)
+    caller: str = sparse("")
+    types: tuple[str, ...] = sparse(())
+    reason: str = sparse("")
+    pid: int = sparse(0)
+
+
+@value_class(kw_only=True)
 class Profile(Record):
     """What one profiler saw of one trial.
 
@@ -85,6 +112,7 @@ class Profile(Record):
         facts: what else is known, such as ``cpu_seconds`` as the kernel counts it.
         timeline: what each thread did when.
         notes: what it could not see, in sentences.
+        compilations: what JAX and torch compiled meanwhile.
     """
 
     question: str
@@ -99,6 +127,7 @@ class Profile(Record):
     facts: Mapping[str, float] = field(default_factory=dict[str, float])
     timeline: Timeline = field(default_factory=Timeline)
     notes: tuple[str, ...] = ()
+    compilations: tuple[Compilation, ...] = sparse(())
 
     def total(self, name: str) -> float:
         """Return the sum of a number over all stacks."""

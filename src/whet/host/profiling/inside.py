@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 
@@ -13,6 +14,9 @@ from whet.core.observations.profile import Recording
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
 from whet.host.limits.enforcer import End, Order
 from whet.host.process.tool import ToolMissingError, call_tool
+from whet.host.profiling.compilations import VARIABLES as COMPILING
+from whet.host.profiling.compilations import read_compilations
+from whet.host.profiling.jax_traces import jax_traces
 from whet.host.profiling.nsys import NsysReport, exported
 from whet.host.profiling.request import Profiling
 
@@ -21,10 +25,10 @@ VARIABLE = "WHET_PROFILER"
 
 _NO_MEMRAY = "memray is not installed for the program's Python: `{python} -m pip install memray`"
 _NO_TRACE = (
-    "torch's profiler wrote nothing: the program didn't import torch, or a signal ended it before"
-    " the profiler could write"
+    "no profiler wrote anything: the program didn't import torch and compiled nothing with JAX, or"
+    " a signal ended it before the profiler could write"
 )
-_JAX = "the program uses JAX, whose own profiler only records what `whet.capture()` surrounds"
+_NO_JAX = "JAX's profiler can't be started in the program's version of JAX"
 _READ_SECONDS = 300.0
 _MEMRAY = """
 import json, sys
@@ -63,11 +67,13 @@ class Inside:
     def environment(self) -> Mapping[str, str]:
         """What tells the agent."""
         if self._asked.trace:
-            return {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **self._asked.variables}
+            more = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+            return {**more, **COMPILING, **self._asked.variables}
         gpu = {
-            "WHET_CAPTURE": "torch",
+            "WHET_CAPTURE": "torch,jax",
             # XLA would take nearly all of the GPU's memory at once, and hide what is needed.
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+            **COMPILING,
         }
         more = gpu if self._asked.question == "gpu" else {}
         return {VARIABLE: self._asked.question, **more, **self._asked.variables}
@@ -88,7 +94,8 @@ class Inside:
             recording = self._nsys()
         else:
             recording = self._traces() if self._asked.question == "gpu" else self._memory()
-        profile = self._asked.read(recording)
+        compilations = read_compilations(self._folder)
+        profile = replace(self._asked.read(recording), compilations=compilations)
         detail = {"question": profile.question, "engine": profile.engine}
         data = json.dumps(profile.to_json()).encode()
         return (Evidence(kind=PROFILE, detail=detail, data=data),)
@@ -111,18 +118,22 @@ class Inside:
         )  # fmt: skip
 
     def _traces(self) -> Recording:
-        """Return the traces that torch's profiler has written."""
+        """Return the traces that torch's profiler has written, or JAX's if there are none."""
         traces: list[str] = []
         for path in sorted(self._folder.glob("*.torch.json")):
             data = path.read_text("utf-8", "replace").lstrip()
             pid = path.name.partition("-")[0]
             if data.startswith("{"):
                 traces.append(f'{{"pid": {int(pid)}, {data[1:]}')
-        words = "" if traces else _NO_TRACE
-        if not traces and list(self._folder.glob("*.jax-seen")):
-            words = _JAX
+        engine, words = "torch.profiler", ""
+        if not traces:
+            engine, traces = "jax.profiler", jax_traces(self._folder)
+        if not traces:
+            engine = "torch.profiler"
+            is_jax = bool(list(self._folder.glob("*.jax-seen")))
+            words = _NO_JAX if is_jax else _NO_TRACE
         running = f"[{', '.join(traces)}]".encode()
-        return Recording(engine="torch.profiler", rate=0.0, running=running, complaint=words)
+        return Recording(engine=engine, rate=0.0, running=running, complaint=words)
 
     def _memory(self) -> Recording:
         """Return the blocks that each process held at its peak."""

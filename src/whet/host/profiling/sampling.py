@@ -30,6 +30,7 @@ from whet.host.process.process_facts import facts_of
 from whet.host.process.process_tree import descendants_of
 from whet.host.process.room_reports import new_listener
 from whet.host.process.tool import ToolMissingError, call_tool
+from whet.host.profiling.compilations import VARIABLES, read_compilations
 from whet.host.profiling.native import NativeSampler
 from whet.host.profiling.recorder import Recorder
 from whet.host.profiling.request import Profiling
@@ -98,7 +99,7 @@ class Sampling:
     @property
     def environment(self) -> Mapping[str, str]:
         """What tells the agent."""
-        return {VARIABLE: self._name.decode(), **self._asked.variables}
+        return {VARIABLE: self._name.decode(), **VARIABLES, **self._asked.variables}
 
     def note_waiting(self) -> None:
         """Note nothing: a profile tells where it waited."""
@@ -236,7 +237,7 @@ class Sampling:
     # ---- when it has ended ----
 
     def _collect(self) -> Iterator[Evidence]:
-        profile = self._read()
+        profile = replace(self._read(), compilations=read_compilations(self._folder))
         detail = {
             "question": profile.question,
             "engine": profile.engine,

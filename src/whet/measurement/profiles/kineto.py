@@ -1,8 +1,9 @@
 """Reads the trace of torch's profiler (Kineto): operators, the functions that call them, GPU work."""
 
+import bisect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from whet.core.failure import Frame
@@ -23,6 +24,7 @@ from whet.core.text.record import (
     optional_integer,
     records,
 )
+from whet.measurement.profiles.line_table import innermost_own
 from whet.measurement.profiles.stack_table import StackTable
 
 _PYTHON = re.compile(r"^(?P<path>.*)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
@@ -33,11 +35,16 @@ _ON_GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
 _COPIES = {"HtoD": "to the GPU", "DtoH": "from the GPU"}
 _WAITS = re.compile(r"^cuda(?:Stream|Device|Event)Synchronize|^cuda(?:Stream|Device|Event)Query$")
 _MOST_SPANS = 3000
+_LEAST_GAP = 1e-6
 
 TORCH = "torch.profiler"
+LAUNCHED = "launched_op"
+"""The kind of an operation that a processor does, but that another thread has started."""
 
 KERNELS, BUSY, WINDOW = "kernels", "gpu_busy_seconds", "gpu_window_seconds"
 """Facts: how many kernels there were, how long the GPU worked, between its first and last work."""
+GAP_SECONDS = "gap_seconds"
+"""What a stack of the main thread costs: time in which it was there and the GPU had nothing to do."""
 SYNCHRONISATIONS, WAITING = "synchronisations", "synchronising_seconds"
 COPIED, COPYING = "copied_bytes", "copying_seconds"
 
@@ -63,6 +70,7 @@ class _Trace:
 
     threads: "dict[object, list[_Event]]" = field(default_factory=dict[object, "list[_Event]"])
     gpu: "list[_Event]" = field(default_factory=list["_Event"])
+    launched: "list[_Event]" = field(default_factory=list["_Event"])
 
 
 def read_kineto(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
@@ -126,6 +134,8 @@ def _trace(events: Sequence[JsonObject]) -> _Trace:
         )
         if kind in _ON_GPU:
             trace.gpu.append(made)
+        elif kind == LAUNCHED:
+            trace.launched.append(made)
         elif kind in _CALLS | _OPERATORS | _RUNTIME:
             trace.threads.setdefault(event.get("tid"), []).append(made)
     return trace
@@ -155,21 +165,77 @@ def _add(
                     table.add(pid, thread, (*frames[:-1], WAITS_FOR_GPU), COUNT, 1)
             if event.kind not in _CALLS:
                 table.add(pid, thread, frames, CPU_SECONDS, own)
-    for event in trace.gpu:
-        seconds = event.end - event.start
-        thread, frames = launched.get(event.correlation or -1, ("", ()))
-        work = Frame(path="", line=0, function=event.name, in_user_code=False)
-        table.add(pid, thread, (*frames[:-1], work), GPU_SECONDS, seconds)
-        if event.kind == "kernel":
-            _count(facts, KERNELS, 1)
-        else:
-            _count(facts, COPIED, event.size)
-            _count(facts, COPYING, seconds)
+    _add_launched(table, trace, pid, launched, facts)
     if trace.gpu:
         _count(facts, BUSY, _union(trace.gpu))
         first = min(each.start for each in trace.gpu)
         _count(facts, WINDOW, max(each.end for each in trace.gpu) - first)
+        main = next(iter(trace.threads.values()), [])
+        for function, gap in _in_gaps(main, _Gaps(trace.gpu), is_own).items():
+            table.add(pid, "", (function,), GAP_SECONDS, gap)
     return max(0.0, ended - begun)
+
+
+class _Gaps:
+    """The times between a GPU's first and last work in which it has nothing to do."""
+
+    def __init__(self, work: Sequence[_Event]) -> None:
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+        self._sums = [0.0]
+        until = None
+        for each in sorted(work, key=lambda event: event.start):
+            if until is not None and each.start > until:
+                self._starts.append(until)
+                self._ends.append(each.start)
+                self._sums.append(self._sums[-1] + each.start - until)
+            until = each.end if until is None else max(until, each.end)
+
+    def within(self, event: _Event) -> float:
+        """Return for how long the GPU had nothing to do while an event took place."""
+        return self._before(event.end) - self._before(event.start)
+
+    def _before(self, moment: float) -> float:
+        place = bisect.bisect_right(self._starts, moment)
+        if not place:
+            return 0.0
+        return self._sums[place - 1] + min(moment, self._ends[place - 1]) - self._starts[place - 1]
+
+
+def _in_gaps(
+    events: Sequence[_Event], gaps: _Gaps, is_own: Callable[[str], bool]
+) -> Mapping[Frame, float]:
+    """Return in which functions of the user's a thread is while the GPU has nothing to do."""
+    seconds: dict[Frame, float] = {}
+    calls = [replace(each, inside=0.0) for each in events if each.kind in _CALLS]
+    for event, frames in _nested(calls, is_own):
+        gap = gaps.within(event)
+        for stack, sign in ((frames, 1), (frames[:-1], -1)):
+            place = innermost_own(stack)
+            if place is not None and place.in_user_code:
+                seconds[place] = seconds.get(place, 0.0) + sign * gap
+    return {place: gap for place, gap in seconds.items() if gap > _LEAST_GAP}
+
+
+def _add_launched(
+    table: StackTable,
+    trace: _Trace,
+    pid: int,
+    launched: Mapping[int, tuple[str, tuple[Frame, ...]]],
+    facts: dict[str, float],
+) -> None:
+    """Add what was done elsewhere, with the stacks that started it."""
+    for event in (*trace.launched, *trace.gpu):
+        seconds = event.end - event.start
+        thread, frames = launched.get(event.correlation or -1, ("", ()))
+        work = Frame(path="", line=0, function=event.name, in_user_code=False)
+        unit = GPU_SECONDS if event.kind in _ON_GPU else CPU_SECONDS
+        table.add(pid, thread, (*frames[:-1], work), unit, seconds)
+        if event.kind == "kernel":
+            _count(facts, KERNELS, 1)
+        elif event.kind in _ON_GPU:
+            _count(facts, COPIED, event.size)
+            _count(facts, COPYING, seconds)
 
 
 def _count(facts: dict[str, float], name: str, number: float) -> None:

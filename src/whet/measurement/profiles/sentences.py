@@ -6,10 +6,12 @@ from whet.core.failure import Frame
 from whet.core.observations.profile import BYTES, COUNT, CPU_SECONDS, SECONDS, Profile, Stack
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.value_class import value_class
+from whet.measurement.profiles.compilations import compiling_sentences
 from whet.measurement.profiles.kineto import (
     BUSY,
     COPIED,
     COPYING,
+    GAP_SECONDS,
     KERNELS,
     SYNCHRONISATIONS,
     WAITING,
@@ -60,10 +62,12 @@ def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
         profile: the profile.
         measured: what the kernel counted of the trial; None: it has no outcome.
     """
+    seconds = profile.seconds if measured is None else measured.wall_seconds
+    compiling = compiling_sentences(profile, seconds)
     if profile.question == "cpu" and measured is not None:
-        return cpu_sentences(profile, measured)
+        return [*compiling, *cpu_sentences(profile, measured)]
     if profile.question == "gpu":
-        return gpu_sentences(profile)
+        return [*compiling, *gpu_sentences(profile)]
     return memory_sentences(profile, measured) if profile.question == "memory" else []
 
 
@@ -163,11 +167,21 @@ def gpu_sentences(profile: Profile) -> list[str]:
 def _starving(profile: Profile) -> Iterator[str]:
     """Say if the GPU has nothing to do for a large part of the time."""
     busy, window = profile.facts.get(BUSY, 0.0), profile.facts.get(WINDOW, 0.0)
-    if window and busy < (1 - _MUCH) * window:
-        yield (
-            f"The GPU waits for the CPU: it works for {shown_seconds(busy)} of"
-            f" {shown_seconds(window)} ({busy / window:.0%})."
-        )
+    if not window or busy >= (1 - _MUCH) * window:
+        return
+    gaps: dict[Frame, float] = {}
+    for stack in profile.stacks:
+        line = innermost_own(profile.lines_of(stack))
+        if line is not None and stack.number(GAP_SECONDS):
+            gaps[line] = gaps.get(line, 0.0) + stack.number(GAP_SECONDS)
+    most = max(gaps, key=lambda each: gaps[each], default=None)
+    where = ""
+    if most is not None:
+        where = f" Meanwhile the CPU is longest ({shown_seconds(gaps[most])}) in {_place(most)}."
+    yield (
+        f"The GPU waits for the CPU: it works for {shown_seconds(busy)} of"
+        f" {shown_seconds(window)} ({busy / window:.0%}).{where}"
+    )
 
 
 def _small_kernels(profile: Profile) -> Iterator[str]:

@@ -29,6 +29,7 @@ from whet.host.process.console import Console
 from whet.host.profiling.request import Profiling, Read
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.profiles.capture import captured, near_names
+from whet.measurement.profiles.jax_trace import JAX, read_jax
 from whet.measurement.profiles.kineto import read_kineto
 from whet.measurement.profiles.memory_blocks import read_blocks
 from whet.measurement.profiles.merge import KERNEL_CPU, merged
@@ -246,7 +247,9 @@ def _read_blocks(recording: Recording) -> Profile:
     return read_blocks(recording, is_user_code)
 
 
-def _read_kineto(recording: Recording) -> Profile:
+def _read_gpu(recording: Recording) -> Profile:
+    if recording.engine == JAX:
+        return read_jax(recording, is_user_code)
     return read_kineto(recording, _is_own_module)
 
 
@@ -258,7 +261,7 @@ def _is_own_module(path: str) -> bool:
 _READERS: Mapping[str, Read] = {
     "cpu": _read_spied,
     "memory": _read_blocks,
-    "gpu": _read_kineto,
+    "gpu": _read_gpu,
 }
 
 

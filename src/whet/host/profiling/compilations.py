@@ -1,0 +1,25 @@
+"""What the agents of a trial have heard of its compilers."""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.observations.profile import Compilation
+from whet.core.text.record import MalformedRecordError, as_record, decoded
+
+VARIABLES = {"WHET_COMPILES": "1"}
+"""They tell the agent to listen."""
+
+
+def read_compilations(folder: Path) -> tuple[Compilation, ...]:
+    """Return the compilations of all processes of a trial, in the order of each process."""
+    return tuple(_compilations(folder))
+
+
+def _compilations(folder: Path) -> Iterator[Compilation]:
+    for path in sorted(folder.glob("*.compilations")):
+        for line in path.read_bytes().splitlines():
+            with suppress(MalformedRecordError, json.JSONDecodeError):  # it was killed on the way
+                told = as_record(decoded(line), "compilation")
+                yield Compilation.from_json({**told, "pid": int(path.stem)})
