@@ -292,7 +292,7 @@ def hold(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as profile:
         load_and_step(load)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="whet-") as folder:
         path = os.path.join(folder, "trace.json")
         profile.export_chrome_trace(path)
         with open(path, encoding="utf-8") as file:

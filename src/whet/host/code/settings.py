@@ -67,7 +67,7 @@ class Settings:
         return {**numbers, **{f"limits.{name}": each for name, each in sets.items()}}
 
     def _not_agreed_tables(self, name: str) -> Mapping[str, JsonObject]:
-        tables = record(self.not_agreed, name) if name in self.not_agreed else {}
+        tables = record(self.not_agreed, name)
         return {each: record(tables, each) for each in tables}
 
 
@@ -111,7 +111,8 @@ def load_settings(project: Project, environment: Mapping[str, str]) -> Settings:
             _refuse_users_alone(data, source)
         layers[who].add(data, source)
     wider = _beyond(theirs, own)
-    not_agreed = {} if not wider or _digest_of(wider) in _agreed(project) else wider
+    is_agreed = not wider or _digest_of(wider) in _agreed(project)
+    not_agreed: JsonObject = {} if is_agreed else wider
     held = theirs.without(not_agreed)
     numbers = {**own.numbers, **held.numbers, **over.numbers}
     tables = {name: {**own.tables[name], **held.tables[name]} for name in _TABLES}
