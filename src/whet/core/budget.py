@@ -33,7 +33,7 @@ class StopReason(Enum):
     """Why a search ended. Shown to the user and stored in the notebook."""
 
     MINIMAL = "no candidate smaller than this fails the same way"
-    OTHER_CAUSE = "in smaller files the bad value comes from another line"
+    OTHER_CAUSE = "smaller files fail for another cause"
     RARER = "no candidate smaller than this fails often enough"
     TRIVIAL = "trivial: it fails with no content and with other content"
     FRUITLESS = "unknown format: 200 trials in a row gained less than 1 %"

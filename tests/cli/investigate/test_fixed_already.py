@@ -29,6 +29,14 @@ def pick(items, at):
 def unused(items):
     return {version}
 """
+OWN_STATE = """
+import tool
+def left(number, taken=[]):
+    taken.append(number)
+    return [each for each in range(2) if each not in taken]
+for number in (0, 1):
+    print(tool.first(left(number)))
+"""
 BAD = GOOD.replace("items[at] if items else None", "items[at]")
 
 
@@ -99,8 +107,10 @@ def test_where_no_newer_release_passes_the_one_that_brought_it_is_named(
     assert clue["says"].startswith("tool passes with 1.3, and fails this way since 1.4: ")
     assert "`pick` at tool.py:" in clue["says"]
     assert clue["next_step"] == "Until it is fixed, `tool==1.3` doesn't have this failure."
-    (step,) = (each for each in found["steps"] if "other releases of tool" in each["title"])
-    assert step["result"].endswith("; so does 1.8")
+    titles = [each["title"] for each in found["steps"]]
+    place = titles.index("Try other releases of tool")
+    assert titles.index("Look closer") < place
+    assert found["steps"][place]["result"].endswith("; so does 1.8")
 
 
 def test_where_every_release_fails_none_is_blamed(user: Whet, index: LocalIndex) -> None:
@@ -134,14 +144,15 @@ def test_of_older_releases_that_no_time_was_left_for_nothing_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("words", "program"),
-    [(("--no-releases",), "app.py"), ((), "own_fault.py")],
-    ids=["turned-off", "no-package-fails"],
+    [(("--no-releases",), "app.py"), ((), "own_fault.py"), ((), "own_state.py")],
+    ids=["turned-off", "no-package-fails", "the-cause-is-shown-before"],
 )
 def test_the_index_is_not_asked(
     words: tuple[str, ...], program: str, user: Whet, index: LocalIndex
 ) -> None:
     release(index, broken=range(9))
     user.write("own_fault.py", "import tool\nprint(tool.first([1]))\n[][0]\n")
+    user.write("own_state.py", OWN_STATE)
 
     found = investigated(user, "1.5", *words, program=program)
 

@@ -90,3 +90,57 @@ def test_a_failure_that_no_data_are_known_to_bring_keeps_nothing(whet: Whet) -> 
 
     assert len(content) == 1
     assert "smaller file keeps" not in report
+
+
+BILL = """
+import csv, sys
+
+
+def line_total(row):
+    quantity, price = int(row["quantity"]), float(row["price"])
+    share = float(row["discount"]) / 100
+    return quantity * price * (1 + share)
+
+
+total = 0.5
+for row in csv.DictReader(open(sys.argv[1])):
+    total += line_total(row)
+assert round(total, 2) == 41.0, total
+"""
+
+
+@pytest.mark.slow
+def test_a_smaller_file_passes_with_the_change_that_is_the_cause_or_it_stays(whet: Whet) -> None:
+    """Without any row the check fails as well, but for another reason."""
+    rows = "item,quantity,price,discount\npen,3,1.5,0\nbook,2,12.0,10\ncup,1,14.4,0\n"
+    content, report = smaller(whet, BILL, "lines.csv", rows)
+
+    assert "with `1 - share` instead of `1 + share`" in report
+    assert content == rows
+    assert "smaller files fail for another cause" in report
+
+
+@pytest.mark.long
+def test_no_file_is_made_smaller_for_a_hang_whose_cause_is_known(whet: Whet) -> None:
+    program = (
+        "import sys, threading\n"
+        "first, second = threading.Lock(), threading.Lock()\n"
+        "both = threading.Barrier(2)\n\n\n"
+        "def work(one, other):\n"
+        "    with one:\n"
+        "        both.wait()\n"
+        "        with other:\n"
+        "            print('done')\n\n\n"
+        "names = open(sys.argv[1]).read().split()\n"
+        "threads = [threading.Thread(target=work, args=pair) for pair in ((first, second), (second, first))]\n"
+        "for each in threads:\n    each.start()\n"
+        "for each in threads:\n    each.join()\n"
+    )
+    whet.write("main.py", program)
+    whet.write("names.txt", "alpha beta gamma\n" * 9)
+    whet("investigate", "--", sys.executable, "main.py", "names.txt")
+    report = json.loads((whet.folder / "whet-report/report.json").read_text())
+
+    assert report["answer"]["cause"] is not None
+    assert not [each for each in report["steps"] if each["title"].startswith("Shrink")]
+    assert any("names.txt is as it was" in each for each in report["conclusions"])

@@ -66,7 +66,12 @@ from whet.workbench.investigate.steps.investigated_evidence import (
     look_closer,
     order_results,
 )
-from whet.workbench.investigate.steps.smaller import cause_to_keep, sampled, tiny_model
+from whet.workbench.investigate.steps.smaller import (
+    cause_to_keep,
+    sampled,
+    tiny_model,
+    why_left_whole,
+)
 from whet.workbench.investigate.steps.so_far import Known, so_far
 from whet.workbench.investigate.steps.time_limit import as_asked, limited
 from whet.workbench.investigate.symptoms.seldom import seldom_failure
@@ -208,8 +213,6 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         unordered = work.attempt(lambda: hold_order(work, fewer), unordered)
     order, ordered = unordered
     facts.clues += ordered
-    # Other releases are installed first: that takes long, whatever the failure takes.
-    facts.clues += work.attempt(lambda: look_at_releases(work, order), (), is_asked=True)
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
@@ -219,6 +222,7 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     known = tuple(facts.clues)
     facts.clues += work.attempt(lambda: look_at_memory(work, order, known), ())
     facts.clues += work.attempt(lambda: look_at_busy_lines(work, order), ())
+    facts.clues[:0] = _of_releases(work, facts, order)
     # That an earlier test matters is sure; which line of it, or of a fixture, the others may say.
     is_told = any(each.sureness is not Sureness.POSSIBLE for each in facts.clues)
     facts.clues += left if is_told else (replace(each, sureness=Sureness.SHOWN) for each in left)
@@ -245,6 +249,14 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         else work.request.judging.condition.text
     )
     facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
+
+
+def _of_releases(work: Work, facts: Known, baseline: Baseline) -> tuple[Clue, ...]:
+    """Return what other releases say: to install them takes long, so the program's own data go first."""
+    none_tried: tuple[Clue, ...] = ()
+    if any(each.sureness is Sureness.SHOWN for each in facts.clues):
+        return none_tried
+    return work.attempt(lambda: look_at_releases(work, baseline), none_tried, is_asked=True)
 
 
 @value_class
@@ -421,6 +433,10 @@ def _shrink(work: Work, facts: Known, which: tuple[int, Payload], baseline: Base
     """Make one of the payloads smaller."""
     position, whole = which
     is_weighed = work.session.weighing is not None
+    whole_because = why_left_whole([*work.shown, *facts.clues], baseline)
+    if whole_because:
+        facts.conclusions.append(f"{whole.shown} is as it was: {whole_because}.")
+        return
     payload = whole if is_weighed else work.attempt(lambda: sampled(work, which, baseline), whole)
 
     def shrink() -> None:

@@ -88,6 +88,7 @@ class Way:
         failing: the file and the line of the failure.
         check: what was tested when it failed.
         kind_of: returns the type that an expression on a line of a file had; empty: not known.
+        followed: those of the places that the value itself came by.
     """
 
     places: tuple[tuple[str, int], ...]
@@ -95,6 +96,7 @@ class Way:
     failing: tuple[str, int]
     check: Check
     kind_of: Callable[[str, ast.expr, int], str]
+    followed: frozenset[tuple[str, int]] = frozenset()
 
 
 def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk) -> Way:
@@ -131,6 +133,7 @@ def way_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk)
             rounds=tuple(_rounds(followed, recording, sources)),
         ),
         kind_of=_Kinds(recording, walk),
+        followed=frozenset(followed),
     )
 
 

@@ -34,7 +34,6 @@ from whet.evidence.clues.memory_holder import MEMORY_HEADING, memory_clues
 from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
 from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
-from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.usage import usage_clues
 from whet.evidence.printed.warned import warning_clues
@@ -51,7 +50,9 @@ from whet.workbench.investigate.closer.joined_clues import (
     ORDER,
     each_once,
     each_step_once,
+    on_the_way,
     together,
+    with_changes,
 )
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.repaired import repaired_clue
@@ -103,11 +104,14 @@ class Finding:
         clues: the likeliest first.
         summary: what was done, in a sentence.
         origin: where the bad value came from, among them or not; None: that isn't known.
+        change: the path and the text of a module with which the command passes, if the likeliest
+            clue is about that; None: it isn't.
     """
 
     clues: tuple[Clue, ...]
     summary: str
     origin: Clue | None = None
+    change: tuple[str, str] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -187,7 +191,7 @@ class Closer:
             "repairs of shared state", lambda: self._of_repairs(clues, recorded, origins.way)
         )
         clues = [*repairs, *clues]
-        clues = [_on_the_way(each, origins) for each in clues]
+        clues = [on_the_way(each, origins) for each in clues]
         clues = together(clues, origins.clues)
         if origins.is_telling:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers or each.heading == MEMORY_HEADING)
@@ -220,7 +224,18 @@ class Closer:
             clues=tuple(gathered),
             summary="; ".join(filter(None, sentences)),
             origin=next(iter(origins.clues), None),
+            change=self._change_of(gathered[:1]),
         )
+
+    def _change_of(self, clues: Sequence[Clue]) -> tuple[str, str] | None:
+        passing = {} if self._changed is None else self._changed.passing
+        numbers = (number for each in clues for number in each.trials)
+        return next((passing[number] for number in numbers if number in passing), None)
+
+    def passes_with(self, change: tuple[str, str]) -> bool:
+        """Whether the command passes with another text of a module."""
+        _, outcome = self._variant(self._contained(), AgentTasks(edit=change))
+        return self.baseline.oracle.judge(outcome) is Verdict.GOOD
 
     def origin(self) -> Clue | None:
         """Return where the bad value comes from; None: a run with its steps recorded doesn't tell."""
@@ -390,17 +405,8 @@ class Closer:
         if varied.cause:
             return [*varied.cause, *clues, *records]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
-        likely = list(varied.likely)
-        places = [at(each.path, each.line) for each in records]
-        if any(each.record and not any(one in each.record for one in places) for each in clues):
-            # A run without a record says more of it than where a value was read.
-            clues, records = [*records, *clues], []
-        if len(records) == 1 or (records and "stands in line" in records[0].says):
-            likely = [*records, *likely]
-            records = []
-        if is_telling and not way.check.is_exact:
-            return [*clues, *likely, *records, *varied.others]
-        return [*likely, *clues, *records, *varied.others]
+        clues_first = is_telling and not way.check.is_exact
+        return with_changes(varied, clues, records, at, clues_first=clues_first)
 
     def _witnesses(self, way: Way) -> Witnesses:
         return Witnesses(
@@ -555,14 +561,6 @@ def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
             line=frame.line,
         )
     ]
-
-
-def _on_the_way(clue: Clue, origins: Origins) -> Clue:
-    """Return the clue of an error that was dropped, firmer where the bad value came from its handler."""
-    if clue.why != WHY_RAISED or (clue.path, clue.line) not in origins.fallbacks:
-        return clue
-    says = f"{clue.says}, and the value that failed comes from what the program did instead"
-    return replace(clue, says=says, sureness=Sureness.SEEN)
 
 
 def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.evidence.clues.raised_before import WHY as WHY_RAISED
+from whet.workbench.investigate.experiments.varied import Varied
+from whet.workbench.investigate.traces.origins import Origins
 
 ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
 
@@ -30,6 +33,14 @@ def together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
     return [*joined_clues, *ways]
 
 
+def on_the_way(clue: Clue, origins: Origins) -> Clue:
+    """Return the clue of an error that was dropped, firmer where the bad value came from its handler."""
+    if clue.why != WHY_RAISED or (clue.path, clue.line) not in origins.fallbacks:
+        return clue
+    says = f"{clue.says}, and the value that failed comes from what the program did instead"
+    return replace(clue, says=says, sureness=Sureness.SEEN)
+
+
 def each_once(clues: Sequence[Clue]) -> list[Clue]:
     """Return the clues without those that point at a line that another one points at."""
     by_place: dict[tuple[str, int], Clue] = {}
@@ -47,3 +58,28 @@ def each_step_once(clues: Sequence[Clue]) -> list[Clue]:
         earlier_steps.update(steps)
         result.append(replace(each, trail=tuple(steps)))
     return result
+
+
+def with_changes(
+    varied: Varied, clues: list[Clue], records: list[Clue], at: Placing, *, clues_first: bool
+) -> list[Clue]:
+    """Return the clues with what the runs with small changes, and those without a record, told.
+
+    Args:
+        varied: the lines of which a change lets the command pass; no cause.
+        clues: the others, the likeliest first.
+        records: the records without which it passes.
+        at: says where a line is.
+        clues_first: the others say what is wrong, and much passes what was checked.
+    """
+    likely = list(varied.likely)
+    places = [at(each.path, each.line) for each in records]
+    if any(each.record and not any(one in each.record for one in places) for each in clues):
+        # A run without a record says more of it than where a value was read.
+        clues, records = [*records, *clues], []
+    if len(records) == 1 or (records and "stands in line" in records[0].says):
+        likely = [*records, *likely]
+        records = []
+    if clues_first and not varied.is_on_the_way:
+        return [*clues, *likely, *records, *varied.others]
+    return [*likely, *clues, *records, *varied.others]

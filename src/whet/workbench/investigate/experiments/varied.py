@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,7 @@ from typing import Protocol
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
@@ -64,12 +65,14 @@ class Varied:
         cause: the line whose change alone lets the command pass, where that says which line is wrong.
         likely: lines of which a change that engineers often forget lets the command pass.
         others: lines of which another change does.
+        is_on_the_way: the first of the likely lines is the only one that the bad value came by.
         is_cut: there was too little time for all changes.
     """
 
     cause: tuple[Clue, ...] = ()
     likely: tuple[Clue, ...] = ()
     others: tuple[Clue, ...] = ()
+    is_on_the_way: bool = False
     is_cut: bool = False
 
 
@@ -109,7 +112,7 @@ def vary(
         return Varied()
     if baseline.oracle.judge(outcome) is not Verdict.BAD:
         return Varied()
-    sweep = _Sweep(baseline, run, until)
+    sweep = _Sweep(baseline, run, until, way.followed)
     sweep.go(each for each in candidates if each[1].rank <= LESS_LIKELY)
     unlikely = [each for each in candidates if each[1].rank > LESS_LIKELY]
     is_early = _stands_out(sweep, way)
@@ -134,12 +137,25 @@ def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm)
     if len(likeliest) > _MOST_TOLD:
         return Varied()
     split: tuple[list[Clue], list[Clue]] = ([], [])
+    on_the_way = 0
     for place, found in likeliest:
         best = found[0][1]
         if not _is_confirmed(place, best, confirm):
             continue  # it may only skip the work, or the check
-        split[best.is_offset or best.rank > LESS_LIKELY].append(_clue(place, found, control, at))
-    return Varied(likely=tuple(split[0]), others=tuple(split[1]))
+        is_unlikely = _is_unlikely(best)
+        split[is_unlikely].append(_clue(place, found, control, at))
+        on_the_way += not is_unlikely and place in sweep.followed
+    likely, others = split
+    if on_the_way != 1:
+        return Varied(likely=tuple(likely), others=tuple(others))
+    first, *beside = likely
+    also = (TrailStep(says=each.says.replace("the command", "it", 1)) for each in beside)
+    first = replace(first, trail=(*first.trail, *also))
+    return Varied(likely=(first,), others=tuple(others), is_on_the_way=True)
+
+
+def _is_unlikely(change: Variation) -> bool:
+    return change.is_offset or change.rank > LESS_LIKELY
 
 
 def _is_confirmed(place: _Place, change: Variation, confirm: Confirm) -> bool:
@@ -155,10 +171,14 @@ class _Sweep:
         passing: the changes with which it passes, by their lines.
         failed: with how many it does not.
         untried: the rank of the first for which there was no time; None: all were tried.
+        followed: the lines that the bad value came by.
     """
 
-    def __init__(self, baseline: Baseline, run: Run, until: float) -> None:
+    def __init__(
+        self, baseline: Baseline, run: Run, until: float, followed: AbstractSet[_Place]
+    ) -> None:
         """Try none yet."""
+        self.followed = followed
         self._baseline, self._run = baseline, run
         self._seconds = baseline.reproduction.wall_seconds
         own = time.monotonic() + self._seconds * _TIMES_FAILURE + _MORE_SECONDS
@@ -169,9 +189,14 @@ class _Sweep:
 
     @property
     def likeliest(self) -> list[_Found]:
-        """The lines with the changes that pass, the likeliest first."""
-        found = self.passing.items()
-        return sorted(found, key=lambda each: (each[1][0][1].order, -len(each[1])))
+        """The lines with the changes that pass, the likeliest first: those that the value came by."""
+
+        def rank(each: _Found) -> tuple[object, ...]:
+            place, found = each
+            best = found[0][1]
+            return _is_unlikely(best), place not in self.followed, best.order, -len(found)
+
+        return sorted(self.passing.items(), key=rank)
 
     def go(self, candidates: Iterable[tuple[str, Variation]]) -> None:
         """Try changes while there is time."""

@@ -132,12 +132,14 @@ class TriedChanges:
         trial: what fails, with the room in which the changes run.
         oracle: judges them.
         looked: is given the number of each trial.
+        passing: the changes with which it has passed, by the trial: the module's path and text.
     """
 
     session: Session
     trial: Trial
     oracle: Oracle
     looked: list[int]
+    passing: dict[int, tuple[str, str]] = field(default_factory=dict[int, tuple[str, str]])
     _warm: WarmChanges = field(init=False)
     _asked: int = 0
     _is_checked: bool = False
@@ -185,6 +187,8 @@ class TriedChanges:
                 self._warm.close()  # whatever waits for it is to end
                 raise
         self.looked.append(ran.own_number)
+        if tasks.edit is not None and ran.verdict is Verdict.GOOD:
+            self.passing[ran.own_number] = tasks.edit
         return ran.own_number, ran.outcome
 
     def close(self) -> None:

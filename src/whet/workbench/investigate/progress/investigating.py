@@ -131,6 +131,8 @@ class Work:
         ended: why it ended before its end; None: it did not.
         whole: the command with all its tests, where `trial` runs fewer of them.
         origin: where the bad value came from; None: it isn't known.
+        change: the path and the text of a module with which it passes, if the likeliest clue of a
+            closer look is about that.
         tests: the tests that bring the failure, and what judges them; None: it isn't known.
         is_guarded: the last good version was seen to pass with today's data.
     """
@@ -152,6 +154,7 @@ class Work:
     ended: StopReason | None = None
     whole: Trial | None = None
     origin: Clue | None = None
+    change: tuple[str, str] | None = None
     tests: "FewestTests | None" = None
     is_guarded: bool = True
 
@@ -204,7 +207,8 @@ class Work:
         Args:
             do: the step.
             otherwise: what is known without it.
-            is_asked: the user has asked for it by name: then there is all the time that there is.
+            is_asked: the user has asked for it by name, or it takes long whatever the failure takes:
+                then there is all the time that there is, and the steps after it keep theirs.
             is_last: nothing comes after it: some time is kept for it.
             share: how much of the time that is left it may take, from 0 to 1.
         """
@@ -233,6 +237,8 @@ class Work:
             if not (self.steps.done and self.steps.done[-1].result.endswith(skipped)):
                 self.bench.emit(Notice(text=skipped))
         finally:
+            if is_asked:
+                self.seconds = min(self.most_seconds, self.seconds + time.monotonic() - now)
             self.session = replace(self.session, deadline=None, tasks=NO_TASKS)
             self.publish()
         return otherwise

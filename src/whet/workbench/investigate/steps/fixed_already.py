@@ -8,9 +8,10 @@ from pathlib import Path
 from whet.bisection.terms import FIXED, Terms
 from whet.core.budget import StopReason
 from whet.core.errors import WhetError
+from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.text.quantity import shown_count
+from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.text.record import integer, text
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -87,7 +88,12 @@ def look_at_releases(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     if failure is None or not is_wanted or not baseline.reproduction.is_deterministic:
         return ()
     clues: list[Clue] = []
-    for package in packages_of_failure(work, failure):
+    packages = packages_of_failure(work, failure)
+    if packages and work.seconds < work.most_seconds:
+        left = shown_seconds(work.budget.wall_seconds or 0.0)
+        text = f"other releases have to be installed: that may take up to {left} more"
+        work.bench.emit(Notice(text=text))
+    for package in packages:
         with work.steps.step(f"Try other releases of {package.name}", _WHY):
             try:
                 release_clues, sentence = _Releases(

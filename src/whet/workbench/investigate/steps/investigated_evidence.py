@@ -183,7 +183,7 @@ def look_closer(
                 work.ended = work.ended or StopReason.OUT_OF_TIME
                 stopped = f"stopped: {StopReason.OUT_OF_TIME.value}; whet didn't try all {names}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
-    work.origin = finding.origin
+    work.origin, work.change = finding.origin, finding.change
     if drawn is None:
         return finding.clues
     # The run that was looked at may fail at another record than the one that was reported.

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.observations.clue import Clue
+from whet.core.failure import FailureKind
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed, shown_bytes
 from whet.core.text.record import MalformedRecordError, decoded
 from whet.core.trial import Trial
@@ -91,6 +92,17 @@ def _model_of(work: Work) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+def why_left_whole(clues: Sequence[Clue], baseline: Baseline) -> str:
+    """Return why no payload is made smaller, in words; empty: they are.
+
+    A smaller file says nothing more of a hang whose cause is known, and each run of it takes long.
+    """
+    outcome = baseline.outcome
+    is_hang = outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT
+    is_known = any(each.sureness is not Sureness.POSSIBLE and not each.heading for each in clues)
+    return "the cause of the hang is known without a smaller file" if is_hang and is_known else ""
+
+
 def cause_to_keep(
     work: Work, payload: Payload, clues: Sequence[Clue], baseline: Baseline
 ) -> SameCause:
@@ -114,7 +126,7 @@ def cause_to_keep(
         values=values,
         records=tuple(records.values()),
         says=listed(kept) if kept else "",
-        is_shown=None if work.origin is None else _is_shown(work, work.origin, baseline),
+        is_shown=_is_shown(work, baseline) if work.origin or work.change else None,
     )
 
 
@@ -128,15 +140,20 @@ def _varies(work: Work, baseline: Baseline) -> bool:
     return len(said) > 1
 
 
-def _is_shown(work: Work, known: Clue, baseline: Baseline) -> IsShown:
-    """Return what runs the command with its steps recorded, to see where the bad value comes from."""
+def _is_shown(work: Work, baseline: Baseline) -> IsShown:
+    """Return what sees whether the change that lets the command pass does so, and where the bad value comes from."""
+    known = work.origin
 
     def is_shown(trial: Trial) -> bool | None:
         closer = Closer(session=work.session, trial=trial, baseline=baseline, place=place_of(work))
         try:
-            origin = closer.origin()
+            if work.change is not None and not closer.passes_with(work.change):
+                return False
+            origin = None if known is None else closer.origin()
         except (OutOfTimeError, WhetError):
             return None
-        return None if origin is None else (origin.path, origin.line) == (known.path, known.line)
+        if known is None or origin is None:
+            return None if work.change is None else True
+        return (origin.path, origin.line) == (known.path, known.line)
 
     return is_shown

@@ -1,0 +1,85 @@
+"""Of the changes that let a command pass, the one that the bad value came by leads."""
+
+import runpy
+from pathlib import Path
+
+from whet.core.failure import Failure, FailureKind, FailureSignature
+from whet.core.observations.clue import Clue, Placing
+from whet.core.oracle import AnyFailure
+from whet.core.outcome import Outcome
+from whet.evidence.experiments.variations import Variation
+from whet.evidence.provenance.failure.way import Check, Way
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.experiments.varied import Varied, vary
+from whet.workbench.trials.investigation import Reproduction
+from whet.workbench.trials.reproduce import Baseline
+
+PROGRAM = """\
+low, high = 3, 3
+picked = high > low
+fits = low < 3
+check(picked, fits)
+"""
+PICKED, FITS = 2, 3
+FAILED = Outcome(
+    exit_code=1,
+    failure=Failure(
+        signature=FailureSignature(kind=FailureKind.EXIT, exit_code=1), summary="exit 1"
+    ),
+)
+
+
+def _varied(folder: Path, followed: set[int]) -> Varied:
+    """Vary a program that passes if either of two lines says so."""
+    path = folder / "main.py"
+    path.write_text(PROGRAM)
+    made: list[dict[str, object]] = []
+
+    def run(tasks: AgentTasks) -> tuple[int, Outcome]:
+        assert tasks.edit is not None
+        changed = folder / "changed.py"
+        changed.write_text(tasks.edit[1])
+        made.append(runpy.run_path(str(changed), {"check": lambda *_: None}))
+        is_good = bool(made[-1]["picked"] or made[-1]["fits"])
+        return len(made), Outcome(exit_code=0) if is_good else FAILED
+
+    way = Way(
+        places=((str(path), PICKED), (str(path), FITS)),
+        active={},
+        failing=(str(path), 4),
+        check=Check(str(path), 4, 1, is_exact=False, is_specific=False),
+        kind_of=lambda *_: "",
+        followed=frozenset((str(path), line) for line in followed),
+    )
+    reproduction = Reproduction(
+        attempts=3, same_failures=3, other_failures=(), wall_seconds=0.01, peak_rss_bytes=0,
+        exit_code=1, trials=(1,),
+    )  # fmt: skip
+    baseline = Baseline(outcome=FAILED, oracle=AnyFailure(), reproduction=reproduction, repeats=1)
+
+    def confirm(path: str, change: Variation, *, is_cause: bool = True) -> tuple[int, ...]:
+        return () if is_cause else (change.line, len(path))
+
+    return vary(baseline, way, run, Placing(str(folder)), confirm)
+
+
+def _lines(clues: tuple[Clue, ...]) -> list[int]:
+    return [each.line for each in clues]
+
+
+def test_the_only_passing_change_that_the_value_came_by_leads(tmp_path: Path) -> None:
+    for first, other in ((PICKED, FITS), (FITS, PICKED)):
+        varied = _varied(tmp_path, {first})
+
+        assert varied.is_on_the_way
+        assert _lines(varied.likely) == [first]
+        (also,) = varied.likely[0].trail
+        assert f"main.py:{other} it passes" in also.says
+
+
+def test_where_the_value_came_by_none_or_both_no_change_leads(tmp_path: Path) -> None:
+    for followed in (set[int](), {PICKED, FITS}):
+        varied = _varied(tmp_path, followed)
+
+        assert not varied.is_on_the_way
+        assert sorted(_lines(varied.likely)) == [PICKED, FITS]
