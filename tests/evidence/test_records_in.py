@@ -54,3 +54,11 @@ def test_the_head_of_a_table_is_no_record() -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "{}", "[]", "[1", "{'a'"])
 def test_what_holds_no_records_gives_none_and_no_error(text: str) -> None:
     assert len(records_in("x.json", text)) <= 1
+
+
+def test_records_that_share_a_line_have_a_column_and_others_have_none() -> None:
+    text = json.dumps([{"a": each} for each in range(3)])
+    assert [
+        text[each.column - 1 :].startswith(each.text) for each in records_in("a.json", text)
+    ] == [True] * 3
+    assert {each.column for each in records_in("a.json", text.replace(", {", ",\n{"))} == {0}

@@ -1,6 +1,7 @@
 """The records of a data file as spans of its text: lines, or the items of its longest JSON list."""
 
 import json
+from collections import Counter
 from contextlib import suppress
 
 from whet.core.value_class import value_class
@@ -17,12 +18,14 @@ class DataRecord:
         begin, end: its span in the text, with what separates it from the next.
         line: the number of its first line.
         text: what it says.
+        column: the number of its first character, where other records are in that line too; else 0.
     """
 
     begin: int
     end: int
     line: int
     text: str
+    column: int = 0
 
 
 def records_in(name: str, text: str) -> list[DataRecord]:
@@ -57,6 +60,8 @@ def _items(text: str) -> list[DataRecord]:
         if len(spans) > len(longest):
             longest = spans
         at = text.find("[", spans[-1][1] if spans else at + 1)
+    lines = [text.count("\n", 0, begin) + 1 for begin, _ in longest]
+    in_line = Counter(lines)
     items: list[DataRecord] = []
     for number, (begin, end) in enumerate(longest):
         cut_begin, cut_end = begin, end
@@ -64,9 +69,10 @@ def _items(text: str) -> list[DataRecord]:
             cut_end = longest[number + 1][0]
         elif number:
             cut_begin = longest[number - 1][1]
-        line = text.count("\n", 0, begin) + 1
         excerpt = " ".join(text[begin:end].split())
-        items.append(DataRecord(cut_begin, cut_end, line, excerpt))
+        line = lines[number]
+        column = begin - text.rfind("\n", 0, begin) if in_line[line] > 1 else 0
+        items.append(DataRecord(cut_begin, cut_end, line, excerpt, column))
     return items
 
 

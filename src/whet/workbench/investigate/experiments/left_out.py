@@ -163,12 +163,17 @@ def _clue(
     control, trials = others
     excerpt = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
     twins = [
-        each.line
+        each
         for each in records_in(path.name, text)
-        if each.text.rstrip(",") == record.text.rstrip(",") and each.line != record.line
+        if each.text.rstrip(",") == record.text.rstrip(",") and each.begin != record.begin
     ]
-    twice = f", which stands in line {twins[0]}, too," if twins else ""
-    place = at(str(path), record.line)
+    twice = ""
+    if twins:
+        there = (
+            f"at {_place(path, twins[0], at)}" if twins[0].column else f"in line {twins[0].line}"
+        )
+        twice = f", which stands {there}, too,"
+    place = _place(path, record, at)
     return Clue(
         says=f"{_WITHOUT} at {place} (`{excerpt}`){twice} the command passes",
         why=f"trials {numbers[0]} and {numbers[1]} ran without it and passed, {control} with it and failed;"
@@ -178,6 +183,11 @@ def _clue(
         trials=(numbers[0], control),
         next_step=f"check that record: {place}",
     )
+
+
+def _place(path: Path, record: DataRecord, at: Placing) -> str:
+    column = f":{record.column}" if record.column else ""
+    return f"{at(str(path), record.line)}{column}"
 
 
 def _odd_first(candidates: Sequence[_Candidate]) -> list[_Candidate]:
