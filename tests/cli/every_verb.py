@@ -99,7 +99,7 @@ def calls(names: Names) -> Mapping[str, Call]:
         "log": Call((), "exit 1"),
         "show": Call(("1",), "ValueError"),
         "notebook": Call(("list",), "B  "),
-        "secrets": Call((), "masked nothing"),
+        "secrets": Call((), ""),
         "settings": Call((), "timeout_seconds"),
         "post-mortem": Call(("1", "--list"), "1* ValueError: an x in", 1),
         "watch": Call(("memory", f"files:{program}", f"ls '{bad}'", *busy), "open files"),
@@ -127,5 +127,5 @@ def calls(names: Names) -> Mapping[str, Call]:
         "annotate": Call(("--vendor", f"{result}.py"), "wrote"),
         "one-liner": Call(("1",), PYTHON),
         "completion": Call(("bash",), "_whet_completion"),
-        "explain": Call((names.argument,), "there is no page", 64),
+        "explain": Call((result,), "there is no page", 64),
     }  # fmt: skip

@@ -1,6 +1,8 @@
 """What `whet tiny` says of bad input, without any library of models."""
 
 import json
+import os
+import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -90,3 +92,27 @@ def test_options_that_say_nothing_together(whet: Whet, words: list[str], says: s
     assert said.code == 64
     assert says in said.stderr
     assert list(whet.folder.iterdir()) == []
+
+
+def test_nothing_in_the_folder_runs_to_read_a_model_of_it(whet: Whet, bare: str) -> None:
+    whet.write("model/config.json", '{"model_type": "gpt2"}')
+    for name in ("torch", "transformers", "struct", "inspect"):
+        whet.write(f"{name}.py", "open('canary', 'w')")
+
+    said = whet("tiny", "model", "--python", bare)
+
+    assert (said.code, f"`{bare}` has no t" in said.stderr) == (69, True)
+    assert not (whet.folder / "canary").exists()
+
+
+def test_a_system_without_nameless_files_is_no_fault_of_whets(whet: Whet, bare: str) -> None:
+    forbid = Path(__file__).parents[1] / "forbidden_call.py"
+
+    done = subprocess.run(
+        [sys.executable, str(forbid), "O_TMPFILE", "EOPNOTSUPP",
+         sys.executable, "-m", "whet", "tiny", "LlamaConfig", "--python", bare],
+        cwd=whet.folder, env={**os.environ, **whet.environment}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, f"`{bare}` has no t" in done.stderr) == (69, True)

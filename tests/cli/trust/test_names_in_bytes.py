@@ -1,7 +1,7 @@
-"""Names that aren't UTF-8: each verb takes a folder, files and an argument that have one."""
+"""Each verb takes a folder, files and an argument whose names aren't UTF-8, and shows no secret."""
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,11 @@ from whet_command import Whet
 
 from whet.cli.main import VERBS
 
-NAMES = Names(**{each.name: os.fsdecode(b"\xe9-") + str(each.default) for each in fields(Names)})
+SECRET = os.fsdecode(b"tok-81k!2h\xe9S_x92")
+NAMES = replace(
+    Names(**{each.name: os.fsdecode(b"\xe9-") + str(each.default) for each in fields(Names)}),
+    argument=f"--password={SECRET}",
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +39,13 @@ def test_each_verb_is_called_below() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("verb", "call"), calls(NAMES).items(), ids=calls(NAMES))
-def test_each_verb_takes_names_that_are_not_utf_8(verb: str, call: Call, project: Whet) -> None:
+def test_each_verb_takes_names_that_are_not_utf_8_and_shows_no_secret(verb: str, call: Call, project: Whet) -> None:
     said = project(verb, *call.words)
     call = REFUSED.get(verb, call)
 
     assert "whet itself failed" not in said.stderr
     assert call.says in said.stdout + said.stderr, said
     assert call.code in {None, said.code}, said
+    for shown in ("tok-81k", "S_x92"):
+        assert shown not in said.stdout + said.stderr
     assert list(Path(project.environment["TMPDIR"]).iterdir()) == []

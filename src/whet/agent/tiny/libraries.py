@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -31,12 +32,14 @@ def torch() -> Any:
 
 
 def imported(name: str) -> Any:
-    """Return what `pkg.mod:Name` names.
+    """Return what `pkg.mod:Name` names, which the user's own module in the current folder may hold.
 
     Raises:
         RefusedError: if it can't be imported, or isn't there.
     """
     place, _, attribute = name.partition(":")
+    # Only now, as a clone can bring along a `torch.py`, which a folder with a model doesn't need.
+    sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(place)
     except Exception as error:

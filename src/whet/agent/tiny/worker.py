@@ -32,9 +32,7 @@ def main() -> None:
 
 def _load_package() -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    sys.path[0] = (
-        os.getcwd()
-    )  # in place of this folder: modules of the user's are imported from there
+    del sys.path[0]  # this folder, whose modules are whet's
     place = os.path.join(folder, "__init__.py")
     spec = importlib.util.spec_from_file_location(
         "whet_tiny", place, submodule_search_locations=[folder]

@@ -105,6 +105,8 @@ class Relocation:
         """Return the words that name untracked files, with each file and where its copy goes."""
         files: dict[str, tuple[Path, Path]] = {}
         for word in command[1:]:
+            if "\0" in word:  # the sign of a secret names no file
+                continue
             path = Path(os.path.realpath(cwd / word.rpartition("=")[2].split("::")[0]))
             inside = self._inside(path)
             if inside is None or not path.is_file() or path.stat().st_size > _CARRIED_BYTES:

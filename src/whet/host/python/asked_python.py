@@ -34,7 +34,7 @@ class AskedPython:
     ) -> None:  # fmt: skip
         self._python = python
         self._task = task
-        self._said = os.fdopen(_nameless_file(), "rb")
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this
         self._process = _started([python, str(script)], cwd, environment, self._said.fileno())
 
     def __enter__(self) -> Self:
@@ -81,10 +81,6 @@ class AskedPython:
             f"`{self._python}` ended {how} while it {self._task}{last}",
             hint="does it import the model in your own program? `--python` names another one",
         )
-
-
-def _nameless_file() -> int:
-    return os.open(tempfile.gettempdir(), os.O_RDWR | os.O_TMPFILE | os.O_APPEND, 0o600)
 
 
 def _started(
