@@ -20,6 +20,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -50,25 +51,63 @@ if os.path.exists("slow"):
     time.sleep(0.2)
     for child in children:
         child.kill()
-total = sum(1 for line in text.splitlines() if "x" in line)
+def counted(text):
+    return sum(1 for line in text.splitlines() if "x" in line)
+total = counted(text)
 if total:
     raise ValueError(f"{total} lines with an x")
 """
+CONFIGURATION = '{"rows": 1}'
+PASSES = "a\nb\n"
 DATA = "".join(f"line {number} y\n" for number in range(40)) + "the x\n"
 COMMITS, GOOD = 4, 2
 
 PYTHON = sys.executable
-VERBS: dict[str, list[str]] = {
-    "run": ["run", "--", PYTHON, "app.py", "data.txt"],
-    "repeat": ["repeat", "-n", "4", "--jobs", "2", "--", PYTHON, "app.py", "data.txt"],
-    "shrink": ["shrink", "data.txt", "--", PYTHON, "app.py", "data.txt"],
-    "bisect": ["bisect", "HEAD~3", "--jobs", "2", "--", PYTHON, "app.py", "data.txt"],
-    "again": ["again", "--code", "then"],
-    "log": ["log"],
-}
+COMMAND = ["--", PYTHON, "app.py", "data.txt"]
+GOOD_COMMAND = ["--", PYTHON, "app.py", "passes.txt"]
 
-SECONDS = {"run": 0.7, "again": 0.7, "log": 0.4, "repeat": 1.2, "shrink": 2.0, "bisect": 2.0}
-"""Within which a fault strikes: somewhat longer than the verb takes."""
+
+@dataclass(frozen=True)
+class Verb:
+    """What is typed, and the seconds within which a fault strikes: somewhat longer than it takes."""
+
+    words: list[str]
+    seconds: float
+
+
+VERBS = {
+    "run": Verb(["run", *COMMAND], 0.7),
+    "repeat": Verb(["repeat", "-n", "4", "--jobs", "2", *COMMAND], 1.2),
+    "shrink": Verb(["shrink", "data.txt", *COMMAND], 2.0),
+    "bisect": Verb(["bisect", "HEAD~3", "--jobs", "2", *COMMAND], 2.0),
+    "again": Verb(["again", "--code", "then"], 0.7),
+    "log": Verb(["log"], 0.4),
+    "loop": Verb(["loop", "--runs", "1", *COMMAND], 1.0),
+    "profile": Verb(["profile", "--once", "--html", "page.html", *COMMAND], 1.5),
+    "profile --heap": Verb(["profile", "--heap", *COMMAND], 1.5),
+    "profile --io": Verb(["profile", "--io", *COMMAND], 1.0),
+    "watch": Verb(["watch", "memory", "files", "disk:.", "df .", *COMMAND], 1.0),
+    "compare": Verb(["compare", "--runs", "7", "--baseline", "HEAD", *GOOD_COMMAND], 3.0),
+    "leak": Verb(["leak", "--call", "app.py:counted", "--budget", "5s", *GOOD_COMMAND], 2.5),
+    "expect": Verb(["expect", "--lines", "app.py", *COMMAND], 1.0),
+    "grow": Verb(["grow", "-d", "rows.json:rows=1..4", "--repeats", "1", "--", PYTHON, "app.py", "rows.json"], 2.5),
+    "starve": Verb(["starve", "--find", "files", "--picture", "page.svg", *GOOD_COMMAND], 2.5),
+    "sample": Verb(["sample", "data.txt", *COMMAND], 2.0),
+    "delta": Verb(["delta", "passes.txt", "data.txt", "--", PYTHON, "app.py", "{}"], 2.0),
+    "toggle": Verb(["toggle", "hash-seed", "cpu", *COMMAND], 2.0),
+    "investigate": Verb(["investigate", "--no-releases", "--budget", "10s", *COMMAND], 8.0),
+    "syscalls": Verb(["syscalls", *COMMAND], 1.0),
+    "probe": Verb(["probe", "app.py:2", "count", *COMMAND], 1.0),
+    "trace": Verb(["trace", "app.py:*", *COMMAND], 1.0),
+    "where": Verb(["where", "app", *COMMAND], 1.0),
+    "make": Verb(["make", "array", "--shape", "9,9", "-o", "page.npy"], 0.5),
+    "annotate": Verb(["annotate", "--vendor", "page.py"], 0.3),
+}  # fmt: skip
+
+RESULTS_OF_VERBS = re.compile(
+    r"(?:\w+\.(?:shrunk|sample|fails|passes)(?:-\d+)?\.\w+|page\.\w+|whet-report/[\w.]+)"
+)
+"""What the verbs write into the project because they are asked to."""
 
 KILLS = ("whet", "the guardian", "the spawner", "whet and the guardian", "whet and the spawner",
          "all at once", "the program", "one of them")  # fmt: skip
@@ -118,6 +157,8 @@ class Place:
         (self.top / "tmp").mkdir()
         self.project.mkdir()
         self.call("git", "init", "--quiet", "--initial-branch=main")
+        (self.project / "rows.json").write_text(CONFIGURATION)
+        (self.project / "passes.txt").write_text(PASSES)
         good = PROGRAM.replace('"x" in line', '"none of them" in line')
         for number in range(COMMITS):
             (self.project / "app.py").write_text(good if number < GOOD else PROGRAM)
@@ -154,7 +195,8 @@ class Place:
         found: dict[str, bytes] = {}
         for path in sorted(self.project.rglob("*")):
             name = str(path.relative_to(self.project))
-            if path.is_file() and ".shrunk" not in name and not name.startswith(".git/worktrees"):
+            is_result = RESULTS_OF_VERBS.fullmatch(name) is not None
+            if path.is_file() and not is_result and not name.startswith(".git/worktrees"):
                 found[name] = path.read_bytes()
         return found
 
@@ -290,8 +332,8 @@ def killed(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
     """Kill some of it by SIGKILL, with all of it stopped, so that nobody sees another's end."""
     whom = chance.choice(KILLS)
     played.fault = f"SIGKILL: {whom}"
-    with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+    with started(place, VERBS[played.verb].words) as whet:
+        wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
         pids = place.alive()
         helpers = [pid for pid in pids if pid != whet.pid and is_whets(pid)]
@@ -320,8 +362,8 @@ def signalled(place: Place, played: Round, chance: random.Random) -> Iterator[st
     """Send it a signal that it hears, or stop it for a while before."""
     number = chance.choice(SIGNALS)
     played.fault = number.name
-    with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+    with started(place, VERBS[played.verb].words) as whet:
+        wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
         if not chance.randrange(3):
             played.fault = f"SIGSTOP, {number.name}"
@@ -343,7 +385,7 @@ def failing_call(place: Place, played: Round, chance: random.Random) -> Iterator
     inner = f"XDG_STATE_HOME={place.top / 'state'}"
     done = subprocess.run(
         [PYTHON, "-m", "whet", "run", "--fail", wanted, "--", "env", inner, PYTHON, "-m", "whet",
-         *VERBS[played.verb]],
+         *VERBS[played.verb].words],
         cwd=place.project, env=outer, check=False, capture_output=True, stdin=subprocess.DEVNULL,
         timeout=2 * PATIENCE_SECONDS,
     )  # fmt: skip
@@ -355,8 +397,11 @@ def together(place: Place, played: Round, chance: random.Random) -> Iterator[str
     """Let two of them work at once, and kill one."""
     other = chance.choice(list(VERBS))
     played.fault = f"beside {other}, SIGKILL"
-    with started(place, VERBS[played.verb]) as first, started(place, VERBS[other]) as second:
-        wait(first, chance.uniform(0, SECONDS[played.verb]))
+    with (
+        started(place, VERBS[played.verb].words) as first,
+        started(place, VERBS[other].words) as second,
+    ):
+        wait(first, chance.uniform(0, VERBS[played.verb].seconds))
         victim = chance.choice((first, second))
         played.has_struck = victim.poll() is None
         victim.kill()
@@ -378,8 +423,8 @@ def vanished(
     undone.callback(put_back, disk, folder)
     folder.mkdir()
     mount(undone, folder, "--bind", str(disk))
-    with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+    with started(place, VERBS[played.verb].words) as whet:
+        wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
         subprocess.run(["umount", "--lazy", folder], check=True)
         wait(whet, chance.uniform(0, 1.0))
@@ -427,8 +472,8 @@ def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack
     played.fault = f"frozen: {folder.name}"
     subprocess.run(["cp", "--archive", f"{folder}/.", disk], check=True)
     mount(undone, folder, "--bind", str(disk))
-    with started(place, VERBS[played.verb]) as whet:
-        wait(whet, chance.uniform(0, SECONDS[played.verb]))
+    with started(place, VERBS[played.verb].words) as whet:
+        wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
         subprocess.run(["fsfreeze", "--freeze", disk], check=True)
         try:

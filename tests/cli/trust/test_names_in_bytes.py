@@ -39,7 +39,9 @@ def test_each_verb_is_called_below() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("verb", "call"), calls(NAMES).items(), ids=calls(NAMES))
-def test_each_verb_takes_names_that_are_not_utf_8_and_shows_no_secret(verb: str, call: Call, project: Whet) -> None:
+def test_each_verb_takes_names_that_are_not_utf_8_and_shows_no_secret(
+    verb: str, call: Call, project: Whet
+) -> None:
     said = project(verb, *call.words)
     call = REFUSED.get(verb, call)
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
+from whet.cli import main
+
 NAME = "a\x1b[2Jb\x1b]0;title\x07\x9bc.py"
 HOSTILE = "a\x1b[2Jb\x9bc\u202ed\u2028e\nINJECTED"
 OBEYED = "\x1b\x07\x9b\u202e\u2028\r\x00"
@@ -110,6 +112,20 @@ VERBS: dict[str, tuple[str, ...]] = {
     "bisect": ("bisect", "HEAD~3", "HEAD", *_command()),
     "investigate": ("investigate", "--no-releases", "--no-changes", *_command()),
     "delta": ("delta", f"{HOSTILE}.txt", f"{HOSTILE}.py", "--", "false", "{}"),
+    "watch": ("watch", f"files:{HOSTILE}", f"ls '{HOSTILE}'", *_command()),
+    "stacks": ("stacks", HOSTILE),
+    "syscalls": ("syscalls", *_command()),
+    "profile": ("profile", "--io", "--html", f"{HOSTILE}.html", *_command()),
+    "tiny": ("tiny", HOSTILE),
+    "make": ("make", "text", "-o", f"{HOSTILE}.made"),
+    "sample": ("sample", f"{HOSTILE}.txt", *_command()),
+    "compare": ("compare", "--runs", "7", f"ls '{HOSTILE}.py'", f"ls '{HOSTILE}.txt'"),
+    "starve": ("starve", "--memory", "1G", *_command()),
+    "grow": ("grow", "-d", f"{HOSTILE}=1..2", *_command()),
+    "leak": ("leak", "--budget", "5s", *_command()),
+    "expect": ("expect", "--lines", f"{HOSTILE}.py", *_command()),
+    "annotate": ("annotate", "--vendor", f"{HOSTILE}.annotated"),
+    "secrets": ("secrets",),
     "explain": ("explain", HOSTILE),
     "no verb": (HOSTILE,),
     "no option": ("log", f"--{HOSTILE}"),
@@ -129,6 +145,10 @@ def _own_output(whet: Whet) -> str:
         env={**os.environ, "HOSTILE": HOSTILE},
     )  # fmt: skip
     return done.stderr.decode("utf-8", "replace")
+
+
+def test_each_verb_is_called_above() -> None:
+    assert {words[0] for words in VERBS.values()} >= set(main.VERBS) - {"completion"}
 
 
 @pytest.mark.parametrize("verb", VERBS)
