@@ -1,6 +1,7 @@
 """A file that the user asks for: what stands in its place is not lost, and a link leads out of no clone."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -95,3 +96,12 @@ def test_a_report_asked_for_where_no_folder_stands_is_refused(clone: Whet, kind:
 def test_a_stand_alone_file_says_how_to_import_it_only_if_python_can(clone: Whet) -> None:
     assert "from mine import section" in clone("annotate", "--vendor", "mine.py").stderr
     assert "can't import a file of this name" in clone("annotate", "--vendor", "my-own.py").stderr
+
+
+def test_the_line_that_makes_the_folder_of_a_file_makes_it(clone: Whet) -> None:
+    said = clone("annotate", "--vendor", "no such/mine.py")
+    line = said.stderr.partition("create it: `")[2].partition("`")[0]
+
+    subprocess.run(["sh", "-c", line], cwd=clone.folder, check=True)
+
+    assert clone("annotate", "--vendor", "no such/mine.py").code == 0

@@ -26,6 +26,7 @@ HOW_IT_IS_KNOWN = {
     "host/process/git": "changes a repository, so it is the user's to run",
     "host/trial/known_secrets": "no line: forms in which a secret may be written",
     "host/trial/start_error": "the command did not start, so what it would do is not known: the user's to run",
+    "workbench/files/asked_files": "run in tests/cli/test_asked_files.py",
     "workbench/files/recipe": PART,
     "workbench/files/recorded_line": "run with a stand-in for the program, whose words it compares",
     "workbench/files/reproducer": "run by `Shell` in another folder, as a line and as a script",

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from whet.core.errors import CommandNotFound, HostFailure
 from whet.core.text.record import as_record
@@ -34,7 +34,7 @@ class AskedPython:
     ) -> None:  # fmt: skip
         self._python = python
         self._task = task
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with this
+        self._said = _nameless_file()
         self._process = _started([python, str(script)], cwd, environment, self._said.fileno())
 
     def __enter__(self) -> Self:
@@ -81,6 +81,10 @@ class AskedPython:
             f"`{self._python}` ended {how} while it {self._task}{last}",
             hint="does it import the model in your own program? `--python` names another one",
         )
+
+
+def _nameless_file() -> IO[bytes]:
+    return tempfile.TemporaryFile()
 
 
 def _started(
