@@ -85,23 +85,34 @@ class Weaver:
         """Weave what is in a statement; say whether anything of its own frame was."""
         is_woven = False
         for block in blocks(node):
+            keep = lead(block)
+            whole: list[Node] = []
+            held: list[Node] = []
             statements = tuple(block)
-            for statement in statements:
-                is_woven |= self._weave_statement(block, statement, loop, marks)
-            for place, following in enumerate(statements[1:]):
-                statement = statements[place]
+            for place, statement in enumerate(statements):
+                put, has_woven = self._weave_statement(statement, loop, marks)
+                is_woven |= has_woven
+                after: list[Node] = []
+                following = statements[place + 1] if place + 1 < len(statements) else None
                 # What nobody asks about isn't to count for what stands before it.
-                if self._is_asked(statement) and not self._is_asked(following):
-                    at = block.index(statement) + 1
-                    block.insert(at, marks.statement("leave:0", following))
+                if self._is_asked(statement) and following and not self._is_asked(following):
+                    after.append(marks.statement("leave:0", following))
+                if place < keep:
+                    whole.append(statement)
+                    held += [*put, *after]
+                else:
+                    whole += [*held, *put, statement, *after]
+                    held.clear()
+            block[:] = [*whole, *held]
         return is_woven
 
     def _is_asked(self, statement: Node) -> bool:
         return id(statement) in self._numbers
 
     def _weave_statement(
-        self, block: list[Node], statement: Node, loop: int | None, marks: _Marks
-    ) -> bool:
+        self, statement: Node, loop: int | None, marks: _Marks
+    ) -> tuple[list[Node], bool]:
+        """Weave what is in a statement; return what goes before it, and whether anything was woven."""
         kind = type(statement).__name__
         number = self._numbers.get(id(statement))
         if kind in _FUNCTIONS:
@@ -116,7 +127,7 @@ class Weaver:
             around = number if kind in _LOOPS else loop
             is_woven = self._weave_blocks(statement, around, marks)
         if number is None:
-            return is_woven
+            return [], is_woven
         if kind not in _INNER:
             _weave_yields(statement, number, marks)
         if kind in _BLOCKS_WITH_END:
@@ -125,9 +136,7 @@ class Weaver:
         put = [marks.statement("at:{}".format(number), statement)]
         if kind == "Continue" and loop is not None:
             put.append(marks.statement("head:{}".format(loop), statement))
-        at = max(block.index(statement), lead(block))
-        block[at:at] = put
-        return True
+        return put, True
 
 
 class _Place:
