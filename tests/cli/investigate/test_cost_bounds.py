@@ -78,6 +78,23 @@ def test_what_takes_more_memory_than_a_bound_is_told_with_its_line(whet: Whet) -
     assert "were allocated at main.py:1 in " in told["answer"]["says"]
 
 
+def test_the_commit_and_the_function_that_take_more_memory_are_told(whet: Whet) -> None:
+    pytest.importorskip("memray")
+    text = (
+        "def load():\n    return [bytes(1000) for _ in range({})]\n\nprint(len(load()) // 10**6)\n"
+    )
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.write(".gitignore", "whet-report\n")
+    made = [whet.commit(f"{each}", main_py=text.format(each)) for each in (9, 60_000)]
+    told = investigated(whet, "--more-memory-than", "1.5x", "--good", made[0])
+
+    assert told["history"]["first_bad"] == made[1][:10]
+    says = [each["says"] for each in told["clues"]]
+    assert any(
+        "of the peak come from `" in each and " at main.py:2, and " in each for each in says
+    ), says
+
+
 def test_what_costs_less_than_the_bound_is_said_to_with_its_cost(whet: Whet) -> None:
     whet.write("main.py", "print(1)\n")
     said = whet("investigate", "--slower-than", "20s", "--", sys.executable, "main.py")

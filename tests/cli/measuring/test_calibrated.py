@@ -1,6 +1,7 @@
 """`whet expect`: how good the guesses in the notebook are."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -67,6 +68,23 @@ def test_guesses_in_other_projects_count_unless_you_ask_for_this_one(
     assert "endings: 2 of 2 as you expected" in everywhere
     assert "in 2 projects" in everywhere
     assert "endings: 1 of 1" in projects[0]("expect", "--here").stdout
+
+
+def test_guesses_in_comments_at_lines_count_once_even_if_the_lines_move(whet: Whet) -> None:
+    text = (
+        "import time\ntime.sleep(0.02)  # expect: 30 s\nrows = list(range(9))  # expect: 1 calls\n"
+    )
+    for head in ("", "# a line more\n"):
+        whet.write("slow.py", head + text)
+        whet("expect", "--lines", "slow.py", "--", sys.executable, "slow.py")
+    whet.write("slow.py", text.replace("1 calls", "9 calls") + "raise SystemExit(3)\n")
+    whet("expect", "--lines", "slow.py", "--", sys.executable, "slow.py")
+
+    said = whet("expect").stdout
+
+    assert [each.count("0 of 1 as you expected") for each in said.split("numbers: ")] == [1, 0]
+    assert "1 of 1 as you expected" in said.partition("numbers: ")[2]
+    assert "(`time.sleep(0.02)`, trial 1)" in said
 
 
 def test_without_a_guess_it_says_how_to_state_one(whet: Whet) -> None:

@@ -47,6 +47,9 @@ LEAK = "leak"
 LINES = "lines"
 """What each statement of a file took; `whet.measurement.expectations.counted_lines` reads it."""
 
+GUESSES = "guesses"
+"""What the comments of a file expected of its lines, and what came; `whet.workbench.expect.record` reads it."""
+
 SECRETS = "secrets"
 """Which known secrets the program printed, and on which stream."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from whet.core.event import Notice
 from whet.core.observations.profile import Profile
 from whet.core.oracle import AnyFailure
+from whet.core.text.quantity import shown_count
 from whet.measurement.profiles.difference import ProfileDifference, difference
 from whet.measurement.profiles.merge import merged
 from whet.workbench.compare.arms import Arm
@@ -19,7 +20,7 @@ RUNS = 3
 
 
 def where_they_differ(
-    session: Session, arms: Sequence[Arm], seconds: float
+    session: Session, arms: Sequence[Arm], seconds: float, *, question: str = "cpu"
 ) -> tuple[ProfileDifference | None, str]:
     """Profile some runs of both arms; return where they differ, and why that isn't known.
 
@@ -27,16 +28,21 @@ def where_they_differ(
         session: runs them.
         arms: A and B.
         seconds: how long a run takes.
+        question: ``cpu``, or ``memory``, which is counted and not sampled: one run of each tells it.
     """
-    rate = rate_for(seconds)
-    profiling = replace(session, tasks=tasks_for(Wish(rate=rate)), weighing=None)
-    session.emit(Notice(text=f"profiles {RUNS} runs of each, {rate} samples a second"))
+    rate, runs, how = rate_for(seconds), RUNS, ""
+    if question == "cpu":
+        how = f", {rate} samples a second"
+    else:
+        runs = 1
+    profiling = replace(session, tasks=tasks_for(Wish(question=question, rate=rate)), weighing=None)
+    session.emit(Notice(text=f"profiles {shown_count(runs, 'run')} of each{how}"))
     profiles: list[list[Profile]] = [[], []]
     with ExitStack() as stack:
         executors = [
             stack.enter_context(profiling.executor(place=held(arm.place, stack))) for arm in arms
         ]
-        for turn in range(RUNS):
+        for turn in range(runs):
             for number, (arm, executor) in enumerate(zip(arms, executors, strict=True)):
                 label = f"{'AB'[number]}, profile {turn + 1}"
                 ran = profiling.run_on(executor, arm.trial, AnyFailure(), label)

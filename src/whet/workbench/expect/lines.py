@@ -8,7 +8,7 @@ from importlib.util import decode_source
 from pathlib import Path
 
 from whet.core.errors import NothingCounted, UnknownTarget
-from whet.core.observations.evidence import LINES
+from whet.core.observations.evidence import GUESSES, LINES, Evidence
 from whet.core.text.code_lines import functions_in
 from whet.core.text.record import JsonObject, as_record, decoded, integer, number, records, rows
 from whet.core.value_class import value_class
@@ -29,6 +29,7 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.run import RunResult, run
 
 _HALF, _COLUMNS = 0.5, 4
+_MOST_GUESSES = 500
 
 
 @value_class(kw_only=True)
@@ -108,7 +109,35 @@ def count_lines(
     wish = _wish(target)
     result = run(bench, request, console, verb="expect", tasks=AgentTasks(lines=wish))
     evidence = next(each for each in result.evidence if each.kind == LINES)
-    return report_of(result, target, as_record(decoded(evidence.data), "lines"))
+    report = report_of(result, target, as_record(decoded(evidence.data), "lines"))
+    guesses = _guesses_in(report)
+    if guesses:
+        detail: dict[str, object] = {"guesses": guesses}
+        bench.notebook.observe(result.entry.number, Evidence(kind=GUESSES, detail=detail))
+    return report
+
+
+def _guesses_in(report: LinesReport) -> list[dict[str, object]]:
+    """Return what comments expected and what came, for the score; a run that failed says nothing."""
+    outcome = report.result.entry.outcome
+    if report.was_cut_short or outcome is None or outcome.failure is not None:
+        return []
+    source = report.target.source.splitlines()
+    guesses: list[dict[str, object]] = []
+    for each in report.lines.scores[:_MOST_GUESSES]:
+        if each.was_met is None:
+            continue
+        of = each.comment.range
+        # A statement that moves is the same one.
+        statement = source[each.first - 1].partition("# expect")[0].strip()
+        guesses.append(
+            {
+                "file": str(report.target.path), "statement": statement, "text": each.comment.text,
+                "kind": of.kind.value, "met": each.was_met,
+                "ratio": None if of.guess is None else each.ratio,
+            }
+        )  # fmt: skip
+    return guesses
 
 
 def report_of(result: RunResult, target: LinesTarget, told: JsonObject) -> LinesReport:

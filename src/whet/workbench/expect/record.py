@@ -7,6 +7,8 @@ from pathlib import Path
 
 from whet.core.errors import WhetError
 from whet.core.expectation import ExpectationKind, Score
+from whet.core.observations.evidence import GUESSES
+from whet.core.text.record import boolean, number, records, text
 from whet.core.value_class import value_class
 from whet.host.code.project import ROOT_FILE
 from whet.host.files.user_key import user_key
@@ -45,6 +47,7 @@ def record_of(bench: Workbench, *, only_here: bool = False) -> Record:
             unreadable += 1
             continue
         found, without = _guesses(notebook.with_expectations(), project)
+        found += _guesses_at_lines(notebook, project)
         guesses += found
         left_out += without
         projects += bool(found)
@@ -99,6 +102,22 @@ def _guesses(entries: Iterable[Entry], project: str) -> tuple[list[Guess], int]:
                 known.add(key)
                 guesses.append(guess)
     return guesses, left_out
+
+
+def _guesses_at_lines(notebook: Notebook, project: str) -> list[Guess]:
+    """Return the guesses in comments of files whose lines were counted, each statement's once."""
+    guesses: dict[tuple[str, ...], Guess] = {}
+    for trial, detail in sorted(notebook.trials_with(GUESSES), key=lambda each: each[0]):
+        for told in records(detail, "guesses"):
+            names = [text(told, name) for name in ("file", "statement", "text")]
+            place = f"`{names[1]}`, trial {trial}{f' of {project}' if project else ''}"
+            ratio = None if told.get("ratio") is None else number(told, "ratio")
+            guess = Guess(
+                kind=ExpectationKind(text(told, "kind")), text=names[2],
+                was_met=boolean(told, "met"), ratio=ratio, place=place,
+            )  # fmt: skip
+            guesses.setdefault(tuple(names), guess)
+    return list(guesses.values())
 
 
 def _guess(score: Score, place: str) -> Guess | None:

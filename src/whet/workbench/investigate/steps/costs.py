@@ -1,6 +1,6 @@
 """Where the memory or the time of a failure went, from one more run with a profiler beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.measurements import NumberKind
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.observations.profile import CPU_SECONDS, Profile
+from whet.core.observations.profile import BYTES, CPU_SECONDS, Profile
 from whet.core.oracle import AnyFailure, BadIf, CostsMore
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes, shown_seconds
@@ -20,7 +20,7 @@ from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.process.git import Repository
 from whet.host.trial.trial_secrets import masked_words
 from whet.measurement.leaks.verdict import Kind
-from whet.measurement.profiles.difference import LineDifference
+from whet.measurement.profiles.difference import LineDifference, ProfileDifference
 from whet.measurement.profiles.endless import endless_loop
 from whet.measurement.profiles.line_table import LineCost, lines_of
 from whet.workbench.compare.arms import Arm
@@ -34,6 +34,7 @@ from whet.workbench.trials.reproduce import Baseline
 _LEADS, _BUSY = 0.5, 0.1
 """The share of the memory or of the samples from which one line is the matter; and of a processor."""
 
+_MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
 
 TIME_HEADING = "what takes the time"
@@ -102,9 +103,10 @@ def is_only_slow(baseline: Baseline) -> bool:
 
 
 def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
-    """Name the function whose cost grew with the first bad version, where time is what fails."""
+    """Name the function whose cost grew with the first bad version, where time or memory is what fails."""
     versions, found = work.history.versions, work.found
-    if versions is None or found is None or found.last_good is None or not _is_about_time(baseline):
+    cost = NumberKind.TIME if _is_about_time(baseline) else _cost_of(baseline)
+    if versions is None or found is None or found.last_good is None or cost is None:
         return
     place = versions.place
     bad = found.first_bad or versions.new
@@ -115,13 +117,14 @@ def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
     good_label = versions.label(found.last_good)
     with work.steps.step("Profile both versions", "find the function that costs more"):
         seconds = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
-        difference, why = where_they_differ(work.session, arms, seconds)
-        grown = () if difference is None else tuple(e for e in difference.sure if e.change > 0)
+        question = "cpu" if cost is NumberKind.TIME else "memory"
+        difference, why = where_they_differ(work.session, arms, seconds, question=question)
+        grown = () if difference is None else tuple(_grown(difference))
         if not grown:
             work.steps.conclude(why or "no function costs clearly more")
             return
         first = replace(grown[0], path=_in_users_tree(work, grown[0].path))
-        says = _slower(first, Placing(work.trial.cwd), good_label)
+        says = _costlier(first, Placing(work.trial.cwd), good_label, cost)
         work.steps.conclude(says)
         work.show(
             says,
@@ -140,8 +143,20 @@ def _in_users_tree(work: Work, path: str) -> str:
     return str(Repository.containing(Path(work.trial.cwd)).top.joinpath(*inside))
 
 
-def _slower(line: LineDifference, at: Placing, good: str) -> str:
-    where, after = at(line.path, line.line), shown_seconds(line.after)
+def _grown(difference: ProfileDifference) -> Iterator[LineDifference]:
+    """Yield the functions that surely cost more; of memory, those that make up much of the growth."""
+    least = 0.0
+    if difference.unit == BYTES:
+        least = _MUCH_GROWTH * max(difference.after - difference.before, 0.0)
+    yield from (each for each in difference.sure if each.change > least)
+
+
+def _costlier(line: LineDifference, at: Placing, good: str, cost: NumberKind) -> str:
+    where = at(line.path, line.line)
+    if cost is NumberKind.MEMORY:
+        after, before = shown_bytes(round(line.after)), shown_bytes(round(line.before))
+        return f"{after} of the peak come from `{line.function}` at {where}, and {before} in {good}"
+    after = shown_seconds(line.after)
     before = shown_seconds(line.before) if line.before > 0 else "too little for a sample"
     return f"`{line.function}` at {where} takes {after} of a run, and {before} in {good}"
 
