@@ -75,7 +75,8 @@ class CostBound:
     @property
     def description(self) -> str:
         """What BAD means."""
-        what = "time" if self.kind is NumberKind.TIME else "memory"
+        is_time = self.kind is NumberKind.TIME
         if self.share is None:
-            return f"it takes more than {self.text} of {what}"
-        return f"it takes more than {100 * self.share:.3g} % more {what} than the good end"
+            return f"it takes longer than {self.text}" if is_time else f"it needs more than {self.text}"
+        what = "takes over {:.3g} % more time" if is_time else "needs over {:.3g} % more memory"
+        return f"it {what.format(100 * self.share)} than the good end"

@@ -99,7 +99,7 @@ def test_what_costs_less_than_the_bound_is_said_to_with_its_cost(whet: Whet) -> 
     whet.write("main.py", "print(1)\n")
     said = whet("investigate", "--slower-than", "20s", "--", sys.executable, "main.py")
 
-    assert "isn't bad (it takes more than 20s of time): it costs 9" in said.stderr
+    assert "isn't bad (it takes longer than 20s): it costs 9" in said.stderr
     assert "choose a lower bound" in said.stderr
 
 
