@@ -92,6 +92,38 @@ def test_native_memory_is_told_from_python_objects(whet: Whet) -> None:
     assert told["slopes"]["memory"]["best"] == pytest.approx(5008, abs=16)
 
 
+ENCODER = """\
+import ctypes
+
+take = ctypes.pythonapi.PyMem_RawMalloc
+take.restype, take.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+
+
+def encode(size):
+    return take(size)
+
+
+def main():
+    for _ in range(300):
+        encode(5000)
+
+
+main()
+"""
+
+
+def test_the_line_that_takes_native_memory_is_named_with_its_blocks(whet: Whet) -> None:
+    pytest.importorskip("memray")
+    whet.write("prog.py", ENCODER)
+    said = whet("leak", "--", PYTHON, "prog.py")
+
+    assert said.stdout.startswith("LEAK: each round of the loop prog.py:12 (in main) adds 5.0 kB")
+    (line,) = [each for each in said.stdout.splitlines() if "(memray)" in each]
+    assert line.startswith("  1.5 MB in 300 blocks are allocated at prog.py:8")
+    assert "and still held at the peak (memray): return take(size)" in line
+    assert "next: free what is allocated there" in said.stdout
+
+
 def test_open_files_and_threads_are_counted(whet: Whet) -> None:
     files = leak(whet, "growing/descriptors.py")
     assert "descriptors" in files["growing"]

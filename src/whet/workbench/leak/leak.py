@@ -20,8 +20,11 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.leaks.verdict import Judgement, Kind, Series, judge
 from whet.workbench.inspect.probe import Place, settle
 from whet.workbench.leak.holder import Holder, holders_of, sources_of
+from whet.workbench.leak.native import NativeBlocks, growing_blocks
 from whet.workbench.leak.reports import Growth, LeakReports, Repeated, Rounds, leak_reports
 from whet.workbench.leak.wish import Loop, call_wish, closer_wish, loops_wish
+from whet.workbench.profile.profile import Wish as ProfileWish
+from whet.workbench.profile.profile import profiles_in, tasks_for
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
@@ -88,6 +91,7 @@ class Leak:
         notes: what else is to be known, in sentences.
         trials: the numbers of the trials.
         others: other loops that grow, with the bytes of a round.
+        native: the line that allocates what native code keeps; None: it isn't known.
         doubled: bytes in use that a number of calls adds to a copy that has seen none, by that number.
     """
 
@@ -100,6 +104,7 @@ class Leak:
     notes: tuple[str, ...]
     trials: tuple[int, ...]
     others: tuple[tuple[Loop, float], ...] = ()
+    native: NativeBlocks | None = None
     doubled: Mapping[int, int] = field(default_factory=dict[int, int])
 
     @property
@@ -200,7 +205,36 @@ class _Search:
         ]
         loop = main.loop
         piece = Piece(is_loop=True, path=loop.path, line=loop.line, function=loop.function)
-        return self._leak(piece, judgement, main.series, growth, others=tuple(others))
+        found = self._leak(piece, judgement, main.series, growth, others=tuple(others))
+        is_native = "memory" in judgement.growing and not judgement.is_python and not found.holders
+        if found.kind is not Kind.LEAK or not is_native:
+            return found
+        return replace(found, native=self._native(main, judgement), trials=tuple(self._trials))
+
+    def _native(self, main: Rounds, judgement: Judgement) -> NativeBlocks | None:
+        """Run once more with memray, if the program's Python has it: it sees each block."""
+        self._say("native code holds it: whet runs the program again with memray beside it")
+        tasks = tasks_for(ProfileWish(question="memory"))
+        ran = replace(self._session, tasks=tasks).run(self._timed(), AnyFailure(), "native memory")
+        profiles = profiles_in(ran.outcome.evidence)
+        if ran.number is not None:
+            self._trials.append(ran.number)
+        if not profiles or not profiles[0].stacks:
+            for note in profiles[0].notes if profiles else ():
+                self._say(note)
+            return None
+        growth = judgement.slopes["memory"].best * main.count
+        blocks = growing_blocks(profiles[0], growth, main.count)
+        if blocks is None:
+            self._say("memray saw no line whose blocks stay and make up the growth")
+        return blocks
+
+    def _timed(self) -> Trial:
+        """Return the trial with a limit: a loop that hangs, or whose rounds are long, is ended too."""
+        limits, longest = self._trial.limits, self._options.seconds * _PATIENCE
+        if limits.wall_seconds is None:
+            limits = replace(limits, wall_seconds=max(longest, _LEAST_SECONDS))
+        return replace(self._trial, limits=limits)
 
     def _loop(self, file: str, line: int) -> Loop:
         path = os.path.realpath(Path(self._trial.cwd) / file)
@@ -347,11 +381,7 @@ class _Search:
 
     def _run(self, wish: str, label: str) -> tuple[Tested[None], LeakReports]:
         tasks = AgentTasks(leak=wish)
-        limits, longest = self._trial.limits, self._options.seconds * _PATIENCE
-        if limits.wall_seconds is None:  # a loop that hangs, or whose rounds are long, is ended too
-            limits = replace(limits, wall_seconds=max(longest, _LEAST_SECONDS))
-        trial = replace(self._trial, limits=limits)
-        ran = replace(self._session, tasks=tasks).run(trial, AnyFailure(), label)
+        ran = replace(self._session, tasks=tasks).run(self._timed(), AnyFailure(), label)
         if ran.skipped is not None:
             raise ran.skipped
         if ran.number is not None:

@@ -21,6 +21,7 @@ from whet.measurement.leaks.verdict import (
 )
 from whet.workbench.leak.holder import Holder
 from whet.workbench.leak.leak import Leak, Piece
+from whet.workbench.leak.native import NativeBlocks
 from whet.workbench.leak.reports import Growth
 
 _NAMES = {
@@ -93,6 +94,12 @@ def leak_json(found: Leak) -> dict[str, object]:
         "types": {} if growth is None else dict(growth.types),
         "files": [] if growth is None else list(growth.files),
         "threads": [] if growth is None else [list(each) for each in growth.threads],
+        "native": None
+        if found.native is None
+        else {
+            "path": found.native.place.path, "line": found.native.place.line,
+            "calls": found.native.calls, "held": found.native.held, "count": found.native.count,
+        },
         "notes": list(found.notes),
         "trials": list(found.trials),
     }  # fmt: skip
@@ -235,6 +242,18 @@ def _held(found: Leak, judgement: Judgement) -> Iterator[str]:
             if not judgement.is_python
             else ""
         )
+    if found.native is not None:
+        yield f"  {_native(found.native)}"
+
+
+def _native(native: NativeBlocks) -> str:
+    place = native.place
+    called = f", in {native.calls}" if native.calls else ""
+    size, source = shown_bytes(native.held), _source(place.path, place.line)
+    return (
+        f"{size} in {shown_count(native.count, 'block')} are allocated at"
+        f" {_place(place.path, place.line)}{called}, and still held at the peak (memray){source}"
+    )
 
 
 def _shown_holders(found: Leak, judgement: Judgement) -> list[Holder]:
@@ -374,13 +393,20 @@ def _next(found: Leak, judgement: Judgement) -> Iterator[str]:
     elif found.holders and found.holders[0].grown.length:
         name = found.holders[0].grown.label
         yield f"next: empty `{name}`, give it a bound, or keep less in it; then run this again ({trials})"
-    elif judgement.is_python or not set(judgement.growing) & {MEMORY, RESIDENT, MAPPED}:
-        yield f"next: release what is named above, then run this again ({trials})"
     else:
-        yield (
-            f"next: narrow it down with `--call FILE.py:FUNCTION`; for the native stack: "
-            f"`memray run --native` ({trials})"
-        )
+        yield _next_for_memory(found, judgement, trials)
+
+
+def _next_for_memory(found: Leak, judgement: Judgement, trials: str) -> str:
+    """Return what to do about memory that no object of Python's is known to hold."""
+    if found.native is not None:
+        return f"next: free what is allocated there, then run this again ({trials})"
+    if judgement.is_python or not set(judgement.growing) & {MEMORY, RESIDENT, MAPPED}:
+        return f"next: release what is named above, then run this again ({trials})"
+    return (
+        f"next: narrow it down with `--call FILE.py:FUNCTION`; for the native stack: "
+        f"`memray run --native` ({trials})"
+    )
 
 
 def _next_if_it_ends(found: Leak, trials: str) -> str:
