@@ -10,10 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from whet import agent
 from whet.core.errors import CommandNotFound, HostFailure
 from whet.core.text.record import as_record
 from whet.host.process.ending import holding_signals
 
+_RUNNER = Path(agent.__file__).with_name("asked.py")
 _MOST_COMPLAINT_BYTES = 4096
 
 
@@ -35,7 +37,8 @@ class AskedPython:
         self._python = python
         self._task = task
         self._said = _nameless_file()
-        self._process = _started([python, str(script)], cwd, environment, self._said.fileno())
+        command = [python, str(_RUNNER), str(script)]
+        self._process = _started(command, cwd, environment, self._said.fileno())
 
     def __enter__(self) -> Self:
         return self
