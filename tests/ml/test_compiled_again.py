@@ -99,3 +99,18 @@ def test_only_what_capture_surrounds_is_in_jaxs_profile(tmp_path: Path) -> None:
 
     assert not any(each.startswith("jit_step") for each in calls)
     assert any(each.startswith("jit__reduce_sum") for each in calls), calls
+
+
+def test_a_slow_program_is_told_with_what_is_compiled_again(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(JAX.replace("(100, 112)", "(100, 130)"))
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    words = ["investigate", "--no-changes", "--bad-if", "seconds > 0.1", "--budget", "60s"]
+    subprocess.run(
+        [sys.executable, "-m", "whet", *words, "--", sys.executable, "train.py"], cwd=tmp_path,
+        env=environment, check=False, capture_output=True,
+    )  # fmt: skip
+    answer = json.loads((tmp_path / "whet-report/report.json").read_text())["answer"]
+
+    assert answer["heading"] == "what takes the time"
+    assert answer["says"].startswith("JAX compiles `"), answer
+    assert "train.py:10 in loss" in answer["says"]

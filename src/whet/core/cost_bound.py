@@ -77,6 +77,10 @@ class CostBound:
         """What BAD means."""
         is_time = self.kind is NumberKind.TIME
         if self.share is None:
-            return f"it takes longer than {self.text}" if is_time else f"it needs more than {self.text}"
+            return (
+                f"it takes longer than {self.text}"
+                if is_time
+                else f"it needs more than {self.text}"
+            )
         what = "takes over {:.3g} % more time" if is_time else "needs over {:.3g} % more memory"
         return f"it {what.format(100 * self.share)} than the good end"

@@ -219,6 +219,18 @@ load(); train()
     assert largest["b"] > largest["a"]
 
 
+def test_the_function_that_holds_more_memory_is_named(whet: Whet) -> None:
+    pytest.importorskip("memray")
+    program = "import sys\ndef load():\n    return [bytes(1000) for _ in range(int(sys.argv[1]))]\nprint(len(load()) > 9)\n"
+    whet.write("rows.py", program)
+    arms = (f"{PYTHON} rows.py 10", f"{PYTHON} rows.py 60000")
+    said = whet("compare", "--by", "memory", "--where", *arms).stdout
+
+    assert "where, in one profiled run of each (held at the peak):" in said
+    (line,) = [each for each in said.splitlines() if "rows.py:3" in each]
+    assert line.split()[0].startswith("+6")
+
+
 def test_a_program_that_sleeps_is_not_judged_by_its_cpu_time(whet: Whet) -> None:
     """Whatever else runs on the machine: a wait for a processor isn't a wait of the program's own."""
     whet.write("asleep.py", ASLEEP)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from whet.core.measurements import NumberKind
+from whet.core.observations.profile import BYTES
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.measurement.comparison.contest import Ruling
 from whet.measurement.comparison.evidence import Effect
@@ -293,16 +294,24 @@ def _where(comparison: Comparison) -> list[str]:
     where = comparison.where
     if where is None:
         return []
+    is_memory = where.unit == BYTES
+    runs = "one profiled run" if is_memory else "three profiled runs"
     least = _PART * abs(where.after - where.before)
     lines = [each for each in where.sure if abs(each.change) >= least][:_MOST_LINES]
     if not lines:
-        return ["where: no function of yours stands out in three profiled runs of each"]
-    found = ["where, in three profiled runs of each (sampled: a wait for a processor counts too):"]
+        return [f"where: no function of yours stands out in {runs} of each"]
+    how = "held at the peak" if is_memory else "sampled: a wait for a processor counts too"
+    found = [f"where, in {runs} of each ({how}):"]
+    shown: Callable[[float], str] = _size_of if is_memory else _duration
     for each in lines:
-        change = f"{'+' if each.change >= 0 else '-'}{_duration(abs(each.change))}"
-        costs = f"A {_duration(each.before)}, B {_duration(each.after)}"
+        change = f"{'+' if each.change >= 0 else '-'}{shown(abs(each.change))}"
+        costs = f"A {shown(each.before)}, B {shown(each.after)}"
         found.append(f"  {change:>9}  {each.path}:{each.line} {each.function}  ({costs})")
     return found
+
+
+def _size_of(size: float) -> str:
+    return shown_bytes(round(size))
 
 
 def _chance(confidence: float) -> str:
@@ -321,8 +330,8 @@ def _next(comparison: Comparison) -> list[str]:
         ends = " ".join(comparison.versions)
         what = option[about.quantity.name]
         return [f"next: which commit? `whet bisect {what} {half} {ends} -- COMMAND`"]
-    is_time = about.quantity.name in {WALL, CPU}
-    if about.ruling is Ruling.DIFFERENT and is_time and comparison.where is None:
+    has_profile = about.quantity.name in {WALL, CPU, MEMORY}
+    if about.ruling is Ruling.DIFFERENT and has_profile and comparison.where is None:
         return ["next: where? `--where` profiles both and shows which of your functions differ"]
     if comparison.more_pairs is not None and comparison.more_pairs > comparison.pairs:
         seconds = comparison.wall_seconds / max(1, comparison.pairs) * comparison.more_pairs

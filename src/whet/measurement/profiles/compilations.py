@@ -69,17 +69,22 @@ def compiling_sentences(profile: Profile, wall_seconds: float) -> Iterator[str]:
     if seconds > _MUCH * wall_seconds:
         count = shown_count(len(profile.compilations), "compilation")
         yield f"Compiling takes {shown_seconds(seconds)} of {shown_seconds(wall_seconds)} ({count})."
+    for each in functions_again(profile, wall_seconds)[:_MOST_FUNCTIONS]:
+        yield sentence_of(each)
+
+
+def functions_again(profile: Profile, wall_seconds: float) -> Sequence[CompiledFunction]:
+    """Return the functions that are compiled again and again for long, the longest first."""
     least = max(_LEAST_SECONDS, _LEAST_SHARE * wall_seconds)
-    again = [
+    return [
         each
         for each in compiled_functions(profile)
         if len(each.compilations) >= _AGAIN and each.seconds >= least
     ]
-    for each in again[:_MOST_FUNCTIONS]:
-        yield _sentence(each)
 
 
-def _sentence(function: CompiledFunction) -> str:
+def sentence_of(function: CompiledFunction) -> str:
+    """Say how often a function is compiled, how long that takes, and what changes."""
     first, count = function.first, len(function.compilations)
     took = shown_seconds(function.seconds)
     if first.compiler == "JAX":

@@ -105,7 +105,11 @@ def compare(
 def _with_where(session: Session, arms: tuple[Arm, Arm], comparison: Comparison) -> Comparison:
     """Return the comparison with the functions on which the arms differ."""
     times = [each for each in comparison.compared if each.quantity.name == WALL]
-    where, why = where_they_differ(session, arms, min((each.a for each in times), default=1.0))
+    about = comparison.deciding
+    is_memory = about is not None and about.quantity.name == MEMORY
+    seconds = min((each.a for each in times), default=1.0)
+    question = "memory" if is_memory else "cpu"
+    where, why = where_they_differ(session, arms, seconds, question=question)
     notes = (*comparison.notes, f"where: {why}") if why else comparison.notes
     return replace(comparison, where=where, notes=notes)
 

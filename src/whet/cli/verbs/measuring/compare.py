@@ -71,7 +71,7 @@ _LEAST_CONFIDENCE = 0.5
 @click.option(
     "--where",
     is_flag=True,
-    help="If they differ, profile three runs of each and show which of your functions differ.",
+    help="If they differ, profile both and show which of your functions differ, in time or memory.",
 )
 @click.option(
     "--seed",

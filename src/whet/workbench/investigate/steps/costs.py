@@ -20,6 +20,7 @@ from whet.evidence.signature.room_met import is_about_gpus
 from whet.host.process.git import Repository
 from whet.host.trial.trial_secrets import masked_words
 from whet.measurement.leaks.verdict import Kind
+from whet.measurement.profiles.compilations import functions_again, sentence_of
 from whet.measurement.profiles.difference import LineDifference, ProfileDifference
 from whet.measurement.profiles.endless import endless_loop
 from whet.measurement.profiles.line_table import LineCost, lines_of
@@ -90,11 +91,25 @@ def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     with work.steps.step("Profile it", "find the lines in which it computes or waits"):
         number, profile = _profiled(work, "cpu", trial, rate=rate_for(usual))
         clue = None if profile is None else _busy_clue(work, baseline, number, profile)
-        if clue is None:
-            work.steps.conclude(_unseen(profile))
-            return ()
-        work.steps.conclude(clue.says)
-    return (clue,)
+        clues = () if clue is None else (clue,)
+        if profile is not None and is_only_slow(baseline):
+            clues = (*_compiling_clues(work, number, profile), *clues)
+        work.steps.conclude("; ".join(each.says for each in clues) or _unseen(profile))
+    return clues
+
+
+def _compiling_clues(work: Work, number: int, profile: Profile) -> Iterator[Clue]:
+    """Yield what JAX or torch compile again and again, if that takes long."""
+    for function in functions_again(profile, profile.seconds)[:1]:
+        first = function.first
+        place = Placing(work.trial.cwd)(first.path, first.line) if first.path else "it"
+        yield Clue(
+            says=sentence_of(function).rstrip("."),
+            why="whet noted each compilation in one more run",
+            path=first.path, line=first.line, trials=(number,), sureness=Sureness.SEEN,
+            heading=TIME_HEADING,
+            next_step=f"give {place} arguments of few shapes and types, so that one version fits",
+        )  # fmt: skip
 
 
 def is_only_slow(baseline: Baseline) -> bool:
