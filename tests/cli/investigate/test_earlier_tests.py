@@ -27,6 +27,12 @@ CASES = {
         "import box\ndef test_reads():\n    assert box.read() == []\n",
     ),
 }
+LEAVES = {
+    "class": "leaves `box.Box.size` as `3` (it was `1`), changed at test_a.py:5:",
+    "cache": "leaves `box.read` as `a cache of 1` (it was `a cache of 0`), changed at box.py:6:",
+    "environment": "leaves `os.environ['REGION']` as `'south'` (it was `nothing`), changed at test_a.py:5:",
+    "folder": "leaves the working folder as `'/'` (it was",
+}
 BOX = "from functools import lru_cache\nclass Box:\n    size = 1\n@lru_cache\ndef read():\n    return []\n"
 
 
@@ -48,7 +54,8 @@ def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
     kind: str, whet: Whet
 ) -> None:
     suite(whet, *CASES[kind])
-    (clue,) = (each for each in investigated(whet)["clues"] if "passes alone" in each["says"])
+    told = investigated(whet)
+    (clue,) = (each for each in told["clues"] if "passes alone" in each["says"])
     assert clue["sureness"] == "shown"  # it says no more: a fixture may be what leaves the state
     assert (
         "`test_b.py::test_reads` passes alone and fails after `test_a.py::test_sets`"
@@ -56,6 +63,20 @@ def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
     )
     assert clue["path"].endswith("test_a.py")
     assert len(clue["trials"]) == 4
+    cause = told["answer"]["cause"]
+    assert LEAVES[kind] in cause["says"]
+    assert "put back, `test_b.py::test_reads` passes" in cause["says"]
+    assert cause["next_step"].startswith("restore ")
+
+
+@pytest.mark.long
+def test_state_that_does_not_matter_is_not_named(whet: Whet) -> None:
+    """A file that the first test leaves is no state of the process: nothing that is put back helps."""
+    first = "import box\ndef test_sets():\n    box.Box.size = 3\n    open('left', 'w').close()\n"
+    second = "import os\ndef test_reads():\n    assert not os.path.exists('left')\n"
+    suite(whet, first, second)
+    whet.write("conftest.py", "import os\nif os.path.exists('left'):\n    os.unlink('left')\n")
+    assert not [each for each in investigated(whet)["clues"] if "leaves" in each["says"]]
 
 
 @pytest.mark.parametrize("body", one_in(2, ["assert 1 == 2", "assert {}['key']"]))

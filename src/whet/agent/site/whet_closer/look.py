@@ -8,6 +8,8 @@ from .descriptors import Descriptors
 from .foreign import ForeignCalls
 from .functions import ASKED as FUNCTIONS
 from .functions import Functions
+from .left_state import ASKED as LEFT
+from .left_state import LeftState
 from .locks import Locks
 from .raised import Raised
 from .report_file import ReportLines
@@ -37,8 +39,11 @@ class Look:
         self._raised = Raised(told, self._descriptors, self._locks, asked)
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
+        self._left: LeftState | None = None
         if asked.startswith(FUNCTIONS):
             self._alone = Functions(told, asked[len(FUNCTIONS) :])
+        elif asked.startswith(LEFT):
+            self._left = LeftState(told, asked[len(LEFT) :])
         elif asked.startswith(_STEPS):
             from .steps import Steps
 
@@ -46,6 +51,8 @@ class Look:
 
     def begin(self) -> dict[str, Guard]:
         """Watch; return what is called with modules when they have been run."""
+        if self._left is not None:
+            return self._left.guards
         if self._alone is not None:  # that alone: the run is to be as it was
             self._alone.begin()
             return {"threading": self._alone.watch_threads}

@@ -9,11 +9,13 @@ from whet.core.budget import StopReason
 from whet.core.errors import BadUsage, BaselineDoesNotFail
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
+from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.printed.reported_tests import told_to_pass
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.reduction.commands.selection import Tests
 from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.investigate.steps.left_state import left_state
 from whet.workbench.shrink.pytest_command import read_pytest_command
 from whet.workbench.shrink.shrink_tests import FewestTests, fewest_tests
 from whet.workbench.trials.command_search import CommandOptions
@@ -102,14 +104,21 @@ def _needing_others(work: Work, fewest: FewestTests, times: int) -> tuple[str, t
         next_step=f"Find what changes while {first} runs: the code that changes it may be wrong; else"
         " restore it in the test, with `monkeypatch` or in a fixture.",
     )
-    return says, (clue,)
+    state = left_state(work, fewest, _telling(fewest, fewest.kept))
+    said = "; ".join([says, *(each.says for each in state)])
+    return said, (*state, clue)
 
 
 def _run(work: Work, fewest: FewestTests, tests: Tests, times: int) -> list[Tested[None]]:
     """Run tests from their start, often enough."""
-    command = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
-    trial = replace(fewest.trial, command=command.on(tests))
+    trial = _telling(fewest, tests)
     return work.session.repeat(trial, fewest.oracle, f"{len(tests)} tests", times=times)
+
+
+def _telling(fewest: FewestTests, tests: Tests) -> Trial:
+    """Return what runs tests, and tells which of them pass."""
+    command = replace(fewest.command, options=(*fewest.command.options, *_TELL_ALL))
+    return replace(fewest.trial, command=command.on(tests))
 
 
 def _as_smaller(work: Work, baseline: Baseline, fewest: FewestTests) -> tuple[Baseline, bool]:
