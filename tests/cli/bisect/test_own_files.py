@@ -59,6 +59,23 @@ def test_a_tracked_file_that_is_saved_meanwhile_is_called_so(whet: Whet) -> None
     assert "changed while it ran" not in said.stderr
 
 
+def test_a_program_that_was_renamed_runs_as_it_was_on_commits_from_before(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch", "main")
+    program = "import sys\nprint({n})\nsys.exit('wrong' if {n} >= {culprit} else 0)\n"
+    commits = [whet.commit(f"c{n}", old_py=program.format(n=n, culprit=CULPRIT)) for n in range(9)]
+    whet.git("mv", "old.py", "new.py")
+    whet.commit("renamed")
+
+    said = whet("bisect", commits[0], "main", "--", sys.executable, "new.py")
+
+    assert said.code == 0, said.stderr
+    assert f"{commits[CULPRIT][:10]} is the first bad commit" in said.stdout
+    (line,) = (each for each in said.stdout.splitlines() if each.startswith(("git -C", "sh ")))
+    again = subprocess.run(["sh", "-c", line], cwd=whet.folder, capture_output=True, check=False)
+    assert again.stdout.split()[-1:] == [str(CULPRIT).encode()]
+    assert b"wrong" in again.stderr
+
+
 def test_a_test_that_was_renamed_is_run_on_commits_from_before(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     test = "import app\n\n\ndef test_it():\n    assert app.f() == 1, 'wrong'\n"

@@ -72,6 +72,49 @@ def test_the_commit_that_brings_the_check_and_the_bug_is_the_cause(whet: Whet) -
     assert "the line that fails" not in cause["why"]
 
 
+def test_a_line_that_was_changed_later_is_not_added_by_the_commit_that_breaks_it(
+    whet: Whet,
+) -> None:
+    text = checked(app(RIGHT, "0"))
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.write("prices.json", "[2, 2, 2]")
+    whet.write(".gitignore", "whet-report\n__pycache__\n")
+    whet.commit("right", app_py=text)
+    wrong = whet.commit("wrong", app_py=text.replace(RIGHT, WRONG))
+    later = text.replace(RIGHT, WRONG).replace(", result\n", ", result  # in cents\n")
+    whet.commit("later", app_py=later)
+
+    told = investigated(whet, sys.executable, "app.py")
+
+    cause = told["answer"]["cause"]
+    assert told["history"]["first_bad"] == wrong[:10]
+    assert "today's" not in cause["says"]
+    assert not any("adds the line" in each["why"] for each in told["clues"])
+
+
+def test_a_merge_of_what_does_not_go_together_is_shown_with_what_it_brings(whet: Whet) -> None:
+    shop = "def price(item):\n    return item / 100\n\n\ndef total(items):\n    return sum(map(price, items))\n"
+    program = "import shop\n\nvalue = shop.total([250, 100])\nassert value < 10, value\n"
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.write(".gitignore", "whet-report\n__pycache__\n")
+    whet.commit("shop", shop_py=shop, main_py=program)
+    whet.git("checkout", "--quiet", "-b", "cents")
+    in_cents = shop.replace("item / 100", "item").replace("items))", "items)) / 100")
+    whet.commit("in cents", shop_py=in_cents)
+    whet.git("checkout", "--quiet", "main")
+    added_here = program.replace("shop.total([250, 100])", "sum(map(shop.price, [250, 100]))")
+    whet.commit("in the program", main_py=added_here)
+    whet.git("merge", "--quiet", "-m", "merge", "cents")
+
+    told = investigated(whet, sys.executable, "main.py")
+
+    cause = told["answer"]["cause"]
+    assert cause["next_step"].startswith("Look at what the merge brings to ")
+    (clue,) = (each for each in told["clues"] if each["says"] == cause["says"])
+    assert "git diff" in cause["next_step"]
+    assert clue["sureness"] == "shown"
+
+
 def test_a_check_that_no_version_passes_blames_none(whet: Whet) -> None:
     begun(whet, WRONG, WRONG, WRONG)
     check = whet.commit("check", app_py=checked(app(WRONG, "2")))

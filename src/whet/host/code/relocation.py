@@ -92,17 +92,18 @@ class Relocation:
         )
 
     def _carry(self, command: tuple[str, ...], cwd: Path) -> None:
-        """Copy the untracked files that the command names, as `git bisect` would find them.
+        """Copy what the command names and the revision lacks, where the command looks for it.
 
-        A test that was written for the search must import the revision's code, not today's:
-        Python looks for it beside the script. A reset step writes what it writes over the copy.
+        That is an untracked file, as `git bisect` would find it, and a file that the revision has by
+        an older name. A test that was written for the search must import the revision's code, not
+        today's: Python looks for it beside the script. A reset step writes what it writes over the copy.
         """
         for path, target in self.carried(command, cwd).values():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
 
     def carried(self, command: tuple[str, ...], cwd: Path) -> dict[str, tuple[Path, Path]]:
-        """Return the words that name untracked files, with each file and where its copy goes."""
+        """Return the words that name what the revision lacks, with what is copied and where it goes."""
         files: dict[str, tuple[Path, Path]] = {}
         for word in command[1:]:
             if "\0" in word:  # the sign of a secret names no file
@@ -115,8 +116,14 @@ class Relocation:
             self.looked_up.add(str(inside))
             if self._lies_there(str(inside)):
                 continue
-            if self._is_the_users_alone(path) or self._is_renamed_test(inside):
+            if self._is_the_users_alone(path):
                 files[word] = path, target
+                continue
+            before = self._name_before(str(inside))
+            if before:
+                is_test = _TESTS.search(f"/{inside}") is not None
+                # A test judges as it is today; a program is that of the revision.
+                files[word] = path if is_test else self.place / before, target
         return files
 
     def _program(self, argument: str, cwd: Path) -> str:
@@ -162,15 +169,13 @@ class Relocation:
         question = ("--literal-pathspecs", "ls-files", "-z", "--cached", "--", str(inside))
         return not self.repository.ask(*question).stdout
 
-    def _is_renamed_test(self, inside: Path) -> bool:
-        """Whether a revision has a file of tests by a name of before: it judges as it is today."""
-        if not _TESTS.search(f"/{inside}"):
-            return False
+    def _name_before(self, inside: str) -> str:
+        """Return the name that a file had when the revision has it by that one; empty: it hasn't."""
         question = ("log", "--follow", "--format=", "--name-status", "--diff-filter=R", "-z")
-        words = self.repository.ask(*question, "--", str(inside)).text.split("\0")
+        words = self.repository.ask(*question, "--", inside).text.split("\0")
         before = [old for mark, old in itertools.pairwise(words) if _RENAMED.fullmatch(mark)]
         self.looked_up.update(before)
-        return any(map(self._lies_there, before))
+        return next(filter(self._lies_there, before), "")
 
     def _lies_there(self, inside: str) -> bool:
         if os.path.lexists(self.place / inside):

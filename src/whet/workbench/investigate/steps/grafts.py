@@ -6,7 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from whet.bisection.grafted_lines import MARKED_EXIT, GraftedLines, added_statements
+from whet.bisection.grafted_lines import (
+    MARKED_EXIT,
+    GraftedLines,
+    added_statements,
+    alignment,
+)
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
 from whet.core.observations.clue import Placing
@@ -73,7 +78,7 @@ class Grafted:
 
 
 def todays_lines(
-    repository: Repository, trial: Trial, baseline: Baseline, before: str
+    repository: Repository, trial: Trial, baseline: Baseline, before: str, since: str = ""
 ) -> TodaysLines | None:
     """Return the statements on the way to the failure that a commit lacks; None: it has the last one.
 
@@ -82,6 +87,7 @@ def todays_lines(
         trial: the command, which says where it was started.
         baseline: the failure.
         before: the commit.
+        since: the next commit, which has to have the failing line; empty: it isn't committed yet.
 
     Raises:
         GitFailedError: if git doesn't have it.
@@ -105,6 +111,12 @@ def todays_lines(
         text = _today(Path(top, path))
         if older is not None and text is not None:
             last = place.line if path == failing else 0
+            if (
+                last
+                and since
+                and not _has_line(text_at(repository, since, path, "HEAD"), text, last)
+            ):
+                return None  # it was changed later: the commit has another line there
             lines = added_statements(text, older, numbers, last)
             files |= {} if lines is None else {path: lines}
     if failing not in files:
@@ -165,8 +177,15 @@ def lines_since(
         return None
     with suppress(NothingBetween, GitFailedError):
         before = commit_before(repository, found.first_bad, found.last_good)
-        return todays_lines(repository, work.trial, baseline, before)
+        return todays_lines(repository, work.trial, baseline, before, found.first_bad)
     return None
+
+
+def _has_line(text: str | None, today: str, number: int) -> bool:
+    """Whether a text has a line of today's text."""
+    lines = today.split("\n")
+    matches = None if text is None else alignment(lines, text.split("\n"))
+    return matches is not None and number - 1 in matches
 
 
 def _today(path: Path) -> str | None:

@@ -14,6 +14,7 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.observations.clue import Sureness
+from whet.core.verdict import Verdict
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.bisect.added_line import HEADING, AddedLine, added_line
@@ -35,6 +36,8 @@ from whet.workbench.versions.versions import FirstBad, VersionHunt
 _MOST_PART_TRIALS = 60
 """The trials for a part of a change, which the user didn't ask for."""
 
+
+_PARENTS_OF_MERGE = 2
 
 _GOOD_SIDE = "with it the command passes: find the differences that decide"
 
@@ -190,11 +193,29 @@ def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
         why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
         added = _added_by(work, searched, baseline)
         if added is None:
-            work.show(says, why, next_step=next_of_history(search))
+            why, step = _of_merge(work, searched.found, why)
+            work.show(says, why, next_step=step)
             return
         why = f"{why}; {added.remark(f'{first} adds')}"
         step = added.next_step(f"`git show {first}`")
         work.show(says, why, next_step=step, heading=HEADING)
+
+
+def _of_merge(work: Work, found: FirstBad, why: str) -> tuple[str, str]:
+    """Return why it is the first bad version, and what to do; of a merge `git show` shows little."""
+    search = found.search
+    words = why, next_of_history(search)
+    if search.kind != "commit" or found.first_bad is None:
+        return words
+    repository = Repository.containing(Path(work.trial.cwd))
+    parents = repository.get("rev-list", "--parents", "-n1", found.first_bad).split()[1:]
+    if len(parents) < _PARENTS_OF_MERGE:
+        return words
+    good = {each.label for each in search.tested if each.verdict is Verdict.GOOD}
+    if all(any(each.startswith(label) for label in good) for each in parents):
+        why = f"{why}; it is a merge, and each of its parents is {search.old_term}: what they change doesn't go together"
+    look = f"`git diff {search.good} {search.first_bad}`"
+    return why, f"Look at what the merge brings to {search.good}: {look}."
 
 
 def _look_into_commit(
