@@ -29,6 +29,10 @@ def change_in_words(measurements: Mapping[str, float]) -> str:
 _RELATIVE = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>%|x|×)\s*", re.IGNORECASE)
 
 
+def _option(kind: NumberKind) -> str:
+    return "--slower-than" if kind is NumberKind.TIME else "--more-memory-than"
+
+
 @value_class(kw_only=True)
 class CostBound:
     """What costs more than this is BAD.
@@ -52,7 +56,7 @@ class CostBound:
         Raises:
             BadUsage: if it is neither.
         """
-        option = "--slower-than" if kind is NumberKind.TIME else "--more-memory-than"
+        option = _option(kind)
         example = "2s" if kind is NumberKind.TIME else "500MB"
         found = _RELATIVE.fullmatch(text)
         amount = quantity_of(text, kind) if found is None else None
@@ -71,6 +75,11 @@ class CostBound:
                 hint=f"write what is too much, such as `{option} 1.5x`",
             )
         return cls(kind=kind, text=text.strip(), share=share, amount=amount or 0.0)
+
+    @property
+    def option(self) -> str:
+        """The option that states it."""
+        return _option(self.kind)
 
     @property
     def description(self) -> str:

@@ -78,6 +78,18 @@ def test_what_takes_more_memory_than_a_bound_is_told_with_its_line(whet: Whet) -
     assert "were allocated at main.py:1 in " in told["answer"]["says"]
 
 
+def test_a_file_stays_as_it_is_and_the_search_that_makes_it_smaller_is_named(whet: Whet) -> None:
+    whet.write("main.py", "import sys\nrows = [b'x' * (1 << 20) for each in open(sys.argv[1])]\n")
+    whet.write("rows.txt", "row\n" * 50)
+    command = (sys.executable, "main.py", "rows.txt")
+    whet("investigate", "--more-memory-than", "40MB", "--budget", "60s", "--", *command)
+    told = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
+
+    assert told["payloads"] == []
+    line = f"whet shrink --more-memory-than 40MB rows.txt -- {shlex.join(command)}"
+    assert told["conclusions"] == [f"The smallest input that costs as much: `{line}` looks for it."]
+
+
 def test_the_commit_and_the_function_that_take_more_memory_are_told(whet: Whet) -> None:
     pytest.importorskip("memray")
     text = (

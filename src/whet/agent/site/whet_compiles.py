@@ -59,7 +59,7 @@ class _Compilations:
         if kept is None:
             return
         note = self._note_metrics
-        plain: Any = type(kept)
+        plain: Any = kept.__class__
 
         def append(queue: Any, metrics: Any) -> None:
             note(metrics)

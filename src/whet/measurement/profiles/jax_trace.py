@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from whet.core.observations.profile import Profile, Recording
-from whet.core.text.record import JsonObject, as_record, decoded, items_of, records
+from whet.core.text.record import JsonObject, as_record, decoded, items_of, optional_record, records
 from whet.measurement.profiles.kineto import LAUNCHED, read_kineto
 
 JAX = "jax.profiler"
@@ -132,8 +132,7 @@ def _names(
 
 
 def _details(event: JsonObject) -> JsonObject:
-    details = event.get("args")
-    return as_record(details, "args") if isinstance(details, dict) else {}
+    return optional_record(event, "args") or {}
 
 
 def _times(event: JsonObject) -> dict[str, object]:

@@ -170,8 +170,8 @@ def _add(
         _count(facts, BUSY, _union(trace.gpu))
         first = min(each.start for each in trace.gpu)
         _count(facts, WINDOW, max(each.end for each in trace.gpu) - first)
-        main = next(iter(trace.threads.values()), [])
-        for function, gap in _in_gaps(main, _Gaps(trace.gpu), is_own).items():
+        threads = [*trace.threads.values(), list[_Event]()]
+        for function, gap in _in_gaps(threads[0], _Gaps(trace.gpu), is_own).items():
             table.add(pid, "", (function,), GAP_SECONDS, gap)
     return max(0.0, ended - begun)
 

@@ -76,7 +76,6 @@ from whet.workbench.investigate.steps.so_far import Known, so_far
 from whet.workbench.investigate.steps.time_limit import as_asked, limited
 from whet.workbench.investigate.symptoms.seldom import seldom_failure
 from whet.workbench.investigate.traces.origins import with_users_files
-from whet.workbench.shrink.same_cause import NO_CAUSE
 from whet.workbench.shrink.shrink import ShrinkOptions, bind_all, places_of, read_all, shrink_one
 from whet.workbench.shrink.shrinking import Guard, Payload
 from whet.workbench.trials.bench import Workbench
@@ -181,8 +180,6 @@ def _investigated(
         _find_cause(work, facts, baseline, payloads)
     else:
         find_cost(work, facts, baseline)
-        for position, payload in enumerate(payloads):
-            _shrink(work, facts, (position, payload), baseline)
     return so_far(work, baseline, facts, started_at)
 
 
@@ -190,8 +187,9 @@ def _payloads(work: Work) -> list[Payload]:
     """Return the files that are made smaller, each with where its result goes."""
     bench, request = work.bench, work.request
     payloads: list[Payload] = []
-    # A smaller file costs less than the good end does with the whole one.
-    names = [] if work.is_relative else payload_names(work.trial, request.stdin)
+    # What a smaller file costs takes many runs of each candidate: `whet shrink` does that.
+    is_weighed = work.session.weighing is not None
+    names = [] if is_weighed else payload_names(work.trial, request.stdin)
     for payload in read_all(bench, request, names, str(work.folder)):
         other_results = {other.result for other in payloads}
         target = work.folder / payload.path.name
@@ -432,16 +430,14 @@ def _sentence(failure: Failure, does: str) -> str:
 def _shrink(work: Work, facts: Known, which: tuple[int, Payload], baseline: Baseline) -> None:
     """Make one of the payloads smaller."""
     position, whole = which
-    is_weighed = work.session.weighing is not None
     whole_because = why_left_whole([*work.shown, *facts.clues], baseline)
     if whole_because:
         facts.conclusions.append(f"{whole.shown} is as it was: {whole_because}.")
         return
-    payload = whole if is_weighed else work.attempt(lambda: sampled(work, which, baseline), whole)
+    payload = work.attempt(lambda: sampled(work, which, baseline), whole)
 
     def shrink() -> None:
-        known = [*work.shown, *facts.clues]
-        cause = NO_CAUSE if is_weighed else cause_to_keep(work, payload, known, baseline)
+        cause = cause_to_keep(work, payload, [*work.shown, *facts.clues], baseline)
         budget = work.budget
         if cause.is_shown is not None and budget.wall_seconds is not None:
             budget = replace(budget, wall_seconds=budget.wall_seconds * _BEFORE_CHECK)

@@ -5,7 +5,10 @@ from dataclasses import replace
 
 from whet.core.cost_bound import change_in_words
 from whet.core.errors import WhetError
+from whet.core.text.shell_words import joined, quoted
+from whet.host.trial.trial_secrets import masked_words
 from whet.workbench.compare.weighing import weighing_for
+from whet.workbench.files.named_files import payload_names
 from whet.workbench.investigate.progress.investigating import Work
 from whet.workbench.investigate.steps.costs import (
     look_at_busy_lines,
@@ -57,3 +60,8 @@ def find_cost(work: Work, facts: Known, baseline: Baseline) -> None:
     is_named = bool(options.package or options.good or options.bad)
     work.attempt(lambda: search_history(work, baseline), None, is_asked=is_named)
     work.attempt(lambda: look_at_slower_lines(work, baseline), None)
+    names, bound = payload_names(work.trial, work.request.stdin), work.request.judging.bound
+    if names and bound is not None and bound.share is None:
+        command = joined(masked_words(work.request.command))
+        line = f"whet shrink {bound.option} {quoted(bound.text)} {joined(names)} -- {command}"
+        facts.conclusions.append(f"The smallest input that costs as much: `{line}` looks for it.")
