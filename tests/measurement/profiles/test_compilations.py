@@ -1,5 +1,7 @@
 """What is compiled again and again is said with what changes each time; a usual start is not."""
 
+from dataclasses import replace
+
 from whet.core.observations.profile import Compilation, Profile
 from whet.measurement.profiles.compilations import compiling_sentences
 
@@ -49,6 +51,14 @@ def test_the_guard_that_fails_is_said_in_torchs_words_without_its_number() -> No
 def test_what_is_compiled_twice_or_takes_no_time_is_not_said() -> None:
     assert "compiles `" not in said(jax("a"), jax("b"))
     assert said(*(jax(f"f32[{n}]") for n in range(4)), wall_seconds=1000.0) == ""
+
+
+def test_ranks_that_compile_the_same_are_said_once() -> None:
+    ranks = [replace(jax(f"f32[{n}]"), pid=pid) for pid in (7, 8, 9) for n in range(5)]
+    text = said(*ranks, wall_seconds=1.5)
+
+    assert text.count("JAX compiles `step` 5 times (1.0 s)") == 1
+    assert "Compiling takes 1.0 s of 1.5 s (5 compilations)." in text
 
 
 def test_compiling_is_said_if_it_is_a_large_part_of_the_time() -> None:

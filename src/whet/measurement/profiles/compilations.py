@@ -1,6 +1,7 @@
 """Sentences on what JAX and torch compile again and again, and why."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from whet.core.observations.profile import Compilation, Profile
 from whet.core.text.quantity import shown_count, shown_seconds
@@ -63,24 +64,35 @@ def compiling_sentences(profile: Profile, wall_seconds: float) -> Iterator[str]:
         profile: the profile.
         wall_seconds: how long the program took.
     """
-    seconds = sum(each.seconds for each in profile.compilations)
+    compilations = _of_slowest(profile)
+    seconds = sum(each.seconds for each in compilations)
     if seconds < max(_LEAST_SECONDS, _LEAST_SHARE * wall_seconds):
         return
     if seconds > _MUCH * wall_seconds:
-        count = shown_count(len(profile.compilations), "compilation")
+        count = shown_count(len(compilations), "compilation")
         yield f"Compiling takes {shown_seconds(seconds)} of {shown_seconds(wall_seconds)} ({count})."
     for each in functions_again(profile, wall_seconds)[:_MOST_FUNCTIONS]:
         yield sentence_of(each)
 
 
 def functions_again(profile: Profile, wall_seconds: float) -> Sequence[CompiledFunction]:
-    """Return the functions that are compiled again and again for long, the longest first."""
+    """Return the functions that one process compiles again and again for long, the longest first."""
+    profile = replace(profile, compilations=_of_slowest(profile))
     least = max(_LEAST_SECONDS, _LEAST_SHARE * wall_seconds)
     return [
         each
         for each in compiled_functions(profile)
         if len(each.compilations) >= _AGAIN and each.seconds >= least
     ]
+
+
+def _of_slowest(profile: Profile) -> tuple[Compilation, ...]:
+    """Return the compilations of the process that compiles longest: the ranks of a job do the same."""
+    by_process: dict[int, list[Compilation]] = {}
+    for each in profile.compilations:
+        by_process.setdefault(each.pid, []).append(each)
+    longest = max(by_process.values(), key=lambda own: sum(e.seconds for e in own), default=[])
+    return tuple(longest)
 
 
 def sentence_of(function: CompiledFunction) -> str:
