@@ -91,8 +91,9 @@ def _of_slowest(profile: Profile) -> tuple[Compilation, ...]:
     by_process: dict[int, list[Compilation]] = {}
     for each in profile.compilations:
         by_process.setdefault(each.pid, []).append(each)
-    longest = max(by_process.values(), key=lambda own: sum(e.seconds for e in own), default=[])
-    return tuple(longest)
+    if not by_process:
+        return ()
+    return tuple(max(by_process.values(), key=lambda own: sum(each.seconds for each in own)))
 
 
 def sentence_of(function: CompiledFunction) -> str:
