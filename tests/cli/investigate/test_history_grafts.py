@@ -92,6 +92,18 @@ def test_a_line_that_was_changed_later_is_not_added_by_the_commit_that_breaks_it
     assert not any("adds the line" in each["why"] for each in told["clues"])
 
 
+def test_a_check_that_was_reworded_since_is_no_cause_where_it_was_added(whet: Whet) -> None:
+    begun(whet, WRONG, WRONG)
+    check = whet.commit("check", app_py=checked(app(WRONG, "1")))
+    reworded = checked(app(WRONG, "1")).replace(", result\n", ", f'{result} cents'\n")
+    whet.commit("reworded", app_py=reworded)
+
+    told = investigated(whet, sys.executable, "app.py")
+
+    assert told["history"]["first_bad"] == check[:10]
+    assert any("so the bad value may be older" in each["why"] for each in told["clues"])
+
+
 def test_a_merge_of_what_does_not_go_together_is_shown_with_what_it_brings(whet: Whet) -> None:
     shop = "def price(item):\n    return item / 100\n\n\ndef total(items):\n    return sum(map(price, items))\n"
     program = "import shop\n\nvalue = shop.total([250, 100])\nassert value < 10, value\n"

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from whet.bisection.grafted_lines import alignment
 from whet.core.observations.clue import Placing
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -56,11 +57,29 @@ def added_line(
     if not text or not path.is_relative_to(repository.top):
         return None
     name = path.relative_to(repository.top).as_posix()
+    text = _line_then(repository, changed, name, path, place.line) or text
     before = repository.ask("show", f"{base}:{name}")
     if before.exit_code == 0 and text in map(str.strip, _lines(before.stdout)):
         return None
     diff = _lines(shown_changes(repository, base, changed))
     return AddedLine(place=at(place.path, place.line)) if adds(diff, name, text) else None
+
+
+def _line_then(repository: Repository, changed: str, name: str, path: Path, number: int) -> str:
+    """Return the line of a commit that stands where another one fails today; empty: not known.
+
+    A check that was reworded since it was added has other words there.
+    """
+    then = repository.ask("show", f"{changed}:{name}")
+    if then.exit_code != 0:
+        return ""
+    today, lines = _lines(path.read_bytes()), _lines(then.stdout)
+    matches = alignment(today, lines)
+    if matches is None or number - 1 in matches:
+        return ""
+    before, after = matches.get(number - 2), matches.get(number)
+    is_one = before is not None and after == before + 2
+    return lines[before + 1].strip() if before is not None and is_one else ""
 
 
 def adds(diff: list[str], name: str, text: str) -> bool:

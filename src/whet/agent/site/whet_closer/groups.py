@@ -28,6 +28,8 @@ _MOST_SECONDS = 0.3
 """For all looks together."""
 _SIZED = (list, tuple, set, frozenset, dict)
 _SCALARS = (str, int, float, bool, bytes)
+_DICT: Any = dict
+_TUPLE: Any = tuple
 
 
 class Groups:
@@ -58,7 +60,7 @@ class Groups:
         try:
             for name, value in _dicts(frame):
                 at = code, name
-                size = number_of(value), dict.__len__(value)
+                size = number_of(value), _DICT.__len__(value)
                 if self._sizes.get(at) != size:
                     self._sizes[at] = size
                     row = self._row(name, value)
@@ -73,8 +75,8 @@ class Groups:
         total = most = 0
         key: Any = None
         largest: Any = None
-        for each, group in values.islice(dict.items(value), _MOST_KEYS):
-            kind = type(group)
+        for each, group in values.islice(_DICT.items(value), _MOST_KEYS):
+            kind: Any = _class_of(group)
             if not among(kind, _SIZED) and kind.__name__ != "deque":
                 return []
             size = len(group)
@@ -90,7 +92,7 @@ class Groups:
         ]
         words = self._table.row_of("", key)
         return [
-            name, number_of(value), dict.__len__(value), total, words, most, number_of(largest),
+            name, number_of(value), _DICT.__len__(value), total, words, most, number_of(largest),
             len(members), fields,
         ]  # fmt: skip
 
@@ -99,13 +101,13 @@ def _dicts(frame: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the dicts that a function's variables hold, also those of its object, and those of its module that it names."""
     variables = variables_of(frame)
     for name, value in values.islice(list(variables.items()), _MOST_NAMES):
-        kind = type(value)
+        kind: Any = _class_of(value)
         mro = type.__dict__["__mro__"].__get__(kind)
         if among(dict, mro):
             yield name, value
         elif name == "self":
             for own, each in values.islice(values.attributes(value, mro), _MOST_NAMES):
-                if among(dict, type.__dict__["__mro__"].__get__(type(each))):
+                if among(dict, type.__dict__["__mro__"].__get__(_class_of(each))):
                     yield "self." + own, each
     for name in frame.f_code.co_names[:_MOST_NAMES]:
         found = frame.f_globals.get(name)
@@ -115,7 +117,7 @@ def _dicts(frame: FrameType) -> Iterator[tuple[str, Any]]:
 
 def _some_of(group: Any, size: int) -> Iterable[Any]:
     """Return some members of a group, of all its parts."""
-    if among(type(group), (list, tuple)):
+    if among(_class_of(group), (list, tuple)):
         step = max(size // _MOST_MEMBERS, 1)
         return [group[at] for at in range(0, size, step)][:_MOST_MEMBERS]
     return values.islice(iter(group), _MOST_MEMBERS)
@@ -127,7 +129,7 @@ def _fields(members: Sequence[Any]) -> list[tuple[str, dict[Any, None]]]:
     times: dict[str, int] = {}
     for member in members:
         for name, value in values.islice(_parts(member), _MOST_FIELDS):
-            if among(type(value), _SCALARS):
+            if among(_class_of(value), _SCALARS):
                 seen.setdefault(name, {})[value] = None
                 times[name] = times.get(name, 0) + 1
     return [(name, found) for name, found in seen.items() if times[name] == len(members)]
@@ -135,20 +137,24 @@ def _fields(members: Sequence[Any]) -> list[tuple[str, dict[Any, None]]]:
 
 def _parts(member: Any) -> Iterable[tuple[str, Any]]:
     """Return the fields of a member: a number or a text is its own."""
-    kind: Any = type(member)
+    kind: Any = _class_of(member)
     if among(kind, _SCALARS):
         return [("", member)]
     mro = type.__dict__["__mro__"].__get__(kind)
     if among(dict, mro):
-        return [(key, each) for key, each in dict.items(member) if is_exactly(key, str)]
+        return [(key, each) for key, each in _DICT.items(member) if is_exactly(key, str)]
     if among(kind, (list, tuple)):
         return [(str(at), each) for at, each in enumerate(member)]
     if among(tuple, mro):
         names: Any = type.__dict__["__dict__"].__get__(kind).get("_fields", ())
-        items = list(tuple.__iter__(member))[: len(names)]
+        items = list(_TUPLE.__iter__(member))[: len(names)]
         return [(names[at], each) for at, each in enumerate(items)]
     return values.attributes(member, mro)
 
 
 def _first_two(seen: dict[Any, None]) -> list[Any]:
     return list(values.islice(seen, 2))
+
+
+def _class_of(value: object) -> Any:
+    return type(value)

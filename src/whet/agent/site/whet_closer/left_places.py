@@ -25,6 +25,7 @@ GONE = "nothing"
 _DEPTH, _MOST_ITEMS, _MOST_THINGS, _SHOWN = 4, 2000, 20_000, 60
 _ANYTHING = (Exception,)
 _PLAIN = (int, float, complex, bool, bytes, type(None))
+_DICT: Any = dict
 _FUNCTION = type(is_own)
 _CODE = (_FUNCTION, type(len), type, staticmethod, classmethod, property)
 _OF_TESTS = ("_pytest", "pluggy", "pytest", "whet_", "py.", "importlib", "encodings")
@@ -62,11 +63,11 @@ def read(place: Place) -> Any:
             return _others()[names[0]][1]()
         if kind == LOGGER:
             return getattr(_logger(names[0]), names[1], MISSING)
-        space = vars(sys.modules[names[0]])
+        space: dict[str, Any] = vars(sys.modules[names[0]])
         if kind == GLOBAL:
             return space.get(names[1], MISSING)
         if kind == CLASS:
-            return vars(space[names[1]]).get(names[2], MISSING)
+            return _space_of(space[names[1]]).get(names[2], MISSING)
         return _function(space, names[1]).__defaults__
     except _ANYTHING:
         return MISSING
@@ -108,7 +109,7 @@ def shown_place(place: Place) -> str:
 
 def text_of(value: Any, depth: int = _DEPTH) -> str:
     """Return a value in words; those of two values are equal only if both are alike."""
-    kind = type(value)
+    kind = _class_of(value)
     if kind in _PLAIN:
         return repr(value)
     if value is MISSING:
@@ -124,9 +125,10 @@ def text_of(value: Any, depth: int = _DEPTH) -> str:
 
 def _text_inside(value: Any, kind: Any, depth: int) -> str:
     if issubclass(kind, dict):
-        pairs = _some(dict.items(value))
+        pairs = _some(_DICT.items(value))
         inner = ["{}: {}".format(text_of(key, depth), text_of(one, depth)) for key, one in pairs]
-        return "{" + ", ".join(inner) + "}" + _rest(dict.__len__(value))
+        return "{" + ", ".join(inner) + "}" + _rest(_DICT.__len__(value))
+    base: Any
     for base, border in ((list, "[]"), (tuple, "()"), (set, "{}"), (frozenset, "{}")):
         if issubclass(kind, base):
             parts = [text_of(one, depth) for one in _some(base.__iter__(value))]
@@ -136,7 +138,7 @@ def _text_inside(value: Any, kind: Any, depth: int) -> str:
     if kind.__name__ == "_lru_cache_wrapper" and hasattr(kind, "cache_info"):
         return "a cache of {}".format(kind.cache_info(value).currsize)
     if issubclass(kind, type(sys)):
-        return "<module {}>".format(vars(value).get("__name__", ""))
+        return "<module {}>".format(_space_of(value).get("__name__", ""))
     attributes = _some((_attributes(value) or {}).items())
     inner = ["{}={}".format(name, text_of(one, depth)) for name, one in attributes]
     return "{}({})\0{}".format(kind.__name__, ", ".join(inner), id(value))
@@ -167,13 +169,14 @@ class Saved:
     def __init__(self, value: Any, depth: int = _DEPTH) -> None:
         self._value = value
         self._inside: list[Any] | None = None
-        kind = type(value)
+        kind = _class_of(value)
         if depth == 0 or issubclass(kind, _CODE) or not _Room.is_left(depth):
             return
+        pairs: list[tuple[Any, Any]]
         if issubclass(kind, dict):
-            pairs = list(dict.items(value))
+            pairs = list(_DICT.items(value))
         elif issubclass(kind, (list, tuple, set)):
-            self._inside = [Saved(one, depth - 1) for one in list(kind.__iter__(value))]
+            self._inside = [Saved(one, depth - 1) for one in _members(kind, value)]
             return
         else:
             attributes = _attributes(value)
@@ -187,7 +190,7 @@ class Saved:
         value, inside = self._value, self._inside
         if inside is None:
             return value
-        kind = type(value)
+        kind = _class_of(value)
         if issubclass(kind, list):
             value[:] = [each.back() for each in inside]
         elif issubclass(kind, set):
@@ -228,7 +231,7 @@ def _attributes(value: Any) -> dict[str, Any] | None:
         found = object.__getattribute__(value, "__dict__")
     except _ANYTHING:
         return None
-    return found if type(found) is dict and not issubclass(type(value), type(sys)) else None
+    return found if _class_of(found) is dict and not issubclass(type(value), type(sys)) else None
 
 
 def _modules(*, own: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -262,7 +265,7 @@ def _defaults(module: str, name: str, function: Any) -> Iterator[Place]:
 
 def _function(space: dict[str, Any], name: str) -> Any:
     owner, _, method = name.partition(".")
-    return vars(space[owner])[method] if method else space[owner]
+    return _space_of(space[owner])[method] if method else space[owner]
 
 
 def _loggers() -> Iterator[Place]:
@@ -325,3 +328,15 @@ def _into(items: list[Any]) -> Callable[[Any], None]:
 
 def _nothing(_value: Any) -> None:
     """Leave it: it can't be put back."""
+
+
+def _members(kind: Any, value: Any) -> list[Any]:
+    return list(kind.__iter__(value))
+
+
+def _class_of(value: object) -> Any:
+    return type(value)
+
+
+def _space_of(owner: object) -> dict[str, Any]:
+    return vars(owner)

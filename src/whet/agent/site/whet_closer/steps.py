@@ -91,7 +91,8 @@ class Steps:
         self._spent = 0.0
         threads: Any = __import__("_thread")
         self._ident: Callable[[], int] = threads.get_ident
-        self._clock: Callable[[], float] = vars(__import__("time"))["thread_time"]
+        times: Any = __import__("time")
+        self._clock: Callable[[], float] = times.thread_time
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
         self.reserve = _reserved() if self._type == "MemoryError" else b""
         self.table = Table(is_own)

@@ -300,10 +300,11 @@ def _is_cut_to(field: Field, keys: Sequence[str]) -> bool:
 
 def _texts(key: Value) -> list[str]:
     """Return a key, or the parts of a tuple, without spaces around and without case."""
-    found: object = key.words
+    parts: list[object] = [key.words]
     with suppress(ValueError, SyntaxError):
-        found = ast.literal_eval(key.words)
-    parts = found if isinstance(found, tuple) else (found,)
+        tree = ast.parse(key.words, mode="eval").body
+        nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
+        parts = [ast.literal_eval(each) for each in nodes]
     return [str(each).strip().casefold() for each in parts]
 
 
