@@ -65,7 +65,7 @@ def test_with_a_threshold_whet_looks_more_often_than_once_a_second(whet: Whet) -
     """The program holds the memory for less than a second: no look would see it else."""
     whet.write(
         "brief.py",
-        "import time\ntime.sleep(1.2)\nheld = bytearray(90_000_000)\ntime.sleep(0.7)\ndel held\ntime.sleep(0.3)\n",
+        "import time\ntime.sleep(1.05)\nheld = bytearray(90_000_000)\ntime.sleep(0.9)\ndel held\ntime.sleep(0.3)\n",
     )
     words = ("--when", "rss > 80M", "bell", "--", sys.executable, "brief.py")
     assert "rss > 80M: it is 9" in whet("watch", *words).stderr
