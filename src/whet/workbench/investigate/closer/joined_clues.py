@@ -72,7 +72,7 @@ def with_changes(
         at: says where a line is.
         clues_first: the others say what is wrong, and much passes what was checked.
     """
-    likely = list(varied.likely)
+    likely = [_with_way(each, clues) for each in varied.likely]
     places = [at(each.path, each.line) for each in records]
     if any(each.record and not any(one in each.record for one in places) for each in clues):
         # A run without a record says more of it than where a value was read.
@@ -83,3 +83,9 @@ def with_changes(
     if clues_first and not varied.is_on_the_way:
         return [*clues, *likely, *records, *varied.others]
     return [*likely, *clues, *records, *varied.others]
+
+
+def _with_way(change: Clue, clues: Sequence[Clue]) -> Clue:
+    """Return a change with the way that another clue tells of the same line."""
+    ways = (each.trail for each in clues if (each.path, each.line) == (change.path, change.line))
+    return replace(change, trail=change.trail or next(filter(None, ways), ()))
