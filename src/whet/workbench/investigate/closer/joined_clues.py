@@ -86,6 +86,7 @@ def with_changes(
 
 
 def _with_way(change: Clue, clues: Sequence[Clue]) -> Clue:
-    """Return a change with the way that another clue tells of the same line."""
-    ways = (each.trail for each in clues if (each.path, each.line) == (change.path, change.line))
+    """Return a change with the way that another clue tells of the same line; a way to a record stays there."""
+    place = change.path, change.line
+    ways = (each.trail for each in clues if (each.path, each.line) == place and not each.record)
     return replace(change, trail=change.trail or next(filter(None, ways), ()))
