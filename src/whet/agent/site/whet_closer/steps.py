@@ -26,6 +26,7 @@ from .report_file import (
     user_place,
     variables_of,
 )
+from .spare_memory import SpareMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ _LONGEST = 300
 _SIGNAL = 59  # a real-time signal that nothing sends on its own; see `whet.host.inspect.recorder`
 _UNDER_WAY = ".part"
 _EVER = 1 << 60
-_RESERVED = (96 << 20, 24 << 20)
-"""Bytes given back when the program has no memory left, to look and to write; no page of them is used."""
 
 
 class Steps:
@@ -94,7 +93,7 @@ class Steps:
         times: Any = __import__("time")
         self._clock: Callable[[], float] = times.thread_time
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
-        self.reserve = _reserved() if self._type == "MemoryError" else b""
+        self.spare = SpareMemory() if self._type == "MemoryError" else None
         self.table = Table(is_own)
         self.groups = Groups(self.table, self._clock)
         self.time = 0
@@ -109,11 +108,11 @@ class Steps:
             __import__("_signal").signal(_SIGNAL, self._ask)
         except (ValueError, OSError):
             pass  # begun in another thread: what is cut off is lost
-        sys.settrace(self._enter)
+        sys.settrace(self._entering)
 
     def watch_threads(self, module: dict[str, Any]) -> None:
         """Follow what other threads call."""
-        module["_trace_hook"] = self._enter
+        module["_trace_hook"] = self._entering
 
     # ---- what happens ----
 
@@ -127,6 +126,19 @@ class Steps:
         if at and len(self._events) < _MOST_EVENTS:
             folder = os.getcwd() if event == "os.chdir" else ""
             self._events.append([self.time, event, words, at, folder])
+
+    @property
+    def _entering(self) -> Callable[..., Any]:
+        return self._enter if self.spare is None else self._enter_with_spare
+
+    def _enter_with_spare(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Follow a function as far as there is memory for that; the program's own lack is told later."""
+        try:
+            return self._enter(frame, event, argument)
+        except _ANYTHING as error:
+            if self.spare is not None and isinstance(error, MemoryError):
+                self.spare.give_way()
+            return None
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         code = frame.f_code
@@ -150,10 +162,12 @@ class Steps:
                 state = self._begun(frame, known)
             self._running[number_of(frame)] = state
         except _ANYTHING:
+            if self.spare is not None:
+                raise
             return None  # the program is what matters
         finally:
             self.spend(self._clock() - started)
-        return state.follow
+        return state.follow if self.spare is None else state.follow_with_spare
 
     def _is_followed(self, path: str, frame: FrameType) -> bool:
         """Whether a function is the user's, or one of the packages that is called from there.
@@ -234,11 +248,6 @@ class Steps:
             self._suspended[number_of(frame)] = state
 
     # ---- errors ----
-
-    def make_room(self, error: type[BaseException]) -> None:
-        """Give back what was reserved if there is no memory left: nothing can be looked at without."""
-        if error is MemoryError:
-            self.reserve = b""
 
     def raised(self, frame: FrameType, state: _Frame, argument: Any) -> None:
         """Write down an error that goes through a function; it may be the one that is looked for."""
@@ -413,8 +422,6 @@ class _Frame:
     def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Follow the function, and the comprehensions in it that have no frame of their own."""
         steps = self._steps
-        if event == "exception" and steps.reserve:
-            steps.make_room(argument[0])
         if steps.is_over:
             return None
         is_known = self.code.calls > _FEW_CALLS or self._passed > _MOST_PASSED
@@ -434,10 +441,27 @@ class _Frame:
             for each in (*reversed(self._inside), self) if event == "exception" else (at,):
                 each.look(frame, event, argument)
         except _ANYTHING:
+            if steps.spare is not None:
+                raise
             return None
         finally:
             steps.spend(steps.now() - started)
         return self.follow
+
+    def follow_with_spare(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Follow the function, and make room when there is no memory left."""
+        spare = self._steps.spare
+        try:
+            if spare is not None and event == "exception" and argument[0] is MemoryError:
+                spare.give_back()
+            is_over = self.follow(frame, event, argument) is None
+        except MemoryError:
+            if spare is not None:
+                spare.give_way()
+            return self.follow_with_spare
+        except _ANYTHING:
+            return None
+        return None if is_over else self.follow_with_spare
 
     def is_passed_over(self, line: int) -> bool:
         """Whether a line is looked at no more, and nor is the one before it."""
@@ -562,16 +586,6 @@ class _Frame:
                 known[name] = row
                 found.append([name, row])
         return found
-
-
-def _reserved() -> bytes:
-    """Return as many zeros as there is room for: the kernel gives them no memory."""
-    for size in _RESERVED:
-        try:
-            return bytes(size)
-        except MemoryError:
-            continue
-    return b""
 
 
 def _word(argument: Any) -> str:
