@@ -43,6 +43,9 @@ CHANGES = {
     "box.read('x')": "`box.read`: a cache of 0 → a cache of 1",
     "os.environ['REGION'] = 'x'": "`os.environ['REGION']`: nothing → 'x'",
     "os.environ.pop('HOLD')": "`os.environ['HOLD']`: '1' → nothing",
+    "os.environ['API_TOKEN'] = 'hunter2'": "`os.environ['API_TOKEN']`: nothing → <secret>",
+    "box.CONFIG.password = 'hunter2'": "`box.CONFIG`: Config(debug=False, parts={'a': [1]}) → Config(debug=False, parts={'a': [1]}, password='<secret>')",
+    "box.SEEN.append('sk-live-1234567890abcdef')": "`box.SEEN`: [] → ['<secret>']",
     "os.chdir('/')": "the working folder: ",
     "sys.path.insert(0, '/x')": "`sys.path`: ",
     "random.random()": "the state of `random`: ",
@@ -71,7 +74,7 @@ def main():
             if text_of(read(one)) != saved.get(one, (0, text_of(missing)))[1]
         }}
         found[change] = [
-            f"{{shown_place(one)}}: {{shown_text(was)}} → {{shown_text(text_of(read(one)))}}"
+            f"{{shown_place(one)}}: {{shown_text(one, was)}} → {{shown_text(one, text_of(read(one)))}}"
             for one, (_, was) in changed.items()
         ]
         for one, (each, was) in changed.items():

@@ -10,7 +10,7 @@ import threading
 
 def _end_with_whet() -> None:
     poll = select.poll()
-    poll.register(0, 0)  # that the other end of standard input is closed is told without asking
+    poll.register(0, 0)  # no event is asked for: `poll` always tells that the other end is closed
     poll.poll()
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -5,6 +5,8 @@ None of the program's own code is run to look at a value. Standard library only,
 
 from __future__ import annotations
 
+from collections import deque
+
 from .held import number_of
 from .report_file import variables_of
 
@@ -26,7 +28,7 @@ _LEAST_ITEMS = 8
 _MOST_KEYS, _MOST_MEMBERS, _MOST_FIELDS, _MOST_NAMES = 200_000, 200, 12, 40
 _MOST_SECONDS = 0.3
 """For all looks together."""
-_SIZED = (list, tuple, set, frozenset, dict)
+_SIZED = (list, tuple, set, frozenset, dict, deque)
 _SCALARS = (str, int, float, bool, bytes)
 _DICT: Any = dict
 _TUPLE: Any = tuple
@@ -77,7 +79,7 @@ class Groups:
         largest: Any = None
         for each, group in values.islice(_DICT.items(value), _MOST_KEYS):
             kind: Any = _class_of(group)
-            if not among(kind, _SIZED) and kind.__name__ != "deque":
+            if not among(kind, _SIZED):
                 return []
             size = len(group)
             total += size

@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Tuple
 
+    from whet.agent.site.whet_state import values
+    from whet.agent.site.whet_state.secret_rule import MASK, masked
+
     Place = Tuple[str, ...]
+else:
+    from whet_state import values
+    from whet_state.secret_rule import MASK, masked
 
 GLOBAL, CLASS, DEFAULTS, VARIABLE, LOGGER, OTHER = (
     "global", "class", "defaults", "environ", "logger", "other",
@@ -144,10 +150,12 @@ def _text_inside(value: Any, kind: Any, depth: int) -> str:
     return "{}({})\0{}".format(kind.__name__, ", ".join(inner), id(value))
 
 
-def shown_text(text: str) -> str:
-    """Return the words for a value as a reader gets them."""
+def shown_text(place: Place, text: str) -> str:
+    """Return the words for what a place held as a reader gets them, without secrets."""
     parts = text.split("\0")
     whole = parts[0] + "".join(part.lstrip("0123456789") for part in parts[1:])
+    if text != GONE:
+        whole = MASK if values.is_secret(place[-1], whole) else masked(whole)
     return whole if len(whole) <= _SHOWN else whole[: _SHOWN - 1] + "…"
 
 
@@ -158,7 +166,7 @@ class _Room:
 
     @classmethod
     def is_left(cls, depth: int) -> bool:
-        """Whether one more thing in a value may be looked at; the value itself begins anew."""
+        """Whether one more thing may be looked at; at the value itself, the count starts again."""
         cls.left = _MOST_THINGS if depth == _DEPTH else cls.left - 1
         return cls.left > 0
 

@@ -11,7 +11,9 @@ from .left_places import (
     CLASS,
     DEFAULTS,
     GLOBAL,
+    GONE,
     LOGGER,
+    MISSING,
     Saved,
     is_users,
     places,
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 ASKED = "left:"
 _RUNNER = "_pytest.runner"
 _MOST_TOLD, _MOST_EVENTS = 24, 200_000
+_MOST_SECONDS = 5.0
+"""Of looks at places between two lines: a place can hold much."""
 _ANYTHING = (Exception,)
 
 
@@ -55,6 +59,9 @@ class LeftState:
         self._texts: dict[Place, str] = {}
         self._at: list[Any] = []
         self._events = 0
+        times: Any = __import__("time")  # the program may replace what a module has
+        self._clock: Callable[[], float] = times.thread_time
+        self._spent = 0.0
 
     @property
     def guards(self) -> dict[str, Callable[[dict[str, Any]], None]]:
@@ -108,19 +115,18 @@ class LeftState:
                 text = text_of(read(one))
             except _ANYTHING:
                 continue
-            if was is None:
-                was = text_of(read(("", "")))
+            was = GONE if was is None else was
             if text != was and count < _MOST_TOLD:
                 count += 1
                 self._told.tell(
                     "left", test=test, place=list(one), shown=shown_place(one),
-                    before=shown_text(was), after=shown_text(text),
+                    before=shown_text(one, was), after=shown_text(one, text),
                 )  # fmt: skip
 
     def _put_back(self) -> None:
         for one in self._wanted:
             try:
-                put_back(one, self._saved.get(one) or Saved(read(("", ""))))
+                put_back(one, self._saved.get(one) or Saved(MISSING))
             except _ANYTHING as error:
                 self._told.tell("not put back", place=list(one), why=type(error).__name__)
 
@@ -139,8 +145,9 @@ class LeftState:
 
     def _step(self, frame: FrameType, event: str, _argument: Any) -> Any:
         self._events += 1
-        if self._events > _MOST_EVENTS:
+        if self._events > _MOST_EVENTS or self._spent > _MOST_SECONDS:
             return None
+        started = self._clock()
         for one, was in self._texts.items():
             try:
                 text = text_of(read(one))
@@ -149,6 +156,7 @@ class LeftState:
             if text != was:
                 self._texts[one] = text
                 self._told.tell("left at", place=list(one), at=self._at)
+        self._spent += self._clock() - started
         if event == "line":
             self._at = place(frame)
         return self._step
