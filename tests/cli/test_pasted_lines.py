@@ -46,6 +46,26 @@ def test_a_line_carries_the_variable_that_its_failure_needs_and_no_other(whet: W
     assert b"AssertionError: strict" in done.stderr
 
 
+@pytest.mark.slow
+def test_a_line_carries_the_time_zone_of_this_shell_only_where_the_failure_needs_it(
+    whet: Whet,
+) -> None:
+    program = "import datetime\nassert datetime.datetime.fromtimestamp(0).hour == {}, 'hour'\n"
+    shell = {"TZ": "Asia/Kolkata", "LC_NUMERIC": "de_DE.UTF-8", "LANG": "C.UTF-8"}
+    lines: list[str] = []
+    for name, hour in (("needs.py", 0), ("not.py", 25)):
+        whet.write(name, program.format(hour))
+        said = whet("investigate", "-o", f"of-{name}", "--", PYTHON, name, environment=shell)
+        assert said.code == 0, said.stderr
+        told = json.loads((whet.folder / f"of-{name}" / "report.json").read_text())["reproducer"]
+        assert ("with `TZ=Asia/Kolkata` as here," in told["remark"]) is (name == "needs.py")
+        lines.append(told["line"])
+
+    assert ["TZ=Asia/Kolkata" in line for line in lines] == [True, False]
+    assert not any("LC_NUMERIC" in line or "LANG" in line for line in lines)
+    assert b"AssertionError: hour" in pasted(lines[0], whet.folder).stderr
+
+
 @pytest.mark.parametrize(
     "words",
     [

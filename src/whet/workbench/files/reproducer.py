@@ -1,6 +1,7 @@
 """What shows the failure to somebody else: a line to paste and a script, both tried elsewhere."""
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
-from whet.core.text.quantity import shown_count
+from whet.core.text.quantity import listed, shown_count
+from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -48,6 +50,12 @@ from whet.workbench.trials.tested import Tested
 
 SCRIPT = "reproduce.sh"
 
+_TELLING = re.compile(
+    r"TZ|LANG|LANGUAGE|LC_\w+|PYTHON(?!UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX|HISTORY|STARTUP)\w+"
+)
+_LOCALE = re.compile(r"L(?:ANG|C_)")
+_USUAL = frozenset({"C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "en_US.utf8"})
+"""With these, programs do the same nearly everywhere."""
 _MOST_LINES = 4
 """A line writes files of no more; the script holds longer ones."""
 
@@ -77,10 +85,11 @@ def make_reproducer(
         baseline: how it fails, and how often it has to be tried until it does.
     """
     bench, folder = session.bench, report.path
-    search_path = bench.environment.get("PYTHONPATH")
-    if search_path:  # whoever runs it elsewhere doesn't have it
-        environment = {"PYTHONPATH": search_path, **trial.environment}
-        trial = replace(trial, environment=environment)
+    inherited = _telling_variables(bench.environment)
+    # Whoever runs it elsewhere doesn't have them.
+    unset = {*trial.unset, *trial.environment}
+    inherited = {name: value for name, value in inherited.items() if name not in unset}
+    trial = replace(trial, environment={**inherited, **trial.environment})
     reproduction = baseline.reproduction
     if not reproduction.is_deterministic:
         runs = shown_count(reproduction.attempts, "run")
@@ -124,7 +133,7 @@ def make_reproducer(
         if ran.last.verdict is Verdict.BAD:
             return Reproducer(
                 line=line, script=str(folder / SCRIPT), is_verified=True,
-                remark=_failed_again(ran.times, way.where(ran.recipe)),
+                remark=_failed_again(ran, way.where(ran.recipe), inherited),
                 wall_seconds=ran.last.outcome.wall_seconds,
             )  # fmt: skip
         failure, outcome = baseline.outcome.failure, ran.last.outcome
@@ -146,10 +155,24 @@ def _named_by_whole_path(recipe: Recipe) -> str:
     return f", with {', '.join(f'`{word}`' for word in words)} where it is" if words else ""
 
 
-def _failed_again(times: int, where: str) -> str:
-    if times == 1:
-        return f"it ran once more {where} and failed the same way."
-    return f"it ran again {where} until it failed the same way, at most {times} times."
+def _telling_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that decide what the C library and Python do, but for usual values."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if value and _TELLING.fullmatch(name) and not (_LOCALE.match(name) and value in _USUAL)
+    }
+
+
+def _failed_again(ran: "_Ran", where: str, inherited: Mapping[str, str]) -> str:
+    kept = ran.recipe.trial.environment
+    words = [f"`{name}={quoted(value)}`" for name, value in inherited.items() if name in kept]
+    with_them = f", with {listed(words)} as here," if words else ""
+    if ran.times == 1:
+        return f"it ran once more {where}{with_them} and failed the same way."
+    return (
+        f"it ran again {where}{with_them} until it failed the same way, at most {ran.times} times."
+    )
 
 
 def _run(times: int) -> str:
