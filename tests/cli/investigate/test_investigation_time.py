@@ -29,7 +29,7 @@ def test_what_it_takes_at_most_is_said_at_the_start_and_once_the_failure_is_know
     start, _, rest = said.partition("Reproduce")
     assert "it takes at most 5 minutes, and no longer than 40 times the failure and 10 s" in start
     assert "`--budget` changes that" in start
-    before, _, after = rest.partition("note: so it takes at most ")
+    before, _, after = rest.partition("note: the investigation takes at most ")
     assert "each" in before
     assert "Classify" in after
 
@@ -40,7 +40,7 @@ def test_where_the_time_is_spent_the_report_says_what_is_known_and_what_was_not_
     whet.write("main.py", SLOW)
     done = whet("investigate", "--budget", "3s", "--", sys.executable, "main.py")
     assert done.code == 75
-    assert "so it takes at most 3.0 s" in done.stderr
+    assert "the investigation takes at most 3.0 s" in done.stderr
     found = report(whet)
     assert "AssertionError" in str(found["failure"])
     steps = found["steps"]

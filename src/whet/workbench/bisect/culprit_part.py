@@ -97,7 +97,7 @@ def part_sentence(part: SmallestPart) -> str:
         )
     if part.after == part.before:
         return f"{of} no smaller part than all of it fails the same way: {where}"
-    return f"{of} {part.after} of {part.before} hunks causes it: {where}"
+    return f"{of} {part.after} of {part.before} hunks {'causes' if part.after == 1 else 'cause'} it: {where}"
 
 
 def next_of_part(part: SmallestPart) -> str:

@@ -191,7 +191,9 @@ class Work:
         if self.session.weighing is not None:
             usual = MOST_SECONDS  # each verdict takes many runs
         self.seconds = min(usual, MOST_SECONDS) if budget is None else budget
-        self.bench.emit(Notice(text=f"so it takes at most {shown_seconds(self.seconds)}"))
+        self.bench.emit(
+            Notice(text=f"the investigation takes at most {shown_seconds(self.seconds)}")
+        )
 
     def attempt(
         self,

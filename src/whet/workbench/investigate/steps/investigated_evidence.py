@@ -178,10 +178,10 @@ def look_closer(
         if closer.is_short:
             work.steps.cut()
             names = listed(closer.short_of)
-            stopped = f"its share of the time is used up; whet didn't try all {names}"
+            stopped = f"its share of the time is used up; not finished: {names}"
             if share == 1:
                 work.ended = work.ended or StopReason.OUT_OF_TIME
-                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}; whet didn't try all {names}"
+                stopped = f"stopped: {StopReason.OUT_OF_TIME.value}; not finished: {names}"
             work.steps.conclude("; ".join(filter(None, (finding.summary, stopped))))
     work.origin, work.change = finding.origin, finding.change
     if drawn is None:
