@@ -47,7 +47,8 @@ class Watch:
     wait: Callable[[float], object] = time.sleep
     recording: Recording = field(default_factory=Recording)
     _began: float = field(default_factory=time.monotonic)
-    _look_seconds: float = 0.0
+    _costs: deque[float] = field(default_factory=lambda: deque([0.0], maxlen=2))
+    """Of the last two looks: a single one can be dear."""
 
     @property
     def pause_seconds(self) -> float:
@@ -55,7 +56,7 @@ class Watch:
         longest = min(self.interval_seconds, _LOOK_SECONDS)
         if not self.crossings:
             return longest
-        return min(longest, max(_LEAST_LOOK_SECONDS, self._look_seconds / _LOOK_SHARE))
+        return min(longest, max(_LEAST_LOOK_SECONDS, min(self._costs) / _LOOK_SHARE))
 
     def settle(self) -> None:
         """Wait for the program to start, and give panels that take long a moment to be read."""
@@ -68,9 +69,10 @@ class Watch:
 
     def look(self) -> Sight:
         """Look at all panels now; do what a crossed threshold asks for."""
-        moment = time.monotonic()
+        moment, began = time.monotonic(), time.thread_time()
         readings = tuple(each.read(moment) for each in self.readers)
-        self._look_seconds = time.monotonic() - moment
+        # Not the time on the clock: on a busy machine a look waits, and costs no more for that.
+        self._costs.append(time.thread_time() - began)
         seconds = self.seconds_at(moment)
         sight = Sight(seconds=max(seconds, 0.0), readings=readings)
         told = [*self._crossed(sight), *self.untold()]
