@@ -27,7 +27,7 @@ print(fetch(["a", "b"]))
 
 
 def investigated(whet: Whet, *words: str) -> dict[str, Any]:
-    whet("investigate", *words, "--budget", "100s", "--", sys.executable, "main.py")
+    whet("investigate", *words, "--", sys.executable, "main.py")
     told: dict[str, Any] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
     return told
 

@@ -17,6 +17,8 @@ from whet.workbench.trials.session import Session
 
 RUNS = 3
 """Profiled runs of each arm, in turns: one alone may have been disturbed."""
+_BRIEF = 0.5
+"""A run is brief that takes less than this share of what is usual."""
 
 
 def where_they_differ(
@@ -38,6 +40,7 @@ def where_they_differ(
     profiling = replace(session, tasks=tasks_for(Wish(question=question, rate=rate)), weighing=None)
     session.emit(Notice(text=f"profiles {shown_count(runs, 'run')} of each{how}"))
     profiles: list[list[Profile]] = [[], []]
+    notes: list[str] = []
     with ExitStack() as stack:
         executors = [
             stack.enter_context(profiling.executor(place=held(arm.place, stack))) for arm in arms
@@ -46,12 +49,12 @@ def where_they_differ(
             for number, (arm, executor) in enumerate(zip(arms, executors, strict=True)):
                 label = f"{'AB'[number]}, profile {turn + 1}"
                 ran = profiling.run_on(executor, arm.trial, AnyFailure(), label)
-                profiles[number] += profiles_in(ran.outcome.evidence)
-    before, after = (
-        merged(found) if (found := [each for each in arm if each.stacks]) else None
-        for arm in profiles
-    )
-    if before is None or after is None:
-        notes = [note for arm in profiles for each in arm for note in each.notes]
+                is_brief = ran.outcome.wall_seconds < _BRIEF * seconds
+                found = profiles_in(ran.outcome.evidence)
+                notes += [note for each in found for note in each.notes]
+                # A run that is over before the profiler looks costs next to nothing.
+                profiles[number] += [each for each in found if each.stacks or is_brief]
+    if not all(profiles) or not any(each.stacks for arm in profiles for each in arm):
         return None, notes[0] if notes else "the profiler saw no Python at work"
+    before, after = (merged(sorted(arm, key=lambda each: not each.stacks)) for arm in profiles)
     return difference(before, after), ""
