@@ -98,7 +98,7 @@ def test_a_bad_argument_is_followed_back_through_what_kept_it(tmp_path: Path, wa
     assert first.line == line_of(program, "    if ")
     assert " is None at main.py:" in first.says
     assert "ended after line" in first.says
-    assert "without a `return`" in first.says
+    assert "without returning a value" in first.says
 
 
 @pytest.mark.parametrize("program", [TWO_PLACES, OTHERWISE])

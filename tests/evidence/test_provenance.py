@@ -798,7 +798,7 @@ def test_the_task_that_gave_nothing_is_told_with_the_test_that_did_not_leave_it(
     tmp_path: Path,
 ) -> None:
     (first, *_) = clues(tmp_path, TRIED_AGAIN)
-    assert "`retried` at main.py:10 ended after line 11 without a `return`" in first.says
+    assert "`retried` at main.py:10 ended after line 11 without returning a value" in first.says
     assert "because `attempt == times` at main.py:15 was false: `attempt` was 1" in first.says
 
 
@@ -923,3 +923,27 @@ def test_a_count_does_not_come_from_what_has_that_number_in_it(tmp_path: Path) -
     (first, *_) = clues(tmp_path, COUNTS_OBJECTS)
     room = [each.source for each in first.trail if each.says == "`room`"]
     assert "Seat(row)" not in room
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        (" return n * 2", "n * 2"),
+        ("\n    if n > 1: return n * 2\n    return 0", "n * 2"),
+        ("\n    for each in [n]: return each * 2", "each * 2"),
+        (" return None", "None"),
+    ],
+)
+def test_a_return_on_the_line_of_what_it_is_in_is_seen(
+    tmp_path: Path, body: str, given: str
+) -> None:
+    found = clues(tmp_path, f"def f(n):{body}\nmade = f(21)\nassert made == 7, made\n")
+    whole = "\n".join(each.whole for each in found)
+    assert given in whole
+    assert "without returning" not in whole
+
+
+@pytest.mark.parametrize("body", ["if n > 99: return 1", "n += 1", "return"])
+def test_a_call_that_returns_no_value_is_said_to(tmp_path: Path, body: str) -> None:
+    found = clues(tmp_path, f"def f(n):\n    {body}\nmade = f(21)\nassert made == 7, made\n")
+    assert any("ended after line 2 without returning a value" in each.whole for each in found)

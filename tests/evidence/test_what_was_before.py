@@ -469,7 +469,7 @@ greeting(Order(["total 3"]))
 
 def test_a_value_is_followed_into_the_property_that_gave_it(tmp_path: Path) -> None:
     first, *_ = clues(tmp_path, PROPERTY)
-    assert "`customer` at main.py:6 ended after line 7 without a `return`" in first.says
+    assert "`customer` at main.py:6 ended after line 7 without returning a value" in first.says
 
 
 COMPUTED = """\

@@ -145,7 +145,7 @@ def test_a_bad_value_is_led_back_through_decorators_that_pass_their_arguments_on
     (cause, *_) = json.loads(said.stdout)["clues"]
 
     assert cause["sureness"] == "seen"
-    assert "`find` at main.py:15 ended after line 16 without a `return`" in cause["says"]
+    assert "`find` at main.py:15 ended after line 16 without returning a value" in cause["says"]
 
 
 _MEAN = """
@@ -220,7 +220,7 @@ def test_a_none_among_what_is_added_or_compared_is_led_back_to_its_function(
 
     assert cause["sureness"] == "seen"
     assert "is None at main.py:10" in cause["says"]
-    assert "`price` at main.py:2 ended after line 3 without a `return`" in cause["says"]
+    assert "`price` at main.py:2 ended after line 3 without returning a value" in cause["says"]
 
 
 def test_where_the_way_of_the_bad_value_is_not_known_its_neighbour_is_not_blamed(

@@ -51,6 +51,22 @@ class Source:
         """Return the statement that a line belongs to."""
         return self._by_line.get(line)
 
+    def given_on(self, line: int, *, is_none: bool) -> ast.expr | None:
+        """Return what a call returns or yields that ends with a line.
+
+        Args:
+            line: its number.
+            is_none: None came back. A condition may then have let the call fall through.
+        """
+        statement = self.statement(line)
+        given = given_back(statement)
+        if given is not None or statement is None or isinstance(statement, ast.Return):
+            return given
+        inner = [each for each in ast.walk(statement) if isinstance(each, ast.Return)]
+        beside = [each for each in inner if each.lineno == line]  # `if n: return 1`
+        is_sure = isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) or not is_none
+        return beside[0].value if is_sure and len(beside) == 1 else None
+
     def line(self, number: int) -> str:
         """Return a line without what is around it."""
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""

@@ -120,7 +120,7 @@ class Wording:
                 begins = getattr(own, "lineno", code.first_line)  # not at a decorator
                 return (
                     f"`{code.short}` at {self.at(code.path, begins)} ended after line"
-                    f" {last.line} without a `return`"
+                    f" {last.line} without returning a value"
                 )
             case End.UNKNOWN:
                 return f"It came from {place}"

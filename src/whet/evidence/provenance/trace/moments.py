@@ -20,7 +20,6 @@ from whet.evidence.provenance.run.source import (
     bindings,
     called_name,
     element_of,
-    given_back,
     head,
     in_order,
     is_literal,
@@ -289,17 +288,18 @@ class Moments:
         source = self._sources[callee.code.path]
         at = callee.step_at(result.begin)
         own = source.node_of(callee.code)
+        is_none = result.result is None or result.result.words == "None"
         if isinstance(own, Comprehension):
             return own, at or result
         while at is not None:
             statement = source.statement(at.line)
-            given = given_back(statement)
+            given = source.given_on(at.line, is_none=is_none)
             if given is not None:
                 return given, at
             if not isinstance(statement, ast.With | ast.AsyncWith):
                 break
             at = callee.step_at(at.begin - 1)
-        return given_back(source.statement(result.line)), result
+        return source.given_on(result.line, is_none=is_none), result
 
     def rounds(self, expr: Comprehension, call: Call, step: Step) -> Iterator[tuple[Call, Step]]:
         """Yield where each element was made, the last first; its names are bound there."""
