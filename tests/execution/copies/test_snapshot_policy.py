@@ -112,3 +112,15 @@ def test_a_copy_begins_with_all_that_is_free() -> None:
     clock.now += 2 * WORTH
 
     assert snapshot_policy.is_due()
+
+
+def test_a_snapshot_in_the_middle_of_a_statement_takes_none_from_the_next_statement() -> None:
+    clock = Clock()
+    snapshot_policy = SnapshotPolicy(WORTH, clock)
+    clock.now = 2 * WORTH
+    snapshot_policy.note(0.01, at_statement=False)
+
+    assert not snapshot_policy.is_due()
+    assert snapshot_policy.is_due(at_statement=True)
+    snapshot_policy.note(0.01)
+    assert not snapshot_policy.is_due(at_statement=True)

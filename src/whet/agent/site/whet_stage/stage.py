@@ -125,6 +125,7 @@ def _forget_modules() -> list[str]:
 
 
 _MOST_TOLD = 4096
+_AT_STATEMENTS = ("statement", "checkpoint")
 _TRIES = 3
 
 
@@ -366,7 +367,8 @@ class _Stage:
         finally:
             self.audit_listener.is_closed = False
             if self._pid == pid:
-                self._snapshot_policy.note(time.perf_counter() - began)
+                at_statement = kind in _AT_STATEMENTS
+                self._snapshot_policy.note(time.perf_counter() - began, at_statement=at_statement)
             else:
                 self._snapshot_policy.begin()
                 self._script.collecting = collecting

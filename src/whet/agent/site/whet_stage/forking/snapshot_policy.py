@@ -33,16 +33,20 @@ class SnapshotPolicy:
         self._clock = clock
         self.worth_seconds = worth_seconds
         self._began = self._since = self._last_seconds = self._spent_seconds = 0.0
+        self._since_statement = 0.0
         self.begin()
 
-    def is_due(self, *, again: bool = False) -> bool:
+    def is_due(self, *, at_statement: bool = False, again: bool = False) -> bool:
         """Whether the program has come far enough for a snapshot of which nobody has spoken.
 
         Args:
+            at_statement: whether it stands at a statement of the user's. An edit of what follows can't
+                continue in the middle of one: a snapshot there, such as before a read, doesn't count.
             again: whether it stands at the start of another round of a loop.
         """
         now = self._clock()
-        stretch, elapsed = now - self._since, now - self._began
+        stretch = now - (self._since_statement if at_statement else self._since)
+        elapsed = now - self._began
         if stretch < self.worth_seconds:
             return False
         if not self.worth_seconds or stretch >= _MOST_SECONDS:
@@ -56,13 +60,15 @@ class SnapshotPolicy:
         least = max(_MARK_SECONDS, _MARK_SHARE * self._last_seconds)
         return self._clock() - self._since >= min(least, self.worth_seconds)
 
-    def note(self, seconds: float) -> None:
+    def note(self, seconds: float, *, at_statement: bool = True) -> None:
         """Note a snapshot and its duration."""
         self._since = self._clock()
+        if at_statement:
+            self._since_statement = self._since
         self._last_seconds = seconds
         self._spent_seconds += seconds
 
     def begin(self) -> None:
         """Start over, because the program does, or because it continues in a copy after a long time."""
-        self._began = self._since = self._clock()
+        self._began = self._since = self._since_statement = self._clock()
         self._spent_seconds = 0.0

@@ -272,7 +272,7 @@ class Script:
             stop, self.stop = self.stop, None
             stop(caller())
             return
-        if self._snapshot_policy.is_due(again=is_round(path)):
+        if self._snapshot_policy.is_due(at_statement=True, again=is_round(path)):
             self._stand(number, cells, "")
 
     def expect(self) -> None:
