@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from whet.core.verdict import Verdict
-from whet.reduction.reducer import reduce_payload
 from whet.search.batch import LazyBatch
 from whet.search.proposal import Search
 from whet.search.rendering import rendering
@@ -50,6 +49,8 @@ def plainer_text(
     best = start
     if "/" in text or _SHORT_NAME.fullmatch(text):
         return best
+    from whet.reduction.reducer import reduce_payload  # brings each format: slow
+
     search = reduce_payload(text.encode("utf-8", "surrogateescape"))
     try:
         wanted = next(search)
