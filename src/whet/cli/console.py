@@ -63,12 +63,7 @@ def answer_lines(text: str) -> None:
 
 
 def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
-    """Write the result as one JSON object; raises as `answer` does.
-
-    Args:
-        data: the result.
-        on_one_line: more of them follow.
-    """
+    """Write the result as one JSON object; raises as `answer` does."""
     indent = None if on_one_line else 2
     answer_lines(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=indent))
 

@@ -23,13 +23,7 @@ class GroupedOption(click.Option):
     """
 
     def __init__(self, *words: "Any", group: str, **more: "Any") -> None:
-        """Make it as click does.
-
-        Args:
-            words: its names.
-            group: one of `GROUPS`.
-            more: what click takes.
-        """
+        """Make it as click does."""
         super().__init__(*words, **more)
         self.group = group
 

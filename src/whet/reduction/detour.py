@@ -42,13 +42,7 @@ class Detours:
         turns: Turns,
         reduce: Callable[[ReductionProblem], Search[Reduced, Reduction]],
     ) -> Search[Reduced, None]:
-        """Go on from each larger payload that fails, until the best one is a better one.
-
-        Args:
-            problem: what is reduced.
-            turns: counts what is tried.
-            reduce: reduces another payload.
-        """
+        """Go on from each larger payload that fails, until the best one is a better one."""
         best = problem.best
         for grown in self.grow(best):
             is_small = len(grown) <= MOST_GROWTH * len(best) + LEAST_GROWN_BYTES

@@ -268,12 +268,7 @@ def kinds_of(
 
 
 def is_unknown(payload: bytes, kinds: Sequence[Kind]) -> bool:
-    """Return whether a payload is neither of a known format nor text.
-
-    Args:
-        payload: that.
-        kinds: those whose passes it gets.
-    """
+    """Return whether a payload is neither of a known format nor text."""
     if kinds[0] not in PLAIN:
         return False
     odd = sum(payload.count(byte) for byte in range(32) if byte not in b"\t\n\f\r\x1b")

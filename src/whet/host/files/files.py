@@ -183,12 +183,7 @@ def _allow(folder: Path) -> None:
 
 
 def empty_of_files(folder: Path, *, but: Collection[str] = ()) -> list[str]:
-    """Remove everything but folders from ``folder``, and return the names of its folders.
-
-    Args:
-        folder: the one that is emptied.
-        but: names of files that stay.
-    """
+    """Remove everything but folders from ``folder``, and return the names of its folders."""
     folders: list[str] = []
     with os.scandir(folder) as entries:
         for entry in list(entries):

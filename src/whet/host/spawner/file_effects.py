@@ -141,10 +141,6 @@ class FileEffects:
     def keep(self, number: int, pid: int) -> None:
         """Keep the files made so far, for a snapshot.
 
-        Args:
-            number: the snapshot.
-            pid: its process.
-
         Raises:
             CannotPutBackError: if that can't be done.
         """

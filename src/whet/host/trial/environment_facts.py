@@ -31,14 +31,7 @@ class Observation:
 def look_around(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str], *, state: Path
 ) -> Observation:
-    """Return what ``command`` would inherit, without starting it.
-
-    Args:
-        command: argument vector.
-        cwd: folder that it starts in.
-        environment: its whole environment.
-        state: the project's state folder.
-    """
+    """Return what ``command`` would inherit, without starting it."""
     kept = environment_to_keep(environment, state=state)
     path = Search(cwd=os.path.abspath(cwd), environment=environment).python_of(command)
     python = python_at(path, state=state) if path else None

@@ -26,13 +26,7 @@ class Inputs:
 
     @classmethod
     def of(cls, trial: Trial, environment: Mapping[str, str], left_out: Sequence[Path]) -> "Inputs":
-        """Look at the inputs of a trial; at none where there are too many.
-
-        Args:
-            trial: what is run.
-            environment: what it inherits.
-            left_out: folders whose files don't count.
-        """
+        """Look at the inputs of a trial; at none where there are too many."""
         paths = {os.path.realpath(path) for path in named_files(trial, environment)}
         if trial.code is not None:
             paths |= tracked(trial.code.repository)

@@ -49,10 +49,6 @@ class Comment:
 def comments_in(source: str, name: str) -> tuple[Comment, ...]:
     """Return what the comments of a source expect.
 
-    Args:
-        source: Python.
-        name: its file's, for the message.
-
     Raises:
         BadExpectation: naming file, line and word, if one can't be read.
     """

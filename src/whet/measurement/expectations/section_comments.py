@@ -12,10 +12,6 @@ _NUMBERS = {EACH: "seconds", TOTAL: "seconds", KEPT: "kept_memory", RUNS: "count
 def section_expectations(source: str, name: str) -> tuple[str, ...]:
     """Return what the comments of a source expect of its sections, as of ``--expect``.
 
-    Args:
-        source: Python.
-        name: its file's, for the message.
-
     Raises:
         BadExpectation: if a comment can't be read.
         SyntaxError, ValueError: if the source isn't Python.

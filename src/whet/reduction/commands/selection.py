@@ -17,10 +17,6 @@ def reduce_tests(collected: Tests, failing: str) -> Search[Tests, Tests | None]:
     The first candidate is that one alone; then it stands behind all that ran before it; then in
     the order in which all of them ran, as what is imported for later tests may matter too.
 
-    Args:
-        collected: all tests, in order.
-        failing: the one that fails.
-
     Returns:
         The tests that are left; None if it fails in none of these ways.
     """

@@ -106,10 +106,6 @@ def pick(size: int, ranks: Sequence[int] | None = None) -> Search[Kept, Kept]:
     the same way, with those found so far. Each answer halves what is left, either way. That pays
     while few are needed and whatever is tried can be judged: where one of two doesn't hold it stops.
 
-    Args:
-        size: how many elements there are.
-        ranks: as in `minimize`.
-
     Returns:
         What is kept in the end, which `minimize` may make smaller still. Of 1,000 elements one
         that decides takes 11 candidates, three that decide together about 30.

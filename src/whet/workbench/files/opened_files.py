@@ -28,12 +28,6 @@ def opened_files(
 
     What is hidden, what git is told to ignore and what the run itself writes is left out.
 
-    Args:
-        session: runs it.
-        trial: what fails.
-        oracle: judges the run.
-        left_out: a folder of whet's own.
-
     Returns:
         the files; none where it did something else, where that can't be seen, or where they are
         too many or too large to be handed over.

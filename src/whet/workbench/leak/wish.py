@@ -59,13 +59,7 @@ def _loops(seconds: float, only: Loop | None, between: Sequence[int]) -> str:
 
 
 def call_wish(place: Place, nth: int, seconds: float) -> str:
-    """Ask for a call to be repeated.
-
-    Args:
-        place: the function.
-        nth: its call that is repeated.
-        seconds: for so long.
-    """
+    """Ask for a call to be repeated."""
     record = {
         **_ANY_PLACE, "title": place.title, "kind": "call", "path": place.path,
         "module": place.module, "line": place.line, "last": place.last, "name": place.name,

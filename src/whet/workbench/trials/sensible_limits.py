@@ -46,11 +46,6 @@ class _Bound:
 def check_limits(limits: Limits, total_bytes: int, processors: int) -> None:
     """Refuse what makes no sense here.
 
-    Args:
-        limits: what the options say.
-        total_bytes: memory of this machine.
-        processors: how many there are.
-
     Raises:
         LimitMakesNoSense: with the least that works, or what there is.
     """

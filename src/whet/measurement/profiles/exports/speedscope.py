@@ -9,12 +9,7 @@ _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def speedscope(profile: Profile, name: str) -> bytes:
-    """Return a profile as speedscope reads it: one profile for each thread.
-
-    Args:
-        profile: the profile.
-        name: its title.
-    """
+    """Return a profile as speedscope reads it: one profile for each thread."""
     unit = "bytes" if profile.unit == BYTES else "none" if profile.unit == COUNT else "seconds"
     threads: dict[tuple[int, str], list[Stack]] = {}
     for stack in profile.stacks:

@@ -130,10 +130,6 @@ def with_users_files(outcome: Outcome, trial: Trial) -> Outcome:
     """Return an outcome whose variables name the user's files where they name whet's copies of them.
 
     The copies are gone by now, and nobody knows their names.
-
-    Args:
-        outcome: of a run.
-        trial: what was run.
     """
     evidence = tuple(
         replace(each, data=_with_users_files(each.data, trial)) if each.kind == FAILURES else each
