@@ -24,7 +24,7 @@ def test_an_array_of_one_number_without_a_shape_is_that_number() -> None:
     assert shown(Value("array", "torch.Tensor", "", facts=facts)) == "0.5"
     several = {**facts, "shape": [1]}
     assert (
-        shown(Value("array", "torch.Tensor", "", facts=several)) == "an array of float32, all 0.5"
+        shown(Value("array", "torch.Tensor", "", facts=several)) == "a tensor of float32, all 0.5"
     )
 
 
@@ -59,10 +59,26 @@ print(total(dict(parse(each) for each in "a:1,b:,c:3".split(","))))
 """
 
 
+TEXT_OF_MANY = """
+def shown(part):
+    return f"{part:02d}"
+
+def stamp(parts):
+    return "".join(map(shown, parts))
+
+print(2000 + stamp([11, 27]))
+"""
+
+
+def test_what_a_function_in_a_call_has_returned_is_made_there(tmp_path: Path) -> None:
+    clue, *_ = clues(tmp_path, PASSED_ON)
+    assert "It was made at main.py:4 (`None if price" in clue.says
+
+
 def test_what_a_function_in_a_call_may_have_made_is_not_said_to_be_made_by_the_call(
     tmp_path: Path,
 ) -> None:
-    clue, *_ = clues(tmp_path, PASSED_ON)
+    clue, *_ = clues(tmp_path, TEXT_OF_MANY)
     assert "made at" not in clue.says
-    assert "It came out of main.py:12" in clue.says
-    assert "in which `parse` (main.py:2) ran" in clue.says
+    assert "It came out of main.py:6" in clue.says
+    assert "in which `shown` (main.py:2) ran" in clue.says

@@ -330,8 +330,10 @@ def suspects_of(
     if failing.error.type == "KeyError":
         found += _without(node, failing.call, step, walk)
     arrays = [each for each in found if each.value.kind == ARRAY]
-    unlike = unlike_in(words, [each.value for each in arrays], recording.values)
+    values = [each.value for each in arrays]
+    unlike = unlike_in(words, values, recording.values)
     if unlike is not None:
+        arrays = [each for each in arrays if each.value in unlike.apart(values)]
         found = _unlike(arrays, unlike, sources[failing.call.code.path])
     return sorted(found, key=lambda each: each.rank)
 

@@ -21,6 +21,8 @@ _WORD = re.compile(r"[a-z_]+\d*|\d+")
 _COLUMN = 2
 _PAIRS = re.compile(r"\bNone\b|newaxis|reshape|outer|expand_dims|unsqueeze|meshgrid|cdist")
 _TENSOR = re.compile(r"(\w+)tensor\b")
+_GIVEN = re.compile(r"\bgot (?:an? )?(?:\w+\.)*(\w+?)(?:tensor)?\b(?! and\b)")
+_WEIGHTS = (".Parameter", ".Param")
 
 
 @value_class
@@ -40,13 +42,19 @@ class Unlike:
         return _fact(value, self.fact)
 
     def like(self, value: Value) -> Callable[[Value], bool]:
-        """Return the question whether another array has the same of it."""
-        own = self.of(value)
-        return lambda other: self.of(other) == own
+        """Return the question whether another array of the same library has the same of it."""
+        own, library = self.of(value), _library_of(value)
+        return lambda other: self.of(other) == own and _library_of(other) == library
+
+    def apart(self, arrays: Sequence[Value]) -> Sequence[Value]:
+        """Return the arrays that differ; if none do, those that aren't a model's weights."""
+        data = [each for each in arrays if not each.type.endswith(_WEIGHTS)]
+        return arrays if len(set(map(self.of, arrays))) > 1 else data or arrays
 
     def words(self, value: Value) -> str:
-        """Return that as the end of a sentence: "on cpu", "an array of float32", "an array of shape 7x5"."""
-        head = {"device": "on", "dtype": "an array of"}.get(self.fact, "an array of shape")
+        """Return that as the end of a sentence: "on cpu", "an array of float32", "a tensor of shape 7x5"."""
+        name = value.array_name
+        head = {"device": "on", "dtype": f"{name} of"}.get(self.fact, f"{name} of shape")
         return f"{head} {self.of(value) or 'no dimension'}"
 
 
@@ -68,12 +76,19 @@ def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]
             first, second = _fact(one, fact), _fact(other, fact)
             if first != second and _speaks_of(said, fact, first, second):
                 return Unlike(fact, "" if fact == "shape" else _rarer(fact, first, second, known))
-    for own in {_fact(each, "dtype") for each in arrays} if len(arrays) == 1 else ():
+    types = {_fact(each, "dtype") for each in arrays}
+    for own in types if len(types) == 1 else ():
+        given = _GIVEN.search(said)
+        is_refused = given is not None and given[1] in {own, _CALLED.get(own)}
         for beside in _CALLED:
             if beside != own and _speaks_of(said, "dtype", own, beside):
-                is_odd = _rarer("dtype", own, beside, known) == own
+                is_odd = is_refused or _rarer("dtype", own, beside, known) == own
                 return Unlike("dtype", own if is_odd else "")
     return None
+
+
+def _library_of(value: Value) -> str:
+    return value.type.partition(".")[0]
 
 
 def _rarer(fact: str, first: str, second: str, known: Iterable[Value]) -> str:

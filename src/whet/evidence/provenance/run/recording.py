@@ -12,6 +12,7 @@ from whet.core.value_class import value_class
 
 SCALAR, CONTAINER, OBJECT, ARRAY = "scalar", "container", "object", "array"
 UNBOUND = -1
+_OF_TENSORS = ("torch.", "tensorflow.")
 _NUMBER = re.compile(
     r"(?:numpy\.)?(?:u?int|float|complex)\d*\Z|decimal\.Decimal|fractions\.Fraction"
 )
@@ -48,7 +49,14 @@ class Value:
     def as_array(self) -> str:
         """An array by what it holds; a table, which has a type for each column, by its own."""
         held, own = self.facts.get("dtype"), self.type.rpartition(".")[2]
-        return f"an array of {held}" if held else f"{'an' if own[:1] in 'AEIOU' else 'a'} {own}"
+        if held:
+            return f"{self.array_name} of {held}"
+        return f"{'an' if own[:1] in 'AEIOU' else 'a'} {own}"
+
+    @property
+    def array_name(self) -> str:
+        """What its library calls an array."""
+        return "a tensor" if self.type.startswith(_OF_TENSORS) else "an array"
 
     @property
     def is_whole(self) -> bool:

@@ -226,16 +226,18 @@ class Origin(Wording):
             others = [each.rank for each in suspects if each is not suspect]
             is_clear = not others or min(others) - suspect.rank >= _CLEARLY
             is_sure = number == 0 and suspect.rank <= _DECISIVE_RANK and is_clear
+            is_one_of_many, record = self._end_in_record(trail, suspect)
             is_firm = (
                 is_sure
-                and trail.end not in {End.UNKNOWN, End.ABSENT}
+                and self.is_origin(trail)
                 and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
                 and not is_placeholder(self._statement(trail.hops[-1]))
                 and not self.happened.divides_by_zero(trail)
                 and not (suspect.says == "None" and self.happened.is_from_outside(trail))
             )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
-            story = self._story(failing, suspect, trail, sureness)
+            record = record or (None if is_one_of_many else self.records.line_held(trail))
+            story = self._story(failing, suspect, trail, sureness, record)
             if suspect.says == "NaN":
                 story = self._of_infinite(story, trail)
             self.is_telling = self.is_telling or suspect.flaw is not None
@@ -246,7 +248,18 @@ class Origin(Wording):
             if is_new or story.trail:
                 yield story
 
-    def _story(self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness) -> Clue:
+    def _end_in_record(self, trail: Trail, suspect: Suspect) -> tuple[bool, Record | None]:
+        """Return whether a value is one of many that made another, and the record it was read from."""
+        is_one_of_many = suspect.flaw is None and self.totals.contributions.is_one_of_many(trail)
+        record = None if is_one_of_many else self._record_of(trail)
+        if trail.end is End.INPUT and record is None:
+            trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
+        return is_one_of_many, record
+
+    def _story(
+        self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness,
+        record: Record | None,
+    ) -> Clue:  # fmt: skip
         said = self.said(suspect.expr, failing.call)
         said += f"[{suspect.key}]" if suspect.key else ""
         what = suspect.says or shown(suspect.value)
@@ -258,11 +271,6 @@ class Origin(Wording):
         idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
-        is_one_of_many = suspect.flaw is None and self.totals.contributions.is_one_of_many(trail)
-        record = None if is_one_of_many else self._record_of(trail)
-        if trail.end is End.INPUT and record is None:
-            trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
-        record = record or (None if is_one_of_many else self.records.line_held(trail))
         of = f", for {self.record(record)}" if record is not None else ""
         made_of = [] if suspect.says == "None" else self._made_of(trail)
         last = trail.hops[-1]

@@ -20,6 +20,12 @@ from whet.evidence.provenance.trace.trail import End, Hop, Trail
 
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
 _SHOWN = 60
+_HANDING_OVER = {
+    "next", "anext", "__next__", "iter", "get", "get_nowait", "pop", "popleft", "popitem", "recv",
+    "result", "gather", "wait_for", "map", "imap", "imap_unordered", "starmap", "apply", "submit",
+    "choice", "peek", "send", "fetch", "compute", "wait",
+}  # fmt: skip
+"""Functions that take a value out of something, or let others make it."""
 _MOST_FUNCTIONS = 2
 RECORD_OF = "record of"
 HOLDS = "what holds"
@@ -103,6 +109,8 @@ class Wording:
                 inside = self._run_in(trail)
                 if inside:  # it may be one of these that has made it
                     return f"It came out of {place}, in which {inside} ran"
+                if hands_over(trail.expression):
+                    return f"It came out of {place}"
                 return f"It was made at {place}{self._raised(value)}"
             case End.LITERAL:
                 return f"It was set at {place}"
@@ -123,7 +131,18 @@ class Wording:
                     f" {last.line} without returning a value"
                 )
             case End.UNKNOWN:
-                return f"It came from {place}"
+                return f"It came out of {place}"
+
+    def is_origin(self, trail: Trail) -> bool:
+        """Whether a way back ends where its value was made, and not where whet can't look further."""
+        if trail.end in {End.UNKNOWN, End.ABSENT}:
+            return False
+        last = trail.hops[-1]
+        statement = self.sources[last.path].statement(last.line)
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            return False
+        is_passed = hands_over(trail.expression) or bool(self._run_in(trail))
+        return trail.end is not End.MADE or not is_passed
 
     def _run_in(self, trail: Trail) -> str:
         """Say which functions of the program ran in a call that a value came out of."""
@@ -168,6 +187,12 @@ class Wording:
 
 def _is_inline(call: Call) -> bool:
     return call.code.short in COMPREHENSIONS
+
+
+def hands_over(expr: ast.expr | None) -> bool:
+    """Whether an expression only takes a value that something else has made."""
+    call = expr.value if isinstance(expr, ast.Await) else expr
+    return isinstance(call, ast.Call) and called_name(call) in _HANDING_OVER
 
 
 def shown(value: Value) -> str:

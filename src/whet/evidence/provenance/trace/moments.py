@@ -143,6 +143,8 @@ class Moments:
         """Return what a call gave back."""
         for callee in reversed(self.callees(expr, call, step)):
             for result in callee.results:
+                if self._is_yielded(result):
+                    return None  # the call itself gave a generator
                 return result.result
         match expr:
             case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[key, *others]):
@@ -541,8 +543,7 @@ class Moments:
             is_asked = asked is not None and step.frame in {asked, asked.parent}
             if before.result is None or before.begin > step.over or not is_asked:
                 continue
-            statement = self._sources[before.frame.code.path].statement(before.line)
-            if statement is None or not any(isinstance(n, ast.Yield) for n in head(statement)):
+            if not self._is_yielded(before):
                 continue
             result = before.result
             if result.is_same(target) or (
@@ -551,6 +552,10 @@ class Moments:
             ):
                 return before
         return None
+
+    def _is_yielded(self, result: Step) -> bool:
+        statement = self._sources[result.frame.code.path].statement(result.line)
+        return statement is not None and any(isinstance(n, ast.Yield) for n in head(statement))
 
     def operands(
         self, expr: ast.expr | ast.Expr, call: Call, step: Step, flaw: Flaw | None = None

@@ -30,6 +30,7 @@ from whet.evidence.provenance.run.source import (
 )
 from whet.evidence.provenance.trace.arguments import Arguments, Given
 from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part
+from whet.evidence.provenance.trace.handovers import handed_over
 from whet.evidence.provenance.trace.moments import Moments
 from whet.evidence.provenance.trace.trail import (
     TEXTS,
@@ -82,27 +83,26 @@ class Walk:
             target: its value; None: not known.
             flaw: what is wrong with the value, which an operand may have too.
         """
-        self._met.clear()
-        self._flaw = flaw
-        trail = Trail()
+        trail = self._begin(flaw)
         self._follow(trail, expr, call, step, target)
         return trail
 
     def part(self, holder: Value | None, key: str, step: Step, flaw: Flaw | None) -> Trail:
         """Return where a part of something came from."""
-        self._met.clear()
-        self._flaw = flaw
-        trail = Trail()
+        trail = self._begin(flaw)
         self._put(trail, holder, key, step.begin)
         return trail
 
     def key(self, holder: Value, key: str, step: Step) -> Trail:
         """Return where a key of something came from."""
-        self._met.clear()
-        self._flaw = None
-        trail = Trail()
+        trail = self._begin(None)
         self._keyed(trail, holder, key, step.begin)
         return trail
+
+    def _begin(self, flaw: Flaw | None) -> Trail:
+        self._met.clear()
+        self._flaw = flaw
+        return Trail()
 
     def _keyed(self, trail: Trail, holder: Value, key: str, moment: int) -> None:
         """Continue where a key was first stored."""
@@ -553,6 +553,8 @@ class Walk:
         if yielded is not None:
             self._returned(trail, yielded.frame, yielded)
             return
+        if self._handed_over(trail, expr, step, target):
+            return
         if isinstance(expr, ast.Call) and self.now.callees(expr, call, step):
             self._follow(trail, expr, call, step, target)
             return
@@ -592,8 +594,23 @@ class Walk:
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, value)
                 return
-        if chosen is None:
+        if chosen is not None:
+            self._hop(trail, expr, step, target)
+            self._follow(trail, chosen[0], call, step, chosen[1])
+        elif not is_passing or not self._handed_over(trail, expr, step, target):
             self._finish(trail, End.MADE, expr, call, step, target)
-            return
+
+    def _handed_over(
+        self, trail: Trail, expr: ast.expr, step: Step, target: Value | None
+    ) -> bool:
+        """Continue where the program gave a value to the library that a line got it from."""
+        found = handed_over(self._all, target, step, self._flaw)
+        if found is None:
+            return False
         self._hop(trail, expr, step, target)
-        self._follow(trail, chosen[0], call, step, chosen[1])
+        self._flaw = found.flaw or self._flaw
+        if found.holder is not None:
+            self._put(trail, found.holder, found.key, found.result.begin)
+        if trail.end is End.UNKNOWN:
+            self._returned(trail, found.result.frame, found.result)
+        return True
