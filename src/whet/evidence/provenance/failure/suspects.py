@@ -334,7 +334,8 @@ def suspects_of(
     unlike = unlike_in(words, values, recording.values)
     if unlike is not None:
         arrays = [each for each in arrays if each.value in unlike.apart(values)]
-        found = _unlike(arrays, unlike, sources[failing.call.code.path])
+        usual = [_usual(each, unlike, step, walk) for each in arrays]
+        found = _unlike(arrays, usual, unlike, sources[failing.call.code.path])
     return sorted(found, key=lambda each: each.rank)
 
 
@@ -351,22 +352,41 @@ def _without(node: ast.AST, call: Call, step: Step, walk: Walk) -> Iterator[Susp
             yield Suspect(holder_expr, holder, says, _lacks(key.words, holder.type), 1)
 
 
-def _unlike(arrays: Sequence[Suspect], unlike: Unlike, source: Source) -> list[Suspect]:
-    """Return the arrays that don't fit together: the odd one, or each one that differs from its neighbor."""
+def _usual(suspect: Suspect, unlike: Unlike, step: Step, walk: Walk) -> str:
+    """Say what an array had whenever its line was run before; empty: the same, or not always one."""
+    others = list(walk.now.others(suspect.expr, step, suspect.value))
+    words = {unlike.words(each) for each in others} - {unlike.words(suspect.value)}
+    is_one = len(words) == 1 and all(unlike.words(each) in words for each in others)
+    return f"it was {words.pop()} each time before" if is_one else ""
+
+
+def _unlike(
+    arrays: Sequence[Suspect], usual: Sequence[str], unlike: Unlike, source: Source
+) -> list[Suspect]:
+    """Return the arrays that don't fit together: the odd one, or each one that differs from its neighbor.
+
+    The one that its line had otherwise each time before is odd, too.
+    """
     found: list[Suspect] = []
-    for each in arrays:
+    turned = [each for each in usual if each]
+    for each, before in zip(arrays, usual, strict=True):
         own = unlike.of(each.value)
         other = next((one for one in arrays if unlike.of(one.value) != own), None)
         if (other is None and len(arrays) > 1) or unlike.odd not in {"", own}:
             continue
-        says = unlike.words(each.value)
+        says, is_odd = unlike.words(each.value), bool(unlike.odd)
         if other is not None:
-            says += f" (`{source.said(other.expr)}` is {unlike.words(other.value)})"
+            beside = f"`{source.said(other.expr)}` is {unlike.words(other.value)}"
+            says += f" ({'; '.join(filter(None, (before, beside)))})"
+        if len(turned) == 1 and not unlike.odd:
+            if not before:
+                continue
+            is_odd = True
         found.append(
             replace(
                 each, says=says,
                 flaw=unlike.like(each.value),
-                rank=_DECISIVE if unlike.odd else _UNDECIDED,
+                rank=_DECISIVE if is_odd else _UNDECIDED,
             )
         )  # fmt: skip
     return found

@@ -22,6 +22,7 @@ _COLUMN = 2
 _PAIRS = re.compile(r"\bNone\b|newaxis|reshape|outer|expand_dims|unsqueeze|meshgrid|cdist")
 _TENSOR = re.compile(r"(\w+)tensor\b")
 _GIVEN = re.compile(r"\bgot (?:an? )?(?:\w+\.)*(\w+?)(?:tensor)?\b(?! and\b)")
+_NOT_FITTING = re.compile(r"different from|mismatch|cannot be multiplied|not aligned|must match")
 _WEIGHTS = (".Parameter", ".Param")
 
 
@@ -115,8 +116,10 @@ def _speaks_of(said: str, fact: str, first: str, second: str) -> bool:
     words = {*_WORD.findall(said), *_TENSOR.findall(said)}
     if fact == "dtype":
         return all(each in words or _CALLED.get(each, each) in words for each in (first, second))
-    one, other = set(first.split("x")), set(second.split("x"))
-    return bool((one - other) & words) and bool((other - one) & words)
+    one, other = (set(each.split("x")) & words for each in (first, second))
+    if _NOT_FITTING.search(said):  # one size of each, and all others may be alike
+        return any(each != beside for each in one for beside in other)
+    return bool(one - set(second.split("x"))) and bool(other - set(first.split("x")))
 
 
 @value_class(eq=False)

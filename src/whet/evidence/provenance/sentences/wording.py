@@ -107,10 +107,11 @@ class Wording:
         match trail.end:
             case End.MADE:
                 inside = self._run_in(trail)
-                if inside:  # it may be one of these that has made it
-                    return f"It came out of {place}, in which {inside} ran"
-                if hands_over(trail.expression):
-                    return f"It came out of {place}"
+                if inside or hands_over(trail.expression):
+                    ran = (
+                        f", in which {inside} ran" if inside else ""
+                    )  # one of these may have made it
+                    return f"It came out of {place}{ran}"
                 return f"It was made at {place}{self._raised(value)}"
             case End.LITERAL:
                 return f"It was set at {place}"

@@ -171,8 +171,9 @@ def _own_flaw(value: Value, target: Value, flaw: Flaw) -> Flaw | None:
     if target.kind != ARRAY or not flaw(target):
         return None
     held = _OF_ONE.get(value.type, value.type.removeprefix("numpy."))
-    facts = {"dtype": held} if value.kind == SCALAR else value.facts
-    if flaw(replace(target, facts=facts)):
+    if value.kind == SCALAR:  # that it is one isn't wrong yet
+        return _never if flaw(replace(target, facts={"dtype": held})) else None
+    if flaw(replace(target, facts=value.facts)):
         return OfType.of(value)
     shape = items_of(target.facts.get("shape")) if "shape" in target.facts else []
     is_row = value.kind == ARRAY and value.facts.get("dtype") == target.facts.get("dtype")
@@ -180,3 +181,7 @@ def _own_flaw(value: Value, target: Value, flaw: Flaw) -> Flaw | None:
         own = value.facts.get("shape")
         return lambda other: other.facts.get("shape") == own
     return None
+
+
+def _never(_value: Value) -> bool:
+    return False

@@ -13,13 +13,11 @@ from whet.evidence.provenance.run.recording import (
     CONTAINER,
     SCALAR,
     Call,
-    Recording,
     Step,
     Value,
 )
 from whet.evidence.provenance.run.source import (
     Comprehension,
-    Sources,
     default_of,
     element_of,
     head,
@@ -28,16 +26,13 @@ from whet.evidence.provenance.run.source import (
     names_in,
     other_binding,
 )
-from whet.evidence.provenance.trace.arguments import Arguments, Given
+from whet.evidence.provenance.trace.arguments import Given
 from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part
 from whet.evidence.provenance.trace.handovers import handed_over
-from whet.evidence.provenance.trace.moments import Moments
 from whet.evidence.provenance.trace.trail import (
-    TEXTS,
     End,
     Flaw,
     Hop,
-    OfType,
     Part,
     Trail,
     index_in,
@@ -49,27 +44,14 @@ from whet.evidence.provenance.trace.trail import (
     is_written_so,
     words_of,
 )
+from whet.evidence.provenance.trace.walk_state import WalkState
+from whet.host.inspect.stacks import is_user_code
 
 _MOST_HOPS = 40
 
 
-class Walk:
-    """Goes back through one recording.
-
-    Attributes:
-        now: what the parts of its lines were.
-        passed: the lines that it has gone back through, in that order.
-    """
-
-    def __init__(self, recording: Recording, sources: Sources) -> None:
-        """Make it ready."""
-        self._all = recording
-        self._sources = sources
-        self.now = Moments(recording, sources)
-        self._arguments = Arguments(recording, sources, self.now)
-        self.passed: dict[tuple[str, int], None] = {}
-        self._met: set[tuple[int, int, str]] = set()
-        self._flaw: Flaw | None = None
+class Walk(WalkState):
+    """Goes back through one recording."""
 
     def back(
         self, expr: ast.expr, call: Call, step: Step, target: Value | None, flaw: Flaw | None
@@ -81,16 +63,18 @@ class Walk:
             call: the call that it is in.
             step: the step that evaluates it.
             target: its value; None: not known.
-            flaw: what is wrong with the value, which an operand may have too.
+            flaw: what is wrong with it, which an operand may have too.
         """
         trail = self._begin(flaw)
         self._follow(trail, expr, call, step, target)
+        self._leave_package(trail)
         return trail
 
     def part(self, holder: Value | None, key: str, step: Step, flaw: Flaw | None) -> Trail:
         """Return where a part of something came from."""
         trail = self._begin(flaw)
         self._put(trail, holder, key, step.begin)
+        self._leave_package(trail)
         return trail
 
     def key(self, holder: Value, key: str, step: Step) -> Trail:
@@ -98,11 +82,6 @@ class Walk:
         trail = self._begin(None)
         self._keyed(trail, holder, key, step.begin)
         return trail
-
-    def _begin(self, flaw: Flaw | None) -> Trail:
-        self._met.clear()
-        self._flaw = flaw
-        return Trail()
 
     def _keyed(self, trail: Trail, holder: Value, key: str, moment: int) -> None:
         """Continue where a key was first stored."""
@@ -127,8 +106,7 @@ class Walk:
         if isinstance(expr, ast.DictComp):
             made = self.now.round_with(expr, call, step, key)
             if made is not None:
-                self._hop(trail, expr.key, made[1], made[2])
-                self._follow(trail, expr.key, *made)
+                self._go_on(trail, expr.key, made[1], made[2])
                 return
         for each in (expr, *(node for node in ast.walk(expr) if isinstance(node, ast.expr))):
             value = self.now.value(each, call, step)
@@ -187,13 +165,7 @@ class Walk:
             case _:
                 self._operands(trail, expr, call, step, target)
 
-    def _finish(
-        self, trail: Trail, end: End, expr: ast.expr, call: Call, step: Step, target: Value | None
-    ) -> None:
-        self._hop(trail, expr, step, target)
-        trail.end, trail.expression, trail.call, trail.step = end, expr, call, step
-
-    def _hop(
+    def _go_on(
         self,
         trail: Trail,
         expr: ast.expr,
@@ -201,13 +173,8 @@ class Walk:
         target: Value | None,
         inside: Value | None = None,
     ) -> None:
-        call = step.frame
-        self.passed[call.code.path, expr.lineno] = None
-        said = self._sources[call.code.path].said(expr)
-        if trail.hops and (trail.hops[-1].call, trail.hops[-1].line) == (call, expr.lineno):
-            inside = inside or trail.hops[-1].inside
-            trail.hops.pop()
-        trail.hops.append(Hop(call, expr.lineno, said, target, inside, expr, step))
+        self._hop(trail, expr, step, target, inside)
+        self._follow(trail, expr, step.frame, step, target)
 
     # ---- variables ----
 
@@ -262,14 +229,6 @@ class Walk:
                 return
             target = added
         self._follow(trail, expr, call, step, target)
-
-    def _is_flawed(self, value: Value | None) -> bool:
-        return value is not None and self._flaw is not None and self._flaw(value)
-
-    @property
-    def _is_a_text(self) -> bool:
-        """Whether what is wrong is that it is a text: those that it was made of may be, and were, right."""
-        return isinstance(self._flaw, OfType) and self._flaw.type in TEXTS
 
     def _parameter(self, trail: Trail, name: str, call: Call, target: Value | None) -> None:
         node = self._sources[call.code.path].node_of(call.code)
@@ -351,8 +310,7 @@ class Walk:
             trail.hops.append(Hop(callee, result.line, "", result.result))
             trail.end, trail.call, trail.step = End.NO_RETURN, callee, result
             return
-        self._hop(trail, given, at, result.result)
-        self._follow(trail, given, callee, at, result.result)
+        self._go_on(trail, given, at, result.result)
 
     def _comprehension(
         self,
@@ -366,15 +324,11 @@ class Walk:
         """Continue with the element that has the key, or is the target, or has the flaw."""
         element, rounds = element_of(expr), list(self.now.rounds(expr, call, step))
         if is_straight(expr) and key.isdigit() and int(key) < len(rounds):
-            inner, at = rounds[-1 - int(key)]
-            self._hop(trail, element, at, target)
-            self._follow(trail, element, inner, at, target)
+            self._go_on(trail, element, rounds[-1 - int(key)][1], target)
             return
         chosen = self.now.chosen_round(expr, rounds, (key, target), self._is_flawed)
         if chosen is not None:
-            inner, at, value = chosen
-            self._hop(trail, element, at, value or target)
-            self._follow(trail, element, inner, at, value or target)
+            self._go_on(trail, element, chosen[1], chosen[2] or target)
             return
         source = expr.generators[0].iter
         gone_through = None if rounds else self.now.value(source, call, step)
@@ -418,8 +372,7 @@ class Walk:
                 continue
             found = self.now.binding(name, call, before)
             if found is not None:
-                self._hop(trail, found[0], before, part)
-                self._follow(trail, found[0], call, before, part)
+                self._go_on(trail, found[0], before, part)
                 return
 
     def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
@@ -450,8 +403,7 @@ class Walk:
             self._finish(trail, End.MADE, expr, frame, writer, part)
             return
         if expr is not None:
-            self._hop(trail, expr, writer, part, found.value)
-            self._follow(trail, expr, frame, writer, part)
+            self._go_on(trail, expr, writer, part, found.value)
             return
         self._made_by(trail, statement, writer, wanted)
 
@@ -482,8 +434,7 @@ class Walk:
             case ast.Dict() | ast.List() | ast.Tuple():
                 shown = self.now.shown(expr, call, step).get(wanted.key)
                 if shown is not None:
-                    self._hop(trail, shown, step, wanted.part, wanted.holder)
-                    self._follow(trail, shown, call, step, wanted.part)
+                    self._go_on(trail, shown, step, wanted.part, wanted.holder)
                     return
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 element = element_of(expr)
@@ -530,6 +481,12 @@ class Walk:
             if is_passed_on(self.now.value(each, call, step), target):
                 self._follow(trail, each, call, step, target)
                 return
+        if not self._kept(trail, expr, step, target):
+            self._given_by(trail, expr, step, target)
+
+    def _kept(self, trail: Trail, expr: ast.expr, step: Step, target: Value | None) -> bool:
+        """Continue where an element was put into what a loop goes through, if that holds it."""
+        call = step.frame
         for each in self.now.gone_through(expr):
             asked = self.now.asked(each, call, step)
             holder = self.now.value(each, call, asked)
@@ -543,17 +500,20 @@ class Walk:
                 go_on(trail, *where, moment)
                 if trail.end is End.UNKNOWN:
                     self._follow(trail, each, call, step, holder)
-                return
+                return True
         for each in self.now.gone_through(expr):
             holder = self.now.value(each, call, step)
             if holder is not None and holder.kind == ARRAY and self._is_flawed(holder):
                 self._follow(trail, each, call, step, holder)
-                return
-        yielded = self.now.yielded(target, step)
+                return True
+        return False
+
+    def _given_by(self, trail: Trail, expr: ast.expr, step: Step, target: Value | None) -> None:
+        """Continue in what a loop has asked for its element: a generator, or a library's iterator."""
+        call, yielded = step.frame, self.now.yielded(target, step)
         if yielded is not None:
             self._returned(trail, yielded.frame, yielded)
-            return
-        if self._handed_over(trail, expr, step, target):
+        if yielded is not None or self._handed_over(trail, expr, step, target):
             return
         if isinstance(expr, ast.Call) and self.now.callees(expr, call, step):
             self._follow(trail, expr, call, step, target)
@@ -575,39 +535,63 @@ class Walk:
         if chosen is None and target is not None and target.kind == SCALAR and not self._is_a_text:
             parts = [each for each in passed if is_made_of(target, each[1])]
             chosen = parts[0] if len(parts) == 1 else None
-        given = None
-        if chosen is None and isinstance(expr, ast.Call | ast.Await):
-            given = self.now.given_back(step, target)
+        is_call = chosen is None and isinstance(expr, ast.Call | ast.Await)
+        given = self.now.given_back(step, target) if is_call else None
         if given is not None:
             self._hop(trail, expr, step, target)
             self._returned(trail, given.frame, given)
-            return
-        if chosen is None and self._flawed_inside(trail, expr, step, found, target):
-            return
-        is_passing = chosen is None and isinstance(expr, ast.Call | ast.Await)
-        for each, value in found if is_passing else ():
+        elif chosen is not None:
+            self._hop(trail, expr, step, target)
+            self._follow(trail, chosen[0], call, step, chosen[1])
+        elif not (
+            self._flawed_inside(trail, expr, step, found, target)
+            or self._passed_on(trail, expr, step, found, target)
+        ):
+            self._finish(trail, End.MADE, expr, call, step, target)
+
+    def _passed_on(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        step: Step,
+        found: Sequence[tuple[ast.expr, Value | None]],
+        target: Value | None,
+    ) -> bool:
+        """Continue with what a call took the value out of, or who gave it to the call."""
+        if not isinstance(expr, ast.Call | ast.Await):
+            return False
+        for each, value in found:
             key = None if is_common(target) else self.now.key_of(value, target, step)
             if key is not None and not is_by_chance(expr, target, self._all.part(value, key)):
                 self._hop(trail, expr, step, target)
                 place = changed_place(self._all, value, key, target, step.begin)
                 self._put(trail, *place, step.over if isinstance(each, ast.Call) else step.begin)
                 if trail.end is End.UNKNOWN:
-                    self._follow(trail, each, call, step, value)
-                return
-        if chosen is not None:
-            self._hop(trail, expr, step, target)
-            self._follow(trail, chosen[0], call, step, chosen[1])
-        elif not is_passing or not self._handed_over(trail, expr, step, target):
-            self._finish(trail, End.MADE, expr, call, step, target)
+                    self._follow(trail, each, step.frame, step, value)
+                return True
+        return self._handed_over(trail, expr, step, target)
+
+    def _leave_package(self, trail: Trail) -> None:
+        """Continue with what the program gave to a package, where a way ends inside that."""
+        last = trail.hops[-1] if trail.hops else None
+        if last is None or self._flaw is None or is_user_code(last.path):
+            return
+        own = next((each for each in last.call.around if is_user_code(each.code.path)), None)
+        asked = (
+            own.step_at(trail.step.begin) if own is not None and trail.step is not None else None
+        )
+        if asked is not None:
+            self._handed_over(trail, None, asked, last.value)
 
     def _handed_over(
-        self, trail: Trail, expr: ast.expr, step: Step, target: Value | None
+        self, trail: Trail, expr: ast.expr | None, step: Step, target: Value | None
     ) -> bool:
         """Continue where the program gave a value to the library that a line got it from."""
         found = handed_over(self._all, target, step, self._flaw)
         if found is None:
             return False
-        self._hop(trail, expr, step, target)
+        if expr is not None:
+            self._hop(trail, expr, step, target)
         self._flaw = found.flaw or self._flaw
         if found.holder is not None:
             self._put(trail, found.holder, found.key, found.result.begin)
