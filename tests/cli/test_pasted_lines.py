@@ -16,6 +16,12 @@ NEEDS_MODE = """\
 import os, sys
 assert len(open(sys.argv[1], "rb").read()) < 3 or os.environ.get("MODE") != "it's strict", "strict"
 """
+COLLECTS = """\
+from concurrent.futures import ThreadPoolExecutor, as_completed
+with ThreadPoolExecutor(2) as pool:
+    made = [each.result() for each in as_completed([pool.submit(int)])]
+assert made != [0], "zero"
+"""
 UNNEEDED = ("--env", "A=1", "--env", "B=two\nlines", "--env", "C.D=é", "--timeout", "50")
 
 
@@ -64,6 +70,18 @@ def test_a_line_carries_the_time_zone_of_this_shell_only_where_the_failure_needs
     assert ["TZ=Asia/Kolkata" in line for line in lines] == [True, False]
     assert not any("LC_NUMERIC" in line or "LANG" in line for line in lines)
     assert b"AssertionError: hour" in pasted(lines[0], whet.folder).stderr
+
+
+def test_a_line_that_needs_whet_starts_it_where_it_is_on_no_path(whet: Whet) -> None:
+    whet.write("prog.py", COLLECTS)
+    shell = {"PATH": "/usr/bin:/bin"}
+
+    said = whet("toggle", "--simplify", "--", PYTHON, "prog.py", environment=shell)
+
+    line = said.stdout.splitlines()[-1]
+    script = Path(line.removeprefix("sh "))
+    assert " -m whet run -- " in (script.read_text() if script.is_file() else line), said.stdout
+    assert b"AssertionError" in pasted(line, whet.folder).stderr
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ HOW_IT_IS_KNOWN = {
     "desk/script": PART,
     "evidence/calls/call_words": "no shell line: a path in a sentence",
     "host/code/project": "adopts: changes what the user has, so it is his to run",
+    "host/process/own_command": "run in tests/host/processes/test_own_command.py",
     "host/process/git": "changes a repository, so it is the user's to run",
     "host/trial/known_secrets": "no line: forms in which a secret may be written",
     "host/trial/start_error": "the command did not start, so what it would do is not known: the user's to run",

@@ -10,6 +10,7 @@ from typing import TextIO
 from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.text.shown_text import visible_line
 from whet.core.verdict import Verdict
+from whet.host.process.own_command import as_called
 from whet.host.trial.known_secrets import veiled, veiled_data
 
 SCHEMA_VERSION = 1
@@ -42,7 +43,7 @@ def shown(text: str) -> str:
 def say(text: str) -> None:
     """Write one line for the user; a stream that can't take it doesn't stop the work."""
     with suppress(OSError):  # a full disk, a reader or a terminal that has gone
-        _write(sys.stderr, text)
+        _write(sys.stderr, as_called(text))
 
 
 def answer(text: str) -> None:
@@ -53,13 +54,14 @@ def answer(text: str) -> None:
         CannotWrite: if it can't be written.
     """
     with _result_written():
-        _write(sys.stdout, text)
+        _write(sys.stdout, as_called(text))
 
 
 def answer_lines(text: str) -> None:
     """Write lines of the result, such as a diff or what a program said; raises as `answer` does."""
-    for line in veiled(text).replace("\r\n", "\n").split("\n"):
-        answer(line)
+    with _result_written():
+        for line in veiled(text).replace("\r\n", "\n").split("\n"):
+            _write(sys.stdout, line)
 
 
 def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
@@ -90,7 +92,7 @@ def report_error(error: WhetError, *, as_json: bool = False) -> int:
     say(f"{styled('error', 'red', sys.stderr)}: {error}")
     say("")
     say(f"hint: {error.hint}")
-    say(f"see:  whet explain {error.slug}")
+    say(f"see:  {as_called('`whet explain`').strip('`')} {error.slug}")
     return error.exit_code
 
 

@@ -241,9 +241,11 @@ def run_cli(arguments: Sequence[str]) -> int:
         no_arguments.show()
         return USAGE
     except click.UsageError as error:
+        from whet.host.process.own_command import own_words
+
         # An option that lacks its value is found out before there is a context.
         verb = [word for word in arguments[:1] if word in VERBS]
-        command = error.ctx.command_path if error.ctx else " ".join(["whet", *verb])
+        command = error.ctx.command_path if error.ctx else " ".join([*own_words(), *verb])
         usage = BadUsage(error.format_message(), hint=f"`{command} --help` shows its arguments")
         return report(usage)
     except (KeyboardInterrupt, click.Abort, EndSignalError) as interruption:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 from whet.core.room import Room, compact_size
@@ -103,10 +103,6 @@ class Limits(Record):
                 shown = compact_size(amount) if isinstance(amount, int) else f"{amount}"
                 words += [f"--{option}", shown if name.endswith("_bytes") else f"{amount}"]
         return words
-
-    def around(self, words: Sequence[str]) -> list[str]:
-        """Return a command line that runs another one under these limits, less the first two."""
-        return ["whet", "starve", *self.options, "--", *words] if self.starve else list(words)
 
 
 @value_class(kw_only=True)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from whet.core.trial import STDIN_EMPTY, STDIN_INHERITED, ResetStep, Trial
 from whet.core.value_class import value_class
+from whet.host.process.own_command import own_line
 
 Quote: TypeAlias = Callable[[str], str]
 """Makes one word of a shell."""
@@ -147,7 +148,8 @@ def _command(
     if trial.limits.wall_seconds is not None:
         words = ["timeout", "--signal=KILL", f"{trial.limits.wall_seconds:g}", *words]
     if trial.limits.starve:  # the words are quoted already, or are a shell's own
-        words = [*map(quote, trial.limits.around(())), *words]
+        starve = own_line("starve", environment=trial.environment)
+        words = [*map(quote, (*starve, *trial.limits.options, "--")), *words]
     words = [*_environment(trial.environment, trial.unset, quote), *words]
     words += _stdin(trial, files, quote)
     return wrapped(words) if quote is quote_in_script else " ".join(words)

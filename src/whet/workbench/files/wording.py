@@ -21,6 +21,7 @@ from whet.desk.one_liner import (
 )
 from whet.desk.script import as_script
 from whet.host.files.files import storage_error, write_atomically
+from whet.host.process.own_command import own_line
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
 from whet.host.trial.known_secrets import veiled
 from whet.host.trial.trial_secrets import for_shell
@@ -132,7 +133,9 @@ def stored_steps(
     files, copies = stored_files(bench, trial, quote)
     setup, starter, placed = environment_of(bench, trial)
     if trial.environment.get(TOGGLES_VARIABLE):
-        prefix = ("whet", "run", "--", *prefix)  # its agent alone turns them
+        # Its agent alone turns them.
+        run = own_line("run", environment=trial.environment)
+        prefix = (*map(quote, run), "--", *prefix)
     words = (*prefix, *starter)
     steps = commands(placed, files, prefix=words, with_folder=bool(trial.cwd), quote=quote)
     return [*copies, *setup, *steps]

@@ -20,6 +20,7 @@ from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.verdict import Verdict
+from whet.host.process.own_command import own_words
 from whet.search.flaky.rates import Enough
 from whet.workbench.toggle.amplify import FIRST_RUNS, AmplifyOptions, amplify
 from whet.workbench.trials.bench import open_workbench
@@ -242,7 +243,7 @@ def _advice(repetition: Repetition, request: TrialRequest) -> str:
 
 def _again(request: TrialRequest, runs: int) -> str:
     """Return the line that repeats it ``runs`` times, in the same way."""
-    return line_of_request(["whet", "repeat", "-n", str(runs)], request)
+    return line_of_request([*own_words(), "repeat", "-n", str(runs)], request)
 
 
 def _percent(share: float) -> str:

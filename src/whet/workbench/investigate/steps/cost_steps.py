@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from whet.core.cost_bound import change_in_words
 from whet.core.errors import WhetError
-from whet.core.text.shell_words import joined, quoted
+from whet.core.text.shell_words import joined
+from whet.host.process.own_command import own_words
 from whet.host.trial.trial_secrets import masked_words
 from whet.workbench.compare.weighing import weighing_for
 from whet.workbench.files.named_files import payload_names
@@ -63,5 +64,6 @@ def find_cost(work: Work, facts: Known, baseline: Baseline) -> None:
     names, bound = payload_names(work.trial, work.request.stdin), work.request.judging.bound
     if names and bound is not None and bound.share is None:
         command = joined(masked_words(work.request.command))
-        line = f"whet shrink {bound.option} {quoted(bound.text)} {joined(names)} -- {command}"
+        words = joined([*own_words(), "shrink", bound.option, bound.text, *names])
+        line = f"{words} -- {command}"
         facts.conclusions.append(f"The smallest input that costs as much: `{line}` looks for it.")

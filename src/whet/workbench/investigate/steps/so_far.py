@@ -7,6 +7,7 @@ from whet.core.observations.clue import Clue
 from whet.core.text.quantity import shown_bytes
 from whet.core.text.shell_words import joined, quoted
 from whet.host.inspect.presence import pythons_in
+from whet.host.process.own_command import own_words
 from whet.host.trial.known_secrets import veiled_data
 from whet.host.trial.trial_secrets import masked_variables, masked_words
 from whet.workbench.bisect.culprit_part import next_of_part
@@ -98,7 +99,7 @@ def _resume_line(work: Work) -> str:
     """Return the same command with more time."""
     budget = next((each for most, each in _MORE_TIME if work.seconds <= most), _MOST_TIME)
     words = [*masked_words(work.options.words), "--budget", budget, "--"]
-    return joined(["whet", "investigate", *words, *masked_words(work.request.command)])
+    return joined([*own_words(), "investigate", *words, *masked_words(work.request.command)])
 
 
 def _command_line(request: TrialRequest) -> str:
