@@ -1,8 +1,14 @@
 """All readers of bytes that somebody else wrote."""
 
+from benchmarks.faults.measured import measured_readers
 from benchmarks.faults.payloads import payload_readers
 from benchmarks.faults.reader import Reader
 from benchmarks.faults.records import record_readers
 from benchmarks.faults.texts import text_readers
 
-READERS: tuple[Reader, ...] = (*record_readers(), *text_readers(), *payload_readers())
+READERS: tuple[Reader, ...] = (
+    *record_readers(),
+    *text_readers(),
+    *payload_readers(),
+    *measured_readers(),
+)

@@ -42,6 +42,36 @@ CRASHED = {
     "a set of dictionaries": ("settings: `a.py`", b"a = {{}}"),
     "a tree as deep as Python reads": ("source: a module", b"a = " + b"-" * 900 + b"1"),
     "a long line of digits": ("program: what it printed", b"an error in line " + b"9" * 65_000),
+    "a frame that is a text": (
+        "profile: py-spy",
+        (
+            b'{"shared": {"frames": [{"name": "f"}]}, "profiles": [{"name": '
+            b'"Process 7 Thread 9 \\"a\\"", "samples": [[7]], "weights": [1]}]}'
+        ),
+    ),
+    "an event of no thread": (
+        "profile: torch",
+        (
+            b'[{"pid": 7, "traceEvents": [{"ph": "X", "cat": "cpu_op", "ts": 1, "dur":'
+            b' 2, "tid": [], "args": {"correlation": {}, "bytes": 1e999}}]}]'
+        ),
+    ),
+    "a trace without places": (
+        "profile: jax",
+        b'[{"traceEvents": [{"ph": "X", "ts": "x", "name": "$a.py:%s f"}]}]' % DIGITS,
+    ),
+    "a block without a size": ("profile: memray", b'[{"pid": 7, "peak": 1e999, "blocks": [[1]]}]'),
+    "a line of spaces in a stack": ("profile: perf", b"c 7/7 1.5:\n\t1" + b" " * 65_000 + b"x"),
+    "a bound without end": (
+        "make: a JSON schema",
+        b'{"minimum": 1e308, "multipleOf": 1e-308, "maximum": %d}' % 10**400,
+    ),
+    "a list without end": ("make: a JSON schema", b'{"minItems": 9999999999}'),
+    "a section of infinite time": (
+        "agent: sections",
+        b"begin\t0\t-1\t%s\ta\t\t\tsection\t.\n" % (b"9" * 400),
+    ),
+    "counts that are no numbers": ("agent: lines", b"\xff" * 96),
     "a long line of spaces": ("program: what it printed", b" " * 65_000 + b"x"),
 }
 

@@ -1,7 +1,10 @@
 """JSON from nothing: what a schema allows, what another document has, what breaks programs."""
 
 import json
+import math
 import re
+from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -123,6 +126,50 @@ def test_a_schema_that_contains_itself_ends() -> None:
 )  # fmt: skip
 def test_a_schema_that_allows_nothing_is_refused_with_its_place(schema: object, why: str) -> None:
     with pytest.raises(BadUsage, match=why):
+        whet.make.json(schema)
+
+
+BOUNDS = st.integers() | st.floats(allow_nan=False) | st.integers(10**300, 10**320) | st.none()
+
+
+@given(st.sampled_from(["integer", "number"]), st.sampled_from(JSON_FILLS), BOUNDS, BOUNDS, BOUNDS)
+def test_a_number_lies_between_bounds_of_any_size_or_is_refused(
+    kind: str, fill: str, low: float | None, high: float | None, step: float | None
+) -> None:
+    schema: dict[str, object] = {"type": kind, "exclusiveMinimum": low, "maximum": high}
+    if step is not None and step > 0:
+        schema["multipleOf"] = step
+    with suppress(BadUsage):  # which bounds leave no number, the test above says
+        made = Fraction(whet.make.json(schema, fill=fill))
+        assert_between(made, schema)
+
+
+def assert_between(made: Fraction, schema: dict[str, Any]) -> None:
+    low, high, step = (
+        None if limit in {None, math.inf, -math.inf} else Fraction(repr(limit))
+        for limit in map(schema.get, ("exclusiveMinimum", "maximum", "multipleOf"))
+    )
+    is_rounded = schema["type"] == "number" and abs(made) < 2**1000
+    rounding = abs(made) / 2**50 if is_rounded else 0
+    assert low is None or made + rounding > low
+    assert high is None or made - rounding <= high
+    assert step is None or schema["type"] == "number" or made % step == 0
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"minItems": 10**10},
+        {"minProperties": 2**70},
+        {"type": "string", "minLength": 10**10},
+        {"minItems": 9999, "items": {"minItems": 9999}},
+        {"minItems": 999, "items": {"type": "string", "minLength": 9999}},
+        {"type": "string", "pattern": "(((a{99}){99}){99}){99}"},
+        {"minimum": 10**4000},
+    ],
+)
+def test_a_schema_that_asks_for_very_much_is_refused_in_a_sentence(schema: object) -> None:
+    with pytest.raises(BadUsage, match="whet can't make what the schema asks for"):
         whet.make.json(schema)
 
 

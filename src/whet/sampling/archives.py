@@ -3,6 +3,7 @@
 Nothing is unpacked: of a tar file the bytes of the members are copied, headers included.
 """
 
+import errno
 import shutil
 import tarfile
 import zipfile
@@ -280,7 +281,7 @@ class ZipFile:
         try:
             with zipfile.ZipFile(path) as archive:
                 self._members = [each for each in archive.infolist() if not each.is_dir()]
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
+        except (zipfile.BadZipFile, LookupError, NotImplementedError, OSError, ValueError) as error:
             raise CannotSample(
                 f"`{path.name}` isn't a whole ZIP archive: {error}", hint="get the whole file again"
             ) from error
@@ -316,7 +317,10 @@ class ZipFile:
                 try:
                     with archive.open(member) as source, out.open(new, "w") as copy:
                         shutil.copyfileobj(source, copy, _COPY_BYTES)
-                except (RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+                except (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+                    # What bz2 and a place before the file's beginning raise; a full disk isn't meant.
+                    if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
+                        raise
                     raise CannotSample(
                         f"`{member.filename}` in `{self._path.name}` can't be read: {error}",
                         hint="leave it out with `--where \"path != '…'\"`",

@@ -21,6 +21,7 @@ _ROW_NUMBERS = ("rowid", "oid", "_rowid_")
 _HIDDEN = "shadow"
 _PAGES_BYTES = 16 << 20
 _ROWS_AT_ONCE = 500
+_LEAST_VALUE_BYTES, _MOST_VALUE_BYTES = 1 << 16, 2**31 - 1
 _MODULE = re.compile(r"\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE)
 _TEXT_SEARCH = re.compile(r"fts\d$")
 _CONTENT = re.compile(
@@ -73,7 +74,8 @@ class DatabaseTable:
         with _read(self.path) as database:
             found = database.execute(self._query(names))
             number = 0
-            while rows := found.fetchmany(BATCH_ROWS if len(names) < _ROWS_AT_ONCE else 1):
+            is_narrow = len(names) < _ROWS_AT_ONCE and len(self.stored) == len(self.columns)
+            while rows := found.fetchmany(BATCH_ROWS if is_narrow else 1):
                 places = (
                     [row[0] for row in rows]
                     if self.row_number
@@ -338,6 +340,9 @@ def _read(path: Path) -> Generator[sqlite3.Connection]:
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
         ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
+            # No stored value is larger than the file; a column that is worked out can be.
+            most = max(path.stat().st_size, _LEAST_VALUE_BYTES)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most, _MOST_VALUE_BYTES))
             database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
             database.text_factory = _text
             yield database

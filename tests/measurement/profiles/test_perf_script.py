@@ -29,3 +29,16 @@ def test_the_innermost_frame_comes_last_and_own_files_are_told_from_the_systems(
     assert (python.function, python.path) == ("load", "/home/ada/load.py")
     assert python.in_user_code
     assert profile.samples == 2
+
+
+def test_a_name_with_brackets_and_a_file_that_was_deleted_are_read() -> None:
+    script = (
+        b"c 7/7   1.5:\n\t  1190 std::function<void ()>::operator()() const+0x1f (/home/ada/c (deleted))\n"
+        b"\t  1191 broken line\n\t  zz11 no_address (/home/ada/c)\n"
+    )
+    (stack,) = (profile := read_perf(Recording(engine="perf 6.1", rate=100, running=script))).stacks
+    (frame,) = profile.lines_of(stack)
+    assert (frame.function, frame.path) == (
+        "std::function<void ()>::operator()() const",
+        "/home/ada/c",
+    )

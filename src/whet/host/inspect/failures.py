@@ -16,7 +16,7 @@ from whet.core.text.record import (
     records,
     text,
 )
-from whet.host.inspect.presence import process_of
+from whet.host.files.agent_files import process_of
 from whet.host.inspect.stacks import crashes_in, is_user_code
 
 _SUFFIX = ".failures"

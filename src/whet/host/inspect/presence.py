@@ -10,6 +10,7 @@ from whet.core.observations.evidence import PYTHONS, Evidence
 from whet.core.observations.stack import ProcessEnd
 from whet.core.text.record import integer, records, text, texts
 from whet.core.value_class import value_class
+from whet.host.files.agent_files import process_of
 from whet.host.inspect.stacks import is_user_code
 
 _SUFFIX = ".python"
@@ -107,8 +108,3 @@ def _told_by(path: Path) -> bytes:
 
 def _is_of_user(path: str) -> bool:
     return path.endswith(".py") and is_user_code(path) and os.path.isfile(path)
-
-
-def process_of(path: Path) -> int:
-    """Return the process that has written a file of the agent's folder."""
-    return int(path.stem) if path.stem.isdigit() else 0

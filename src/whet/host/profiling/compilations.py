@@ -1,12 +1,13 @@
 """What the agents of a trial have heard of its compilers."""
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from whet.core.observations.profile import Compilation
 from whet.core.text.record import MalformedRecordError, as_record, decoded
+from whet.host.files.agent_files import process_of
+from whet.host.files.files import content_of
 
 VARIABLES = {"WHET_COMPILES": "1"}
 """They tell the agent to listen."""
@@ -19,7 +20,10 @@ def read_compilations(folder: Path) -> tuple[Compilation, ...]:
 
 def _compilations(folder: Path) -> Iterator[Compilation]:
     for path in sorted(folder.glob("*.compilations")):
-        for line in path.read_bytes().splitlines():
-            with suppress(MalformedRecordError, json.JSONDecodeError):  # it was killed on the way
+        lines: list[bytes] = []
+        with suppress(OSError):
+            lines = content_of(path).splitlines()
+        for line in lines:
+            with suppress(MalformedRecordError):  # it was killed on the way
                 told = as_record(decoded(line), "compilation")
-                yield Compilation.from_json({**told, "pid": int(path.stem)})
+                yield Compilation.from_json({**told, "pid": process_of(path)})

@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -12,12 +11,14 @@ from whet.core.limits import LimitMet
 from whet.core.observations.evidence import PROFILE, Evidence
 from whet.core.observations.profile import Recording
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
+from whet.host.files.agent_files import process_of
+from whet.host.files.files import content_of
 from whet.host.limits.enforcer import End, Order
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.profiling.compilations import VARIABLES as COMPILING
 from whet.host.profiling.compilations import read_compilations
 from whet.host.profiling.jax_traces import jax_traces
-from whet.host.profiling.nsys import NsysReport, exported
+from whet.host.profiling.nsys import exported, read_report
 from whet.host.profiling.request import Profiling
 
 VARIABLE = "WHET_PROFILER"
@@ -30,6 +31,7 @@ _NO_TRACE = (
 )
 _NO_JAX = "JAX's profiler can't be started in the program's version of JAX"
 _READ_SECONDS = 300.0
+_MOST_BYTES = 4 << 30
 _MEMRAY = """
 import json, sys
 from memray import FileReader
@@ -105,9 +107,7 @@ class Inside:
         database, complaint = exported(self._folder)
         if database is None:
             return Recording(engine="nsys", rate=0.0, running=b"[]", complaint=complaint)
-        with closing(NsysReport(database)) as report:
-            events = report.events()
-            notes = report.notes(is_captured=self._asked.is_captured)
+        events, notes = read_report(database, is_captured=self._asked.is_captured)
         by_process: dict[object, list[dict[str, object]]] = {}
         for event in events:
             by_process.setdefault(event["pid"], []).append(event)
@@ -120,18 +120,22 @@ class Inside:
     def _traces(self) -> Recording:
         """Return the traces that torch's profiler has written, or JAX's if there are none."""
         traces: list[str] = []
-        for path in sorted(self._folder.glob("*.torch.json")):
-            data = path.read_text("utf-8", "replace").lstrip()
-            pid = path.name.partition("-")[0]
-            if data.startswith("{"):
-                traces.append(f'{{"pid": {int(pid)}, {data[1:]}')
         engine, words = "torch.profiler", ""
+        for path in sorted(self._folder.glob("*.torch.json")):
+            try:
+                content = content_of(path, most_bytes=_MOST_BYTES)
+            except OSError as error:
+                words = f"whet can't read the trace {path.name}: {error.strerror}"
+                continue
+            data = content.decode("utf-8", "replace").lstrip()
+            if data.startswith("{"):
+                traces.append(f'{{"pid": {process_of(path)}, {data[1:]}')
         if not traces:
             engine, traces = "jax.profiler", jax_traces(self._folder)
         if not traces:
             engine = "torch.profiler"
             is_jax = bool(list(self._folder.glob("*.jax-seen")))
-            words = _NO_JAX if is_jax else _NO_TRACE
+            words = words or (_NO_JAX if is_jax else _NO_TRACE)
         running = f"[{', '.join(traces)}]".encode()
         return Recording(engine=engine, rate=0.0, running=running, complaint=words)
 
@@ -141,12 +145,16 @@ class Inside:
         complaints: list[str] = []
         engine = "memray"
         for path in sorted(self._folder.glob("*.memory")):
-            words = as_record(decoded(path.read_bytes()), "memory")
-            python = text(words, "executable")
-            if not text(words, "engine"):
+            try:
+                words = as_record(decoded(content_of(path)), "memory")
+                python, using = text(words, "executable"), text(words, "engine")
+            except (OSError, MalformedRecordError) as error:
+                complaints.append(f"{path.name} is damaged: {error}")
+                continue
+            if not using:
                 complaints.append(_NO_MEMRAY.format(python=python))
                 continue
-            engine = text(words, "engine")
+            engine = using
             for file in sorted(self._folder.glob(f"{path.stem}.memray*")):
                 answer = self._read(python, file)
                 try:
@@ -155,8 +163,8 @@ class Inside:
                     complaints.append(answer)
                     continue
                 # A process that was forked has a file with its own number at the end.
-                last = file.name.rpartition(".")[2]
-                processes.append({**told, "pid": int(last if last.isdigit() else path.stem)})
+                forked = process_of(file.with_name(file.name.rpartition(".")[2]))
+                processes.append({**told, "pid": forked or process_of(path)})
         return Recording(
             engine=engine, rate=0.0, running=json.dumps(processes).encode(),
             complaint="\n".join(complaints),

@@ -2,13 +2,19 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from types import CodeType
 
+from whet.host.files.agent_files import process_of
+from whet.host.files.files import content_of
+
 _TRACES = "plugins/profile/*/*.trace.json.gz"
 _FILES = ".jax-files"
+_MOST_BYTES = 1 << 30
 
 
 def jax_traces(folder: Path) -> list[str]:
@@ -16,28 +22,38 @@ def jax_traces(folder: Path) -> list[str]:
 
     One that began with the program gives way to those that `whet.capture` has recorded.
     """
-    found: dict[str, list[tuple[str, Path]]] = {}
+    by_process: dict[int, list[tuple[str, Path]]] = {}
     for path in sorted(folder.glob(f"*.jax/{_TRACES}")):
-        pid, _, number = path.relative_to(folder).parts[0].removesuffix(".jax").partition("-")
-        found.setdefault(pid, []).append((number, path))
+        top = Path(path.relative_to(folder).parts[0])
+        number = top.stem.partition("-")[2]
+        by_process.setdefault(process_of(top), []).append((number, path))
     traces: list[str] = []
-    for pid, numbered in found.items():
+    for pid, numbered in by_process.items():
         captured = [path for number, path in numbered if number != "0"]
         places = json.dumps(list(_places(folder / f"{pid}{_FILES}")))
         for path in captured or [path for _, path in numbered]:
-            with suppress(OSError, EOFError):  # a signal ended the program meanwhile
-                data = gzip.decompress(path.read_bytes()).decode("utf-8", "replace").lstrip()
+            with suppress(OSError, EOFError, zlib.error):  # a signal ended the program meanwhile
+                data = _unpacked(path).decode("utf-8", "replace").lstrip()
                 if data.startswith("{"):
-                    traces.append(f'{{"pid": {int(pid)}, "places": {places}, {data[1:]}')
+                    traces.append(f'{{"pid": {pid}, "places": {places}, {data[1:]}')
     return traces
+
+
+def _unpacked(path: Path) -> bytes:
+    """Return what a packed file holds; a small one can hold very much."""
+    with gzip.open(BytesIO(content_of(path, most_bytes=_MOST_BYTES))) as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise OSError(f"{path} holds more than {_MOST_BYTES >> 20} MiB")
+    return data
 
 
 def _places(told: Path) -> Iterator[tuple[str, int, str, str]]:
     """Yield the functions of the user's files, as JAX names them: by the name of their file alone."""
     with suppress(OSError):
-        for line in dict.fromkeys(told.read_text("utf-8", "replace").splitlines()):
-            with suppress(OSError, ValueError, SyntaxError):
-                code = compile(Path(line).read_bytes(), line, "exec", dont_inherit=True)
+        for line in dict.fromkeys(content_of(told).decode("utf-8", "replace").splitlines()):
+            with suppress(OSError, ValueError, SyntaxError, RecursionError, MemoryError):
+                code = compile(content_of(line), line, "exec", dont_inherit=True)
                 for each in _codes(code):
                     yield Path(line).name, each.co_firstlineno, each.co_name, line
 

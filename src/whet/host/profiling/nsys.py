@@ -4,13 +4,16 @@ Tables and columns of the SQLite export differ by version, and a table without r
 all. So each is looked up before it is read.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from pathlib import Path
 from subprocess import TimeoutExpired
+from urllib.parse import quote
 
+from whet.core.text.record import MalformedRecordError, whole
 from whet.host.process.tool import ToolMissingError, call_tool
 
 REPORT = "whet-nsys"
@@ -59,14 +62,32 @@ def exported(folder: Path) -> tuple[Path | None, str]:
     return (database, "") if database.exists() else (None, f"nsys export: {answer.complaint}")
 
 
+def read_report(database: Path, *, is_captured: bool) -> tuple[list[dict[str, object]], list[str]]:
+    """Return the events of a report and what keeps it from saying everything; of a damaged one none.
+
+    Args:
+        database: its SQLite export.
+        is_captured: only what the program surrounds was to be recorded.
+    """
+    try:
+        with closing(NsysReport(database)) as report:
+            return report.events(), report.notes(is_captured=is_captured)
+    except (sqlite3.Error, UnicodeDecodeError, MalformedRecordError) as error:
+        return [], [f"the report that nsys wrote is damaged: {error}"]
+
+
 class NsysReport:
     """The SQLite export of one report, read only. A context manager."""
 
     def __init__(self, database: Path) -> None:
-        self._connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
-        self._tables = {
-            str(name) for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type='table'")
-        }
+        self._connection = sqlite3.connect(f"file:{quote(os.fsencode(database))}?mode=ro", uri=True)
+        self._connection.text_factory = _text
+        try:
+            names = self._rows("SELECT name FROM sqlite_master WHERE type='table'")
+        except BaseException:
+            self._connection.close()
+            raise
+        self._tables = {str(name) for (name,) in names}
 
     def close(self) -> None:
         """Close it."""
@@ -170,6 +191,10 @@ class NsysReport:
             return cursor.fetchall()
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
 def _if(column: str, columns: AbstractSet[str]) -> str:
     return column if column in columns else "NULL"
 
@@ -178,14 +203,13 @@ def _event(
     kind: str, name: str, times: tuple[object, object], owner: object, **details: object
 ) -> dict[str, object]:
     """Return an event; its owner is a process and a thread in one number."""
-    start, end = times
-    assert isinstance(start, int)
-    assert isinstance(end, int)
+    start, end = map(whole, times)
     number = owner if isinstance(owner, int) else 0
     return {
         "ph": "X", "cat": kind, "name": name, "ts": start / _NANOSECONDS_IN_MICROSECOND,
         "dur": (end - start) / _NANOSECONDS_IN_MICROSECOND,
-        "pid": number // _PID % _PID, "tid": number & _TID, "args": details,
+        "pid": number // _PID % _PID, "tid": number & _TID,
+        "args": {key: value for key, value in details.items() if isinstance(value, int)},
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whet.core.observations.evidence import LINES, Evidence
 from whet.core.text.record import MalformedRecordError, as_record, decoded, integer, record
+from whet.host.files.agent_files import process_of
 
 _SUFFIX, _EVENTS = ".lines", ".line-events"
 _HEAD, _COLUMNS, _NUMBER_BYTES = 4, 4, 8
@@ -23,20 +24,20 @@ def read_lines(agent_folder: Path, wish: str) -> Evidence:
     count = integer(asked, "count")
     processes: list[dict[str, object]] = []
     for path in sorted(agent_folder.glob(f"*{_SUFFIX}")):
-        with suppress(OSError, TypeError, ValueError):
+        with suppress(OSError, OverflowError, TypeError, ValueError):
             numbers = list(memoryview(path.read_bytes()).cast("d"))
             if len(numbers) == _HEAD + _COLUMNS * count and numbers[0]:
-                processes.append(_process(path.stem, numbers))
+                processes.append(_process(process_of(path), numbers))
     detail = {"asked": asked, "processes": processes, "unwoven": _has_unwoven(agent_folder)}
     data = json.dumps(detail, separators=(",", ":")).encode("ascii")
     return Evidence(kind=LINES, detail={"processes": len(processes)}, data=data)
 
 
-def _process(pid: str, numbers: list[float]) -> dict[str, object]:
+def _process(pid: int, numbers: list[float]) -> dict[str, object]:
     marks, mark_seconds, beside_seconds, threads = numbers[:_HEAD]
     rows = [numbers[at : at + _COLUMNS] for at in range(_HEAD, len(numbers), _COLUMNS)]
     return {
-        "pid": int(pid), "marks": int(marks), "mark_seconds": mark_seconds,
+        "pid": pid, "marks": int(marks), "mark_seconds": mark_seconds,
         "beside_seconds": beside_seconds, "threads": int(threads), "rows": rows,
     }  # fmt: skip
 

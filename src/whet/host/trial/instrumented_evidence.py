@@ -7,6 +7,7 @@ from pathlib import Path
 from whet.agent.site.whet_state.secret_rule import masked
 from whet.core.observations.evidence import CLOSER, STEPS, Evidence
 from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, integer
+from whet.host.files.agent_files import process_of
 
 _MOST_BYTES = 8 << 20
 _SLOT_BYTES = 1024
@@ -33,7 +34,7 @@ def read_steps(agent_folder: Path) -> tuple[Evidence, ...]:
         with suppress(OSError):
             if 0 < path.stat().st_size <= _MOST_BYTES_OF_STEPS:
                 return (
-                    Evidence(kind=STEPS, detail={"pid": int(path.stem)}, data=path.read_bytes()),
+                    Evidence(kind=STEPS, detail={"pid": process_of(path)}, data=path.read_bytes()),
                 )
     return ()
 
@@ -59,4 +60,4 @@ def _calls(path: Path) -> list[JsonObject]:
         with suppress(MalformedRecordError):
             numbered.append((integer(each, "order"), each))
     numbered.sort(key=lambda each: each[0])
-    return [{**each, "kind": "call", "pid": int(path.stem)} for _, each in numbered]
+    return [{**each, "kind": "call", "pid": process_of(path)} for _, each in numbered]

@@ -9,6 +9,7 @@ from whet.core.observations.evidence import TIMELINE, Evidence
 from whet.core.observations.timeline import Mark, SectionTotal, Span, Timeline
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed, shown_count
+from whet.host.files.agent_files import process_of
 from whet.host.trial.known_secrets import veiled_data
 
 _SUFFIX = ".sections"
@@ -107,8 +108,7 @@ class _Process:
     """
 
     def __init__(self, path: Path) -> None:
-        number = path.name.partition("-")[0]
-        self.pid = int(number) if number.isdigit() else 0
+        self.pid = process_of(path)
         self.spans: dict[int, Span] = {}
         self.marks: list[Mark] = []
         self.sums: dict[str, _Sums] = {}
@@ -117,7 +117,7 @@ class _Process:
         self.notes: list[str] = []
         self.is_summed = False
         for fields in _records(path):
-            with suppress(ValueError, IndexError, KeyError, UnicodeError):  # not ours, or damaged
+            with suppress(ValueError, LookupError, OverflowError):  # not ours, or damaged
                 self._read(fields)
         self._note_gaps()
 

@@ -1,12 +1,12 @@
 """A document that a JSON Schema allows."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import cast
 
 from whet.core.errors import BadUsage
 from whet.core.text.record import items_of, record_of
 from whet.make.documents.json_values import Leaves
+from whet.make.documents.number_range import NumberRange
 from whet.make.documents.patterns import text_matching
 from whet.make.edges import TEXTS
 from whet.make.elements.fills import Filling
@@ -15,6 +15,9 @@ _DEEPEST, _MOST_VALUES = 6, 1000
 """In a document that is so deep or has so many values, what may be left out is."""
 
 _MOST_NESTED = 60
+
+_MOST_MADE = 1_000_000
+"""No document has more values or characters, unless you ask for longer lists: a schema of 1 kB can ask for billions."""
 
 _FORMATS = {
     "date": "2024-02-29", "time": "12:34:56Z", "date-time": "2024-02-29T12:34:56Z",
@@ -40,7 +43,8 @@ class SchemaReader:
             leaves: the values.
         """
         self._root, self._items, self._leaves = schema, items, leaves
-        self._values = 0
+        self._values = self._characters = 0
+        self._most = max(_MOST_MADE, 10 * items)
 
     def document(self) -> object:
         """Return a document.
@@ -52,6 +56,8 @@ class SchemaReader:
 
     def _value(self, schema: object, at: str, depth: int) -> object:
         self._values += 1
+        if self._values > self._most:
+            raise self._refused(at, f"the document has more than {self._most:,} values")
         if depth > _MOST_NESTED:
             raise self._refused(at, "it contains itself without an end")
         if schema is True or schema == {}:
@@ -123,13 +129,13 @@ class SchemaReader:
         made = {
             name: self._value(properties.get(name, other), f"{at}.{name}", depth) for name in names
         }
-        least = _whole_number(schema.get("minProperties"), 0)
+        least = self._least(schema, "minProperties", at)
         for number in range(1, least - len(made) + 1):
             made[f"more{number}"] = self._value(other, at, depth)
         return made
 
     def _array(self, schema: Schema, at: str, depth: int) -> object:
-        least = _whole_number(schema.get("minItems"), 0)
+        least = self._least(schema, "minItems", at)
         most = _whole_number(schema.get("maxItems"), max(least, self._items))
         if least > most:
             raise self._refused(at, f"`minItems` {least} is above `maxItems` {most}")
@@ -151,11 +157,20 @@ class SchemaReader:
             return self._array(schema, at, depth)
         return made
 
+    def _least(self, schema: Schema, name: str, at: str) -> int:
+        least = _whole_number(schema.get(name), 0)
+        if least > self._most:
+            raise self._refused(at, f"`{name}` is above {self._most:,}, the most that whet makes")
+        return least
+
     def _is_enough(self, depth: int) -> bool:
         return depth > _DEEPEST or self._values > _MOST_VALUES
 
     def _text(self, schema: Schema, at: str, _depth: int) -> object:
-        least = _whole_number(schema.get("minLength"), 0)
+        least = self._least(schema, "minLength", at)
+        self._characters += least
+        if self._characters > self._most:
+            raise self._refused(at, f"its texts have more than {self._most:,} characters")
         most = _whole_number(schema.get("maxLength"), max(least, 1 << 20))
         if least > most:
             raise self._refused(at, f"`minLength` {least} is above `maxLength` {most}")
@@ -175,23 +190,14 @@ class SchemaReader:
         return (made + "x" * least)[: max(least, min(len(made), most))]
 
     def _number(self, schema: Schema, at: str, _depth: int) -> object:
-        is_whole = schema.get("type") != "number"
-        step = _limit(schema.get("multipleOf")) or (1 if is_whole else None)
-        low, high = _bounds(schema, step or 0.5)
-        if low is not None and step:
-            low = math.ceil(low / step) * step
-        if high is not None and step:
-            high = math.floor(high / step) * step
-        if low is not None and high is not None and low > high:
-            raise self._refused(at, f"no number lies between its bounds, {low} and {high}")
+        try:
+            allowed = NumberRange(schema)
+        except ValueError as error:
+            raise self._refused(at, str(error)) from error
         if self._leaves.are_edges:
-            made = low if low is not None else high
-            made = (-(2**63) if is_whole else -0.0) if made is None else made
-        else:
-            wanted = self._leaves.like(0 if is_whole else 0.0, "")
-            made = wanted if isinstance(wanted, int | float) else 0
-            made = _between(made, low, high, step)
-        return int(made) if is_whole or (float(made).is_integer() and step == 1) else made
+            return allowed.edge()
+        wanted = self._leaves.like(0 if allowed.has_step else 0.0, "")
+        return allowed.near(wanted if isinstance(wanted, int | float) else 0)
 
     def _refused(self, at: str, why: str) -> BadUsage:
         return BadUsage(
@@ -232,35 +238,7 @@ def _implied(schema: Schema) -> str:
     return next((name for name, own in words.items() if {*own} & {*schema}), "integer")
 
 
-def _bounds(schema: Schema, step: float) -> tuple[float | None, float | None]:
-    low, high = _limit(schema.get("minimum")), _limit(schema.get("maximum"))
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    if above is True and low is not None:  # as draft 4 has it
-        low += step
-    elif (limit := _limit(above)) is not None:
-        low = limit + step if low is None else max(low, limit + step)
-    if below is True and high is not None:
-        high -= step
-    elif (limit := _limit(below)) is not None:
-        high = limit - step if high is None else min(high, limit - step)
-    return low, high
-
-
-def _between(number: float, low: float | None, high: float | None, step: float | None) -> float:
-    """Return a number between bounds; a count goes through all that there are."""
-    if step is None:
-        number = number if low is None or number >= low else low
-        return number if high is None or number <= high else high
-    first = low if low is not None else min(step, high) if high is not None else step
-    place = number - 1
-    if high is not None:
-        place %= (high - first) // step + 1
-    return first + place * step
-
-
-def _limit(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def _whole_number(value: object, otherwise: int) -> int:
-    return int(value) if isinstance(value, int | float) and value >= 0 else otherwise
+    if isinstance(value, int | float) and 0 <= value < float("inf"):
+        return int(value)
+    return otherwise

@@ -1,14 +1,17 @@
 """A text that a regular expression matches."""
 
 import re
+from functools import lru_cache
 from typing import Any
 
 _MOST = 64
+_MOST_CHARACTERS = 10_000
 _OF_CATEGORY = {
     "DIGIT": "1", "WORD": "a", "SPACE": " ", "NOT_DIGIT": "a", "NOT_WORD": " ", "NOT_SPACE": "a",
 }  # fmt: skip
 
 
+@lru_cache(maxsize=1000)  # a long list asks for each of its items
 def text_matching(pattern: str, least: int) -> str | None:
     """Return a text that a pattern matches, of at least so many characters if it can be.
 
@@ -21,7 +24,7 @@ def text_matching(pattern: str, least: int) -> str | None:
     try:
         parsed = list(parser.parse(pattern))
         texts = [_text(parsed, repeats) for repeats in (0, 1, min(least, _MOST), *range(2, _MOST))]
-    except (re.error, ValueError, LookupError, RecursionError):
+    except (re.error, ArithmeticError, ValueError, LookupError, RecursionError):
         return None
     padded = texts[0].ljust(least, "x")
     return next(
@@ -49,11 +52,17 @@ def _piece(kind: str, value: Any, repeats: int) -> str:
             return _text(list(value[-1]), repeats)
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
             low, high, inner = value
-            return _text(list(inner), repeats) * int(min(max(low, repeats), high))
+            return _times(_text(list(inner), repeats), int(min(max(low, repeats), high)))
         case "AT" | "ASSERT_NOT":
             return ""
         case _:
             raise ValueError(kind)
+
+
+def _times(text: str, number: int) -> str:
+    if len(text) * number > _MOST_CHARACTERS:
+        raise ValueError(number)
+    return text * number
 
 
 def _one_of(choices: "list[tuple[object, Any]]") -> str:

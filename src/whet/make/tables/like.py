@@ -58,7 +58,7 @@ def columns_like(path: Path) -> list[Column]:
             f"whet can't read `{path}`: {error.strerror or error}",
             hint=f"`ls -l {path}` shows more",
         ) from error
-    except (ValueError, TypeError, csv.Error) as error:
+    except (ValueError, TypeError, RecursionError, csv.Error) as error:
         raise UnknownFormat(
             f"`{path}` isn't the table that its ending promises: {error}",
             hint="check the file, or name the columns: `--columns`",

@@ -17,6 +17,8 @@ from whet.make.tables.columns import Column, FilledTable, Value
 _TYPES = {"str": "TEXT", "date": "TEXT", "datetime": "TEXT", "bytes": "BLOB", "bool": "INTEGER"}
 _SELECT = "SELECT * FROM"
 _MOST = 2**63
+_MOST_BYTES = 64 << 20
+_LEAST_VALUE_BYTES, _MOST_VALUE_BYTES = 1 << 16, 2**31 - 1
 _WRITER = slice(96, 100)
 """Where a database names the version of SQLite that wrote it; readers don't look at it."""
 
@@ -107,10 +109,19 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
         ) as database:
             database.execute("PRAGMA trusted_schema = OFF")
+            # No stored value is larger than the file; a column that is worked out can be.
+            most = max(path.stat().st_size, _LEAST_VALUE_BYTES)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most, _MOST_VALUE_BYTES))
             database.text_factory = _text
             name = _chosen(database, path, table)
             select = f"{_SELECT} {_quoted(name)} LIMIT ?"
-            held = database.execute(select, (rows,)).fetchall()
+            held: list[tuple[object, ...]] = []
+            size = 0
+            for row in database.execute(select, (rows,)):
+                held.append(row)
+                size += sum(len(each) for each in row if isinstance(each, bytes | str))
+                if size > _MOST_BYTES:  # these rows say enough
+                    break
             columns = database.execute(
                 "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden != 1", (name,)
             )

@@ -7,15 +7,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from whet.core.observations.profile import Profile, Recording
-from whet.core.text.record import JsonObject, as_record, decoded, items_of, optional_record, records
-from whet.measurement.profiles.kineto import LAUNCHED, read_kineto
+from whet.core.text.record import (
+    JsonObject,
+    as_record,
+    decoded,
+    items_of,
+    number,
+    optional_record,
+    records,
+    rows,
+    text,
+    whole,
+)
+from whet.measurement.profiles.kineto import LAUNCHED, read_kineto, thread_key
 
 JAX = "jax.profiler"
+
+Key = int | str | None
+"""The number of a process or a thread."""
 
 Places = Mapping[tuple[str, int, str], str]
 """The file of a function, by the name of its file, its first line and its own name."""
 
-_PYTHON = re.compile(r"^\$(?P<file>[^/ ]+\.py):(?P<line>\d+) (?P<function>.+)$")
+_PYTHON = re.compile(r"^\$(?P<file>[^/ ]+\.py):(?P<line>\d{1,9}) (?P<function>.+)$")
 _CALL = re.compile(r"^PjitFunction\((?P<name>.*)\)$")
 _COMPILES = {"backend_compile_and_load": "compile", "lower_sharding_computation": "lower"}
 _WAITS = {"np.asarray(jax.Array)": "cudaStreamSynchronize"}
@@ -53,11 +67,11 @@ def read_jax(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
     for each in items_of(decoded(recording.running)):
         told = as_record(each, "trace")
         places = {
-            (str(file), int(str(line)), str(name)): str(path)
-            for file, line, name, path in map(items_of, items_of(told["places"]))
+            (_word(file), whole(line), _word(name)): _word(path)
+            for file, line, name, path in rows(told.get("places"), 4)
         }
         events = list(_as_kineto(records(told, "traceEvents"), places))
-        traces.append({"pid": told["pid"], "traceEvents": events})
+        traces.append({"pid": told.get("pid"), "traceEvents": events})
     profile = read_kineto(replace(recording, running=json.dumps(traces).encode()), is_own)
     if profile.stacks and not any(each.number("gpu_seconds") for each in profile.stacks):
         return replace(profile, notes=(*profile.notes, _NO_GPU))
@@ -68,34 +82,35 @@ def _as_kineto(events: Sequence[JsonObject], places: Places) -> Iterator[dict[st
     """Yield the events of a trace in the words of torch's profiler."""
     processes, threads = _names(events)
     timed = [each for each in events if each.get("ph") == "X" and "ts" in each]
-    timed.sort(key=lambda each: float(str(each["ts"])))
+    timed.sort(key=_start)
     calls = _Calls()
     has_gpu = any(_DEVICE in each for each in processes.values())
-    for number, event in enumerate(timed):
-        name, start = str(event.get("name")), float(str(event["ts"]))
+    for place, event in enumerate(timed, 1):
+        name, start = text(event, "name", ""), _start(event)
         found = _CALL.match(name)
         if found is not None:
-            calls.add(found["name"], start, number + 1)
+            calls.add(found["name"], start, place)
         made = _translated(name, places, has_gpu=has_gpu)
         if made is not None:
-            arguments = {} if found is None else {"correlation": number + 1}
+            arguments = {} if found is None else {"correlation": place}
             yield {**_times(event), **made, "args": arguments}
     for event in timed:
         details = _details(event)
         module, operation = details.get("hlo_module"), details.get("hlo_op")
-        stream = threads.get((event.get("pid"), event.get("tid")), "")
-        is_on_gpu = _DEVICE in processes.get(event.get("pid"), "")
+        process = _process(event)
+        stream = threads.get((process, thread_key(event)), "")
+        is_on_gpu = _DEVICE in processes.get(process, "")
         if is_on_gpu and not stream.startswith(_STREAM):
             continue  # the same work again, by operations, modules and steps
         if not (module and operation) and not is_on_gpu:
             continue
-        caller = calls.before(str(module or ""), float(str(event["ts"])))
+        caller = calls.before(_word(module), _start(event))
         correlation = {} if caller is None else {"correlation": caller}
-        name = str(event.get("name"))
+        name = text(event, "name", "")
         kind = LAUNCHED
         if is_on_gpu:
             kind = "gpu_memcpy" if _COPY in name else "kernel"
-        shown = f"{module}: {operation}" if module else name
+        shown = f"{_word(module)}: {_word(operation)}" if module else name
         yield {**_times(event), "name": shown, "cat": kind, "args": correlation}
 
 
@@ -119,16 +134,29 @@ def _translated(name: str, places: Places, *, has_gpu: bool) -> dict[str, object
 
 def _names(
     events: Sequence[JsonObject],
-) -> tuple[dict[object, str], dict[tuple[object, object], str]]:
+) -> tuple[dict[Key, str], dict[tuple[Key, Key], str]]:
     """Return what processes and threads are called."""
-    processes: dict[object, str] = {}
-    threads: dict[tuple[object, object], str] = {}
+    processes: dict[Key, str] = {}
+    threads: dict[tuple[Key, Key], str] = {}
     for event in events:
         if event.get("name") == "process_name":
-            processes[event.get("pid")] = str(_details(event).get("name"))
+            processes[_process(event)] = _word(_details(event).get("name"))
         elif event.get("name") == "thread_name":
-            threads[event.get("pid"), event.get("tid")] = str(_details(event).get("name"))
+            threads[_process(event), thread_key(event)] = _word(_details(event).get("name"))
     return processes, threads
+
+
+def _process(event: JsonObject) -> Key:
+    return thread_key({"tid": event.get("pid")})
+
+
+def _start(event: JsonObject) -> float:
+    return number(event, "ts")
+
+
+def _word(value: object) -> str:
+    """Return a text of the trace; what is none stands for nothing."""
+    return value if isinstance(value, str) else ""
 
 
 def _details(event: JsonObject) -> JsonObject:
@@ -136,7 +164,7 @@ def _details(event: JsonObject) -> JsonObject:
 
 
 def _times(event: JsonObject) -> dict[str, object]:
-    return {"ph": "X", "ts": event["ts"], "dur": event.get("dur", 0), "tid": event.get("tid")}
+    return {"ph": "X", "ts": event["ts"], "dur": event.get("dur", 0), "tid": thread_key(event)}
 
 
 def _plain(name: str) -> str:

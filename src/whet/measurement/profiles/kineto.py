@@ -4,7 +4,6 @@ import bisect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import (
@@ -21,13 +20,16 @@ from whet.core.text.record import (
     as_record,
     decoded,
     items_of,
+    number,
     optional_integer,
+    optional_record,
     records,
+    text,
 )
 from whet.measurement.profiles.line_table import innermost_own
 from whet.measurement.profiles.stack_table import StackTable
 
-_PYTHON = re.compile(r"^(?P<path>.*)\((?P<line>\d+)\): (?P<function>.*)$", re.DOTALL)
+_PYTHON = re.compile(r"^(?P<path>.*)\((?P<line>\d{1,9})\): (?P<function>.*)$", re.DOTALL)
 _MICROSECONDS = 1e6
 _CALLS, _OPERATORS = {"python_function"}, {"cpu_op", "user_annotation"}
 _RUNTIME = {"cuda_runtime", "cuda_driver"}
@@ -68,7 +70,9 @@ class _Event:
 class _Trace:
     """The events of one process, by thread, and those of its GPUs."""
 
-    threads: "dict[object, list[_Event]]" = field(default_factory=dict[object, "list[_Event]"])
+    threads: "dict[int | str | None, list[_Event]]" = field(
+        default_factory=dict["int | str | None", "list[_Event]"]
+    )
     gpu: "list[_Event]" = field(default_factory=list["_Event"])
     launched: "list[_Event]" = field(default_factory=list["_Event"])
 
@@ -117,28 +121,31 @@ def _notes(recording: Recording, *, has_gpu: bool) -> Iterator[str]:
 def _trace(events: Sequence[JsonObject]) -> _Trace:
     trace = _Trace()
     for event in events:
-        start, length = event.get("ts"), event.get("dur")
         kind = event.get("cat")
-        if event.get("ph") != "X" or not isinstance(kind, str):
+        if event.get("ph") != "X" or not isinstance(kind, str) or not {"ts", "dur"} <= event.keys():
             continue
-        if not isinstance(start, int | float) or not isinstance(length, int | float):
-            continue
-        details: Mapping[str, Any] = event.get("args") or {}  # type: ignore[assignment]
+        start, details = number(event, "ts"), optional_record(event, "args") or {}
         made = _Event(
-            name=str(event.get("name")),
+            name=text(event, "name", ""),
             kind=kind,
             start=start / _MICROSECONDS,
-            end=(start + length) / _MICROSECONDS,
-            correlation=details.get("correlation"),
-            size=int(details.get("bytes") or 0),
+            end=(start + number(event, "dur")) / _MICROSECONDS,
+            correlation=optional_integer(details, "correlation"),
+            size=optional_integer(details, "bytes") or 0,
         )
         if kind in _ON_GPU:
             trace.gpu.append(made)
         elif kind == LAUNCHED:
             trace.launched.append(made)
         elif kind in _CALLS | _OPERATORS | _RUNTIME:
-            trace.threads.setdefault(event.get("tid"), []).append(made)
+            trace.threads.setdefault(thread_key(event), []).append(made)
     return trace
+
+
+def thread_key(event: JsonObject) -> int | str | None:
+    """Return the thread of an event, as the trace calls it; None: it says nothing of use."""
+    thread = event.get("tid")
+    return thread if isinstance(thread, int | str) else None
 
 
 def _add(

@@ -5,7 +5,7 @@ from itertools import dropwhile
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import BYTES, COUNT, Profile, ProfiledProcess, Recording
-from whet.core.text.record import as_record, decoded, integer, items_of, sequence
+from whet.core.text.record import as_record, decoded, integer, items_of, number, row, rows, sequence
 from whet.measurement.profiles.stack_table import StackTable
 
 PEAK = "peak_bytes"
@@ -24,13 +24,13 @@ def read_blocks(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
         is_own: whether a file is the user's own.
     """
     table = StackTable()
-    peak = 0
+    peak = 0.0
     processes: list[ProfiledProcess] = []
     for each in items_of(decoded(recording.running)):
         told = as_record(each, "process")
         pid = integer(told, "pid")
         processes.append(ProfiledProcess(pid=pid))
-        peak += integer(told, "peak")
+        peak += number(told, "peak")
         blocks = sorted(
             _blocks(sequence(told, "blocks"), is_own), key=lambda block: block[0], reverse=True
         )
@@ -45,29 +45,32 @@ def read_blocks(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
         frames=table.frames,
         stacks=table.stacks,
         processes=tuple(processes),
-        facts={PEAK: float(peak)},
+        facts={PEAK: peak},
         notes=(recording.complaint,) if recording.complaint else (),
     )
 
 
 def _blocks(
     blocks: object, is_own: Callable[[str], bool]
-) -> Iterator[tuple[int, int, tuple[Frame, ...]]]:
-    for each in items_of(blocks):
-        size, count, stack = items_of(each)
+) -> Iterator[tuple[float, float, tuple[Frame, ...]]]:
+    for size, count, stack in rows(blocks, 3):
         frames = [_frame(frame, is_own) for frame in items_of(stack)]
         own = tuple(dropwhile(_is_around, frames))
-        if isinstance(size, int) and isinstance(count, int):
-            yield size, count, own or (_INTERPRETER,)
+        yield (
+            number({"size": size}, "size"),
+            number({"count": count}, "count"),
+            own or (_INTERPRETER,),
+        )
 
 
 def _frame(frame: object, is_own: Callable[[str], bool]) -> Frame:
-    function, path, line = items_of(frame)
+    function, path, line = row(frame, 3)
+    where = path if isinstance(path, str) else ""
     return Frame(
-        path=str(path),
+        path=where,
         line=line if isinstance(line, int) else 0,
-        function=str(function) or "…",
-        in_user_code=bool(path) and is_own(str(path)),
+        function=function if isinstance(function, str) and function else "…",
+        in_user_code=bool(where) and is_own(where),
     )
 
 

@@ -7,10 +7,11 @@ from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, Profile, Recording
 from whet.measurement.profiles.stack_table import StackTable
 
-_HEAD = re.compile(r"^(?P<comm>\S.*?)\s+(?P<pid>\d+)/(?P<tid>\d+)\s+(?P<at>\d+\.\d+):")
-_FRAME = re.compile(
-    r"^\s+(?P<ip>[0-9a-f]+)\s+(?P<symbol>.+?)(?:\+0x[0-9a-f]+)?\s+\((?P<file>.*)\)$"
+_HEAD = re.compile(
+    r"^(?P<comm>\S.{0,63}?)\s{1,64}(?P<pid>\d{1,9})/(?P<tid>\d{1,9})\s{1,64}(?P<at>\d{1,15}\.\d{1,9}):"
 )
+_ADDRESS = re.compile(r"[0-9a-f]+")
+_OFFSET = re.compile(r"\+0x[0-9a-f]{1,16}$")
 _SYSTEM = re.compile(r"^(?:\[|/(?:usr/)?lib(?:32|64|exec)?/|/nix/store/)")
 _PYTHON = re.compile(r"^py::(?P<function>.*?):(?P<path>[^:]*)$")
 
@@ -48,16 +49,18 @@ def _samples(script: str) -> Iterator[tuple[int, str, list[Frame]]]:
 
 
 def _frame(line: str) -> Frame | None:
-    match = _FRAME.match(line)
-    if match is None:
+    address, _, rest = line.strip().partition(" ")
+    symbol, _, path = rest.removesuffix(")").removesuffix(" (deleted)").rpartition(" (")
+    name = _OFFSET.sub("", symbol.strip())
+    is_frame = line[:1].isspace() and rest.endswith(")") and _ADDRESS.fullmatch(address)
+    if not (is_frame and name):
         return None
-    python = _PYTHON.match(match["symbol"])
+    python = _PYTHON.match(name)
     if python is not None:
         is_own = "/lib/python" not in python["path"] and not python["path"].startswith("<")
         return Frame(path=python["path"], line=0, function=python["function"], in_user_code=is_own)
-    path, name = match["file"], match["symbol"]
-    if name == "[unknown]":
-        name = f"[unknown] at {match['ip']}" if path == "[unknown]" else "[unknown]"
+    if name == path == "[unknown]":
+        name = f"[unknown] at {address}"
     return Frame(
         path=path,
         line=0,

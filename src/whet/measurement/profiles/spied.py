@@ -1,6 +1,5 @@
 """Reads what two py-spy wrote of one trial: the threads that ran, and all threads over time."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from whet.core.text.record import (
     as_record,
     decoded,
     integer,
+    item_at,
     items_of,
     number,
     record,
@@ -27,11 +27,11 @@ from whet.measurement.profiles.stack_table import StackTable
 IsOwn = Callable[[str], bool]
 Moment = tuple[float, tuple[Frame, ...]]
 
-_PROFILE = re.compile(r'Process (\d+) Thread (\w+) "(.*)"', re.DOTALL)
+_PROFILE = re.compile(r'Process (\d{1,9}) Thread (\w+) "(.*)"', re.DOTALL)
 _THREAD = re.compile(r"thread \((\w+)\)(?:: (.*))?", re.DOTALL)
-_PROCESS = re.compile(r"process (\d+):")
-_SAMPLES = re.compile(r"Samples: (\d+) Errors: (\d+)")
-_BEHIND = re.compile(r"([\d.]+)s behind in sampling")
+_PROCESS = re.compile(r"process (\d{1,9}):")
+_SAMPLES = re.compile(r"Samples: (\d{1,15}) Errors: (\d{1,15})")
+_BEHIND = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s behind in sampling")
 _AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
 _CALLS = re.compile(r"[/\\]whet_sections[/\\]decorated\.py$")  # all that it calls is the program's
 _MAIN = "MainThread"
@@ -106,13 +106,9 @@ def _samples(running: bytes, is_own: IsOwn) -> Iterator[tuple[int, str, tuple[Fr
         pid, thread = int(match[1]), _thread_name(match[1], match[2], match[3])
         weights = sequence(each, "weights")
         for places, weight in zip(sequence(each, "samples"), weights, strict=False):
-            frames = _program(known[place] for place in _integers(places))
+            frames = _program(item_at(known, place) for place in items_of(places))
             if frames:
-                yield pid, thread, frames, float(weight) if isinstance(weight, int | float) else 0.0
-
-
-def _integers(places: object) -> list[int]:
-    return [each for each in items_of(places) if isinstance(each, int)]
+                yield pid, thread, frames, number({"weight": weight}, "weight")
 
 
 def _frame(name: str, path: object, line: object, is_own: IsOwn) -> Frame:
@@ -183,9 +179,9 @@ def _events_by_thread(present: bytes) -> Mapping[tuple[int, int], list[JsonObjec
 def _events(present: bytes) -> list[JsonObject]:
     with suppress(MalformedRecordError):
         return [as_record(each, "event") for each in items_of(decoded(present))]
-    with suppress(MalformedRecordError, ValueError):  # it was killed while it wrote
+    with suppress(MalformedRecordError):  # it was killed while it wrote
         whole = present[: present.rfind(b"},") + 1] + b"]"
-        return [as_record(each, "event") for each in json.loads(whole)]
+        return [as_record(each, "event") for each in items_of(decoded(whole))]
     return []
 
 

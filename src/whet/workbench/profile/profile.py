@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from whet.core.errors import (
@@ -29,6 +30,7 @@ from whet.host.process.console import Console
 from whet.host.profiling.request import Profiling, Read
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.profiles.capture import captured, near_names
+from whet.measurement.profiles.integrity import DAMAGED, checked, read_checked
 from whet.measurement.profiles.jax_trace import JAX, read_jax
 from whet.measurement.profiles.kineto import read_kineto
 from whet.measurement.profiles.memory_blocks import read_blocks
@@ -212,7 +214,7 @@ def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
         profile.question: profile
         for each in evidence
         if each.kind == PROFILE
-        for profile in [Profile.from_json(as_record(decoded(each.data), PROFILE))]
+        for profile in [checked(Profile.from_json(as_record(decoded(each.data), PROFILE)))]
     }
     return list(by_question.values())
 
@@ -240,17 +242,17 @@ def tasks_for(wish: Wish) -> AgentTasks:
 
 
 def _read_spied(recording: Recording) -> Profile:
-    return read_spied(recording, is_user_code)
+    return read_checked(partial(read_spied, is_own=is_user_code), recording, "cpu")
 
 
 def _read_blocks(recording: Recording) -> Profile:
-    return read_blocks(recording, is_user_code)
+    return read_checked(partial(read_blocks, is_own=is_user_code), recording, "memory")
 
 
 def _read_gpu(recording: Recording) -> Profile:
     if recording.engine == JAX:
-        return read_jax(recording, is_user_code)
-    return read_kineto(recording, _is_own_module)
+        return read_checked(partial(read_jax, is_own=is_user_code), recording, "gpu")
+    return read_checked(partial(read_kineto, is_own=_is_own_module), recording, "gpu")
 
 
 def _is_own_module(path: str) -> bool:
@@ -266,7 +268,7 @@ _READERS: Mapping[str, Read] = {
 
 
 def _read_native(recording: Recording) -> Profile:
-    profile = read_perf(recording)
+    profile = read_checked(read_perf, recording, "cpu")
     complaint = recording.complaint.strip()
     return replace(profile, notes=(complaint,)) if complaint and not profile.samples else profile
 
@@ -312,6 +314,11 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
         return ProfilerForbidden(
             f"{trial}: the system forbids the profiler to look ({first})",
             hint="use root, or allow it: `whet explain profiler-forbidden`",
+        )
+    if DAMAGED in words:
+        return ProfilerFailed(
+            f"{trial}: {first}",
+            hint="run it again: a kill or a full disk can cut the file off",
         )
     if any(not _is_utf_8(word) for word in (entry.trial.cwd, *entry.trial.command)):
         return ProfilerFailed(
