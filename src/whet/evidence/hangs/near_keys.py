@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from whet.core.observations.clue import Clue, Sureness
@@ -10,6 +9,7 @@ from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
 from whet.evidence.provenance.run.source import head
 from whet.evidence.provenance.sentences.wording import Wording, cut
+from whet.evidence.provenance.trace.alike import difference, plain
 from whet.evidence.provenance.trace.moments import Moments
 
 _WHY = "whet recorded each step of a run until its time was up"
@@ -84,7 +84,7 @@ class NearKeys(Wording):
         clue = self.clue(
             f"`{call.code.short}` waits at {self.at(path, line)} for what `{holder}` has under"
             f" {cut(key)}{made}; `{holder}` also has {cut(near)}: the two keys differ in their"
-            f" {_difference(key, near)} only",
+            f" {difference(key, near)} only",
             path, line, Sureness.SEEN if asked.is_made else Sureness.POSSIBLE, (),
         )  # fmt: skip
         return replace(
@@ -96,26 +96,6 @@ class NearKeys(Wording):
 
 def _near(key: Value, held: Value) -> str:
     """Return a key that differs by its spelling or its type alone; empty: there is none."""
-    plain = _plain(key.words)
+    wanted = plain(key.words)
     others = [each for each in held.parts if each != key.words]
-    return next((each for each in others if plain and _plain(each) == plain), "")
-
-
-def _plain(words: str) -> str:
-    """Return a key without what spellings differ in; empty: nothing is left."""
-    return "".join(str(_read(words)).split()).casefold()
-
-
-def _read(words: str) -> object:
-    with suppress(ValueError, SyntaxError):
-        return ast.literal_eval(words)
-    return words
-
-
-def _difference(one: str, other: str) -> str:
-    first, second = _read(one), _read(other)
-    if type(first) is not type(second):
-        return "type"
-    if str(first).casefold() == str(second).casefold():
-        return "case"
-    return "spaces" if "".join(str(first).split()) == "".join(str(second).split()) else "spelling"
+    return next((each for each in others if wanted and plain(each) == wanted), "")

@@ -1,4 +1,4 @@
-"""Dicts that hold containers: how many items lie under their keys, and what the largest group has in common.
+"""Large dicts and sets: their keys, and of dicts of containers how many items lie under each.
 
 None of the program's own code is run to look at a value. Standard library only, Python 3.8 or later.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from .held import number_of
+from .held import CONTAINER, key_words, number_of
 from .report_file import variables_of
 
 TYPE_CHECKING = False
@@ -28,6 +28,8 @@ _LEAST_ITEMS = 8
 _MOST_KEYS, _MOST_MEMBERS, _MOST_FIELDS, _MOST_NAMES = 200_000, 200, 12, 40
 _MOST_SECONDS = 0.3
 """For all looks together."""
+_LEAST_KEYS, _MOST_WRITTEN, _MOST_LARGE = 41, 5_000, 20
+"""Of a dict or a set with fewer keys the table of values has all."""
 _SIZED = (list, tuple, set, frozenset, dict, deque)
 _SCALARS = (str, int, float, bool, bytes)
 _DICT: Any = dict
@@ -43,6 +45,12 @@ class Groups:
         self._spent = 0.0
         self._sizes: dict[tuple[int, str], tuple[int, int]] = {}
         self._rows: dict[tuple[int, str], list[Any]] = {}
+        self._keys: dict[int, list[Any]] = {}
+
+    @property
+    def keys(self) -> list[list[Any]]:
+        """The large dicts and sets: number, size, and all keys."""
+        return list(self._keys.values())
 
     @property
     def rows(self) -> list[list[Any]]:
@@ -60,18 +68,27 @@ class Groups:
         if self._spent > _MOST_SECONDS:
             return
         try:
-            for name, value in _dicts(frame):
+            for name, value, base in _keyed(frame):
                 at = code, name
-                size = number_of(value), _DICT.__len__(value)
-                if self._sizes.get(at) != size:
-                    self._sizes[at] = size
-                    row = self._row(name, value)
-                    if row:
-                        self._rows[at] = [call, moment, *row]
+                size = number_of(value), base.__len__(value)
+                if self._sizes.get(at) == size:
+                    continue
+                self._sizes[at] = size
+                self._take_keys(value, base)
+                row = self._row(name, value) if base is dict else []
+                if row:
+                    self._rows[at] = [call, moment, *row]
         except ANY_ERROR:
             return  # another thread changes it
         finally:
             self._spent += self._clock() - started
+
+    def _take_keys(self, value: Any, base: Any) -> None:
+        size, number = base.__len__(value), number_of(value)
+        is_known = number in self._keys or len(self._keys) < _MOST_LARGE
+        if _LEAST_KEYS <= size <= _MOST_WRITTEN and is_known:
+            keys = [key_words(key, CONTAINER) for key in values.islice(base.__iter__(value), size)]
+            self._keys[number] = [number, len(keys), keys]
 
     def _row(self, name: str, value: Any) -> list[Any]:
         total = most = 0
@@ -99,22 +116,36 @@ class Groups:
         ]  # fmt: skip
 
 
-def _dicts(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Yield the dicts that a function's variables hold, also those of its object, and those of its module that it names."""
+def _keyed(frame: FrameType) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the dicts and sets that a function's variables hold, also those of its object.
+
+    Those of its module are among them if it names them.
+    """
     variables = variables_of(frame)
     for name, value in values.islice(list(variables.items()), _MOST_NAMES):
-        kind: Any = _class_of(value)
-        mro = type.__dict__["__mro__"].__get__(kind)
-        if among(dict, mro):
-            yield name, value
+        base = _base_of(_class_of(value))
+        if base is not None:
+            yield name, value, base
         elif name == "self":
+            mro = type.__dict__["__mro__"].__get__(_class_of(value))
             for own, each in values.islice(values.attributes(value, mro), _MOST_NAMES):
-                if among(dict, type.__dict__["__mro__"].__get__(_class_of(each))):
-                    yield "self." + own, each
+                base = _base_of(_class_of(each))
+                if base is not None:
+                    yield "self." + own, each, base
     for name in frame.f_code.co_names[:_MOST_NAMES]:
         found = frame.f_globals.get(name)
-        if is_exactly(found, dict) and name not in variables:
-            yield name, found
+        base = _base_of(_class_of(found))
+        if base is not None and name not in variables:
+            yield name, found, base
+
+
+def _base_of(kind: Any) -> Any:
+    """Return what a dict or a set is one of; None: it is neither."""
+    mro = type.__dict__["__mro__"].__get__(kind)
+    for base in (dict, set, frozenset):
+        if among(base, mro):
+            return base
+    return None
 
 
 def _some_of(group: Any, size: int) -> Iterable[Any]:

@@ -198,7 +198,7 @@ class Table:
             for key, each in values.islice(items, _MOST_ITEMS + _MOST_MISSING):
                 if self._left < 0:
                     break
-                parts.append((_key(key, kind), self._named(key, each, depth + 1)))
+                parts.append((key_words(key, kind), self._named(key, each, depth + 1)))
         if size > _MOST_ITEMS and kind == CONTAINER:  # what was put in last was looked at first
             half = _MOST_ITEMS // 2
             at = next((n for n, (key, _) in enumerate(parts) if key == "0"), half)
@@ -244,7 +244,7 @@ def _is_missing(value: object) -> bool:
     return value is None or (type(value) is float and not (value < 0 or value >= 0))
 
 
-def _key(key: Any, kind: str) -> str:
+def key_words(key: Any, kind: str) -> str:
     """Return a key as the program would write it; an attribute by its name."""
     if kind == OBJECT:
         return str(key)

@@ -360,6 +360,7 @@ class Steps:
             "events": self._events,
             "errors": self._errors,
             "groups": self.groups.rows,
+            "keys": self.groups.keys,
             "rounds": [
                 [each.number, line, times, each.is_cut]
                 for each in self._codes.values()

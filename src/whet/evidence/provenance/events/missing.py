@@ -2,9 +2,7 @@
 
 import ast
 import re
-import unicodedata
 from collections.abc import Iterable
-from contextlib import suppress
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import CONTROL_FLOW
@@ -19,6 +17,7 @@ from whet.evidence.provenance.run.recording import (
     Value,
 )
 from whet.evidence.provenance.run.source import Sources, called_name, head
+from whet.evidence.provenance.trace.alike import as_it_looks
 from whet.evidence.provenance.trace.records import Record, Records
 from whet.evidence.provenance.trace.trail import End, Trail
 from whet.evidence.provenance.trace.walk import Walk
@@ -29,16 +28,7 @@ _TAKING = {
 }  # fmt: skip
 
 
-_LOOK_ALIKE = str.maketrans({
-    "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "8": "b", "2": "z",
-    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "_": "-",
-})  # fmt: skip
-
-
 _QUOTES, _LEAST_LETTERS, _PLURAL = "'\"", 5, "s"
-_FRACTION, _DIGITS = re.compile(r"\d+\.\d+"), 6
-_WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
-"""A whole number, in one of the ways in which files have it: 7, 007, 7.0."""
 
 
 @value_class
@@ -142,9 +132,9 @@ class Missing:
 
     def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
         """Return a key that is there and looks like the missing one."""
-        wanted = _plain(key.words)
+        wanted = as_it_looks(key.words)
         for each in self._keys(holder, step):
-            if each != key.words and _plain(each) == wanted:
+            if each != key.words and as_it_looks(each) == wanted:
                 return Likewise(each, self._walk.key(holder, each, step))
         return None
 
@@ -238,21 +228,3 @@ def _is_slip(one: str, other: str) -> bool:
     return (
         same > 0 and short == long[:same] + long[same + 1 :] and (added.isalpha() or added == "_")
     )
-
-
-def _plain(words: str) -> str:
-    """Return a key as a reader sees it: without its type, its case, and what looks alike.
-
-    Blanks around it go, too, and characters that are another form of one (Unicode NFKC).
-    """
-    text = words.removeprefix("b").strip("'\"")
-    with suppress(ValueError, SyntaxError):
-        text = str(ast.literal_eval(words))
-    text = "".join(each for each in text if unicodedata.category(each) != "Cf")  # a byte order mark
-    text = unicodedata.normalize("NFKC", text).strip().casefold()
-    number = _WHOLE.fullmatch(text)
-    if number is not None:
-        return number[1]
-    if _FRACTION.fullmatch(text):  # what a sum or a product of floats has made of a number
-        return f"{round(float(text), _DIGITS):.{_DIGITS}f}".rstrip("0").rstrip(".")
-    return text.translate(_LOOK_ALIKE)

@@ -293,6 +293,7 @@ class Recording:
 
     Attributes:
         groupings: its dicts of containers.
+        keys: all keys of large dicts and sets, by what tells these from other objects.
         times: how often each line was run, by its function and its number.
         standing: where its threads stood when a limit was met, which ended the recording; None: it
             is whole.
@@ -307,6 +308,7 @@ class Recording:
     captures: Sequence[tuple[int, Value, Step | None, bool]]
     standing: Sequence[Standing] | None = None
     groupings: Sequence[Grouping] = ()
+    keys: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     times: Mapping[tuple[int, int], Times] = field(default_factory=dict[tuple[int, int], Times])
 
     def times_of(self, code: Code, line: int) -> Times:
@@ -459,6 +461,10 @@ def read_recording(data: bytes) -> Recording:
         errors=[_raised(each, calls, values) for each in rows(told.get("errors"), 6)],
         standing=_standing(told.get("standing"), calls),
         groupings=[_grouping(each, calls, values) for each in rows(told.get("groups"), 11)],
+        keys={
+            whole(number): tuple(map(str, items_of(keys)))
+            for number, _, keys in rows(told.get("keys"), 3)
+        },
         times={
             (id(item_at(codes, code)), whole(line)): Times(whole(times), bool(is_cut))
             for code, line, times, is_cut in rows(told.get("rounds"), 4)

@@ -49,6 +49,7 @@ from whet.evidence.provenance.sentences.groupings import GroupingClues
 from whet.evidence.provenance.sentences.happened import Happened
 from whet.evidence.provenance.sentences.key_clues import KeyClues
 from whet.evidence.provenance.sentences.missing_clues import MissingClues
+from whet.evidence.provenance.sentences.near_misses import NearMisses
 from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
     HOLDS,
@@ -141,6 +142,8 @@ class Origin(Wording):
         self.is_telling = self.is_telling or bool(totals)
         found = [*others, *totals, *self._of_suspects(failing)]
         found += [] if self.is_telling else self._of_half_done(failing)
+        misses = NearMisses(self.recording, self.sources, self.at, self.walk, self._record_of)
+        found = [*misses.clues(failing, found), *found]
         found += self.groupings.on_the_way(failing, found)
         every = self.keys.with_lost(failing, found, self.happened.spread(failing))
         return list(map(with_record, every))
