@@ -97,6 +97,11 @@ SYMPTOMS = {
         "evidence/test_misspelt_keys.py::test_the_spelling_that_is_written_less_often_is_named_with_the_other",
         "evidence/test_misspelt_keys.py::test_a_record_without_a_key_that_others_have_is_named",
     ),
+    "a lookup, a join or a comparison that finds nothing": (
+        "evidence/test_near_misses.py::test_a_lookup_that_never_finds_its_key_is_named_with_the_twin",
+        "evidence/test_near_misses.py::test_other_ways_to_look_something_up_are_seen",
+        "evidence/test_near_misses.py::test_one_record_that_misses_what_the_others_meet_is_named",
+    ),
     "a bad element of what `sum`, `max`, `sorted` and the like go through": (
         "evidence/test_elements_of_calls.py::test_a_bad_element_is_followed_back_to_the_function_that_gave_none",
         "evidence/test_elements_of_calls.py::test_a_bad_element_is_followed_back_to_the_line_that_made_it",

@@ -38,7 +38,7 @@ def plain(words: str) -> str:
     date = _DATE.fullmatch(words)
     if date is not None:
         return "{:0>4}-{:0>2}-{:0>2}".format(*date.groups())
-    text = unicodedata.normalize("NFKC", _seen(_decoded(_text(words))))
+    text = unicodedata.normalize("NFKC", _visible(_decoded(_text(words))))
     text = "".join(text.split()).casefold()
     number = _WHOLE.fullmatch(text)
     if number is not None:
@@ -62,7 +62,7 @@ def difference(one: str, other: str) -> str:
     ways: dict[str, Callable[[str], str]] = {
         "case": str.casefold,
         "spaces": lambda text: "".join(text.split()),
-        "invisible characters": _seen,
+        "invisible characters": _visible,
         "encoding": _decoded,
         "form of characters": lambda text: unicodedata.normalize("NFKC", text),
     }
@@ -91,6 +91,6 @@ def _decoded(text: str) -> str:
     return text
 
 
-def _seen(text: str) -> str:
+def _visible(text: str) -> str:
     """Return a text without what can't be seen, such as a byte order mark."""
     return "".join(each for each in text if unicodedata.category(each) != "Cf")
