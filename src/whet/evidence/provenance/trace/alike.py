@@ -26,8 +26,8 @@ def read(words: str) -> object:
 
 
 def hashable(value: object) -> Hashable:
-    """Return a value itself, or its words if it can't be a key."""
-    return value if isinstance(value, Hashable) and not isinstance(value, tuple) else repr(value)
+    """Return a value itself if it is a number or a text; else its words."""
+    return value if isinstance(value, str | bytes | int | float) else repr(value)
 
 
 def plain(words: str) -> str:
