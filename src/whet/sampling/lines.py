@@ -5,109 +5,34 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, cast
 
 from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
 from whet.sampling.columns import check_columns, column_missing
+from whet.sampling.record_groups import (
+    BLOCK_BYTES,
+    MOST_QUOTED_BYTES,
+    Groups,
+    blocks_like,
+    csv_groups,
+    json_groups,
+    line_groups,
+)
 from whet.sampling.streams import created, opened
-from whet.sampling.table import BATCH_BYTES, BATCH_ROWS, Batch, Link, Rows, Table
-
-Record: TypeAlias = tuple[int, bytes]
-"""Where it begins, and its bytes with its line end."""
+from whet.sampling.table import Batch, Link, Rows, Table
 
 _BOM = b"\xef\xbb\xbf"
 _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 1000
 _DELIMITERS = b",;\t|"
-_MOST_QUOTED_BYTES = 16 << 20
-"""A quoted cell is no longer: its closing quote is missing."""
-
-
-Lines: TypeAlias = Callable[[BinaryIO], Iterator[bytes]]
-"""Yields the lines of a stream from where it stands."""
-
-
-def _by_newline(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines that LF or CR LF ends."""
-    while line := stream.readline():
-        yield line
-
-
-def _by_return(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield lines that CR alone ends."""
-    rest = b""
-    while block := stream.read(_HEAD_BYTES):
-        *whole, rest = (rest + block).split(b"\r")
-        yield from (line + b"\r" for line in whole)
-    if rest:
-        yield rest
-
-
-def _lines_like(head: bytes) -> Lines:
-    return _by_return if b"\r" in head and b"\n" not in head else _by_newline
-
-
-def line_records(stream: BinaryIO, lines: Lines) -> Iterator[Record]:
-    """Yield the lines with their places."""
-    place = stream.tell()
-    for line in lines(stream):
-        yield place, line
-        place += len(line)
-
-
-def json_records(stream: BinaryIO, lines: Lines) -> Iterator[Record]:
-    """Yield the lines that aren't blank."""
-    return (record for record in line_records(stream, lines) if not record[1].isspace())
-
-
-def csv_records(stream: BinaryIO, lines: Lines, delimiter: bytes) -> Iterator[Record]:
-    """Yield the records of a CSV file; a quoted cell may hold line ends."""
-    bar = re.escape(delimiter)
-    cell = re.compile(
-        rb'(?:"[^"]*(?:""[^"]*)*"[^"\r\n' + bar + rb']*|[^"\r\n' + bar + rb"][^\r\n" + bar + rb"]*|)"
-        rb"(?:" + bar + rb"|\r?\n|\r|\Z)"
-    )  # fmt: skip
-    place = stream.tell()
-    following = lines(stream)
-    held: list[bytes] = []
-    while (line := held.pop(0) if held else next(following, None)) is not None:
-        record = line
-        if line.count(b'"') % 2 and _is_open(line, cell):
-            record += b"".join(_rest_of_record(following, held))
-        if record.strip(b"\r\n"):
-            yield place, record
-        place += len(record)
-
-
-def _is_open(line: bytes, cell: re.Pattern[bytes]) -> bool:
-    """Whether a quoted cell of a line isn't closed in it."""
-    position = 0
-    while position < len(line):
-        found = cell.match(line, position)
-        if found is None or found.end() == position:
-            return line[position : position + 1] == b'"'
-        position = found.end()
-    return False
-
-
-def _rest_of_record(lines: Iterator[bytes], held: list[bytes]) -> list[bytes]:
-    """Return the lines up to the closing quote; none where there isn't one, and they are held back."""
-    more: list[bytes] = []
-    size = 0
-    while size < _MOST_QUOTED_BYTES:
-        line = held.pop(0) if held else next(lines, None)
-        if line is None:
-            break
-        more.append(line)
-        size += len(line)
-        if line.count(b'"') % 2:
-            return more
-    held[:0] = more
-    return []
+_FEW_BYTES = 1 << 13
+"""Read on from a record where only that one may be wanted."""
 
 
 @value_class
@@ -117,20 +42,25 @@ class RecordFormat:
     Attributes:
         kind: what it is, such as ``CSV``.
         unit: one record, such as ``row``.
-        records: yields the records from where a stream stands.
+        groups: yields the records from where a stream stands.
         skip: where the first record is: behind what every sample begins with.
         columns: the names of its columns, as far as its start tells.
-        cells: returns the values of a record by column; None: records have no columns.
+        cells: returns the values of some columns in some records; None: they have none that all share.
         is_open: later records may have other columns.
     """
 
     kind: str
     unit: str
-    records: Callable[[BinaryIO], Iterator[Record]]
+    groups: Groups
     skip: int = 0
     columns: tuple[str, ...] = ()
-    cells: Callable[[bytes], Mapping[str, object]] | None = None
+    cells: Callable[[Sequence[bytes], Sequence[str]], Mapping[str, Sequence[object]]] | None = None
     is_open: bool = False
+
+    def records(self, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+        """Yield each record with its place, from where a stream stands."""
+        for group in self.groups(stream, _FEW_BYTES):
+            yield from zip(group.places, group.records, strict=True)
 
 
 @value_class
@@ -178,31 +108,23 @@ class Records:
         seen = set(self.columns)
         with opened(self.path) as stream:
             stream.seek(self.format.skip)
-            records = self.format.records(stream)
-            while batch := list(_some(records)):
-                places = [place for place, _ in batch]
-                if self.format.cells is None or (columns is not None and not columns):
-                    yield Rows(places, {})
-                    continue
-                rows = [self.format.cells(record) for _, record in batch]
-                names: Sequence[str] = self.columns if columns is None else columns
-                if self.format.is_open:
+            for group in self.format.groups(stream, BLOCK_BYTES):
+                if columns is not None and not columns:
+                    yield Rows(group.places, {})
+                elif self.format.is_open:
+                    rows = [_json_cells(record) for record in group.records]
                     seen.update(*rows)
                     missing -= {name for name in missing if any(_has(row, name) for row in rows)}
                     names = sorted(seen) if columns is None else columns
-                yield Rows(places, {name: [_value(row, name) for row in rows] for name in names})
+                    values = {name: [_value(row, name) for row in rows] for name in names}
+                    yield Rows(group.places, values)
+                elif self.format.cells is None:
+                    yield Rows(group.places, {})
+                else:
+                    names = self.columns if columns is None else columns
+                    yield Rows(group.places, self.format.cells(group.records, names), is_text=True)
         for name in sorted(missing):
             raise column_missing(name, seen, f"`{self.path.name}`")
-
-
-def _some(records: Iterator[Record]) -> Iterator[Record]:
-    """Yield records until they are enough for a batch."""
-    size = 0
-    for record in islice(records, BATCH_ROWS):
-        yield record
-        size += len(record[1])
-        if size > BATCH_BYTES:
-            return
 
 
 def _has(row: Mapping[str, object], name: str) -> bool:
@@ -262,24 +184,23 @@ def text_file(path: Path, name: str) -> RecordFile:
     """Return text by its lines."""
     head = _head_of(path)
     skip = len(_BOM) if head.startswith(_BOM) else 0
-    records = partial(line_records, lines=_lines_like(head))
-    return RecordFile(path, name, RecordFormat("text", "line", records, skip))
+    groups = partial(line_groups, blocks=blocks_like(head))
+    return RecordFile(path, name, RecordFormat("text", "line", groups, skip))
 
 
 def json_lines(path: Path, name: str) -> RecordFile:
     """Return JSON lines by their keys."""
     head = _head_of(path)
     skip = len(_BOM) if head.startswith(_BOM) else 0
-    records = partial(json_records, lines=_lines_like(head))
+    format_ = RecordFormat(
+        "JSON lines", "row", partial(json_groups, blocks=blocks_like(head)), skip, is_open=True
+    )
     columns: dict[str, None] = {}
     with opened(path) as stream:
         stream.seek(skip)
-        for _, record in islice(records(stream), _HEAD_RECORDS):
+        for _, record in islice(format_.records(stream), _HEAD_RECORDS):
             columns.update(dict.fromkeys(_json_cells(record)))
-    format_ = RecordFormat(
-        "JSON lines", "row", records, skip, tuple(columns), _json_cells, is_open=True
-    )
-    return RecordFile(path, name, format_)
+    return RecordFile(path, name, replace(format_, columns=tuple(columns)))
 
 
 def _json_cells(record: bytes) -> Mapping[str, object]:
@@ -297,35 +218,71 @@ def csv_file(path: Path, name: str, *, has_header: bool = True) -> RecordFile:
     Raises:
         CannotSample: if it has none.
     """
-    csv.field_size_limit(_MOST_QUOTED_BYTES * 2)
+    csv.field_size_limit(MOST_QUOTED_BYTES * 2)
     head = _head_of(path)
     delimiter = _delimiter_of(path, head)
-    records = partial(csv_records, lines=_lines_like(head), delimiter=delimiter)
+    groups = partial(csv_groups, blocks=blocks_like(head), delimiter=delimiter)
+    kind = "TSV" if delimiter == b"\t" else "CSV"
     begin = len(_BOM) if head.startswith(_BOM) else 0
+    format_ = RecordFormat(kind, "row", groups, begin)
     with opened(path) as stream:
         stream.seek(begin)
-        place, first = next(records(stream), (begin, b""))
+        place, first = next(format_.records(stream), (begin, b""))
     cells = _cells_of(first, delimiter)
     names = cells if has_header else [f"c{number}" for number in range(1, len(cells) + 1)]
-    skip = place + len(first) if has_header else begin
-
-    def read(record: bytes) -> Mapping[str, object]:
-        row = _cells_of(record, delimiter)
-        row += [""] * (len(names) - len(row))
-        return {
-            key: cell or None
-            for key, cell in zip(reversed(names), reversed(row[: len(names)]), strict=True)
-        }
-
-    format_ = RecordFormat(
-        "TSV" if delimiter == b"\t" else "CSV",
-        "row",
-        records,
-        skip,
-        tuple(dict.fromkeys(names)),
-        read,
+    format_ = replace(
+        format_,
+        skip=place + len(first) if has_header else begin,
+        columns=tuple(dict.fromkeys(names)),
+        cells=partial(_columns_of, all_names=names, delimiter=delimiter),
     )
     return RecordFile(path, name, format_)
+
+
+def _columns_of(
+    records: Sequence[bytes], names: Sequence[str], *, all_names: Sequence[str], delimiter: bytes
+) -> Mapping[str, Sequence[object]]:
+    """Return the values of some columns; a record without that many cells has none in the last ones."""
+    width = len(all_names)
+    places = [all_names.index(name) for name in names]
+    together = b"".join(records)
+    if _is_plain(together, records, delimiter, width):
+        bar = delimiter.decode("ascii")
+        text = together.decode("utf-8", "surrogateescape").removesuffix("\n")
+        flat = text.replace("\n", bar).split(bar)
+        columns: list[Sequence[str]] = [flat[place::width] for place in places]
+    else:
+        rows = _rows_of(together, records, delimiter)
+        if {*map(len, rows)} != {width}:
+            rows = [(*row, *[""] * (width - len(row)))[:width] for row in rows]
+        columns = [[*map(itemgetter(place), rows)] for place in places]
+    return {
+        name: [cell or None for cell in column] if "" in column else column
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _is_plain(together: bytes, records: Sequence[bytes], delimiter: bytes, width: int) -> bool:
+    """Whether nothing but line ends and delimiters is between the cells, as many in each record."""
+    return (
+        b'"' not in together
+        and b"\r" not in together
+        and {record.count(delimiter) for record in records} == {width - 1}
+    )
+
+
+def _rows_of(
+    together: bytes, records: Sequence[bytes], delimiter: bytes
+) -> Sequence[Sequence[str]]:
+    """Return the cells of some records, read together if each of them is sound."""
+    texts = together.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+    if len(texts) != len(records) or b"\r" in together:
+        texts = [record.decode("utf-8", "surrogateescape").rstrip("\r\n") for record in records]
+    with suppress(csv.Error):
+        rows = [*csv.reader(texts, delimiter=delimiter.decode("ascii"))]
+        if len(rows) == len(texts):  # a quote that isn't closed would take in the next record
+            return rows
+    return [_cells_of(record, delimiter) for record in records]
 
 
 def _cells_of(record: bytes, delimiter: bytes) -> list[str]:

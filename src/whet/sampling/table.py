@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 from whet.core.value_class import value_class
+from whet.sampling.text_column import extreme_texts, first_texts
 from whet.sampling.values import Measure, identity_of, measure_of
 
 BATCH_ROWS = 4096
@@ -65,10 +66,12 @@ class Rows:
     Attributes:
         places: where each is in the file.
         columns: the values of each column that was asked for.
+        is_text: each value is a text that isn't empty, or None.
     """
 
     places: Sequence[int]
     columns: Mapping[str, Sequence[object]]
+    is_text: bool = False
 
     @property
     def names(self) -> Iterable[str]:
@@ -88,6 +91,7 @@ class Rows:
         return Rows(
             [self.places[number] for number in rows],
             {name: [values[number] for number in rows] for name, values in self.columns.items()},
+            is_text=self.is_text,
         )
 
     def column(self, name: str) -> Sequence[object]:
@@ -95,12 +99,18 @@ class Rows:
         return self.columns[name]
 
     def firsts(self, name: str) -> Iterator[tuple[object, int]]:
-        """Yield the values of a column."""
-        return zip(map(identity_of, self.columns[name]), self.places, strict=True)
+        """Yield the values of a column, of equal texts the first alone."""
+        values = self.columns[name]
+        if self.is_text:
+            return first_texts(cast("Sequence[str | None]", values), self.places)
+        return zip(map(identity_of, values), self.places, strict=True)
 
     def extremes(self, name: str) -> Iterator[tuple[Measure, int]]:
-        """Yield the values of a column."""
-        return zip(map(measure_of, self.columns[name]), self.places, strict=True)
+        """Yield values of a column among which its extremes are, of equal ones the first."""
+        values = self.columns[name]
+        if self.is_text:
+            return extreme_texts(cast("Sequence[str | None]", values), self.places)
+        return zip(map(measure_of, values), self.places, strict=True)
 
 
 class Table(Protocol):

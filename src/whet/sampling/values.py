@@ -15,7 +15,20 @@ NOT_A_NUMBER: Measure = ("NaN", 0)
 
 WRITTEN_AS_FLOAT = ".0"
 _WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")
+_NUMERIC = re.compile(
+    r"\s*[+-]?([0-9.]+(e[+-]?[0-9]+)?|inf|infinity|nan)\s*", re.IGNORECASE
+).fullmatch
 _STARTS = frozenset("+-.0123456789nNiI")
+
+
+def starts_number(character: str) -> bool:
+    """Whether a number may begin with it."""
+    return character in _STARTS or character.isspace()
+
+
+def may_be_number(text: str) -> bool:
+    """Whether a text has a number's characters alone, if they are those of ASCII."""
+    return not text.isascii() or _NUMERIC(text) is not None
 
 
 def number_in(text: str) -> float | int | None:

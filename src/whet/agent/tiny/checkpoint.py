@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from . import checks, fields, inputs, making, skeleton, transformers_models
+from . import checks, fields, inputs, skeleton, transformers_models
 from .refusals import brief
 
 _SHOWN = 3
@@ -14,7 +14,6 @@ _FAULTS = ("missing_keys", "unexpected_keys", "mismatched_keys")
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return the whole configuration; with a folder of copied layers, what became of it."""
-    making.hush()
     reference = transformers_models.read_reference(request)
     if "copied" not in request:
         return {"settings": json.loads(json.dumps(reference.tree, default=str))}
@@ -41,7 +40,7 @@ def _loaded(reference: Any, folder: str) -> dict[str, Any]:
         if found.get(kind)
     ]
     model.eval()
-    done = checks.Checks(model, inputs.made_inputs(model))
+    done = checks.TorchChecks(model, inputs.made_inputs(model))
     done.results.append(_check("load", "; ".join(faults)))
     done.run("forward", done.forward)
     done.run("generate", done.generate)

@@ -30,9 +30,7 @@ class Checks:
         results: for each its name, its state (`ok`, `failed`, `none`) and why.
     """
 
-    def __init__(self, model: Any, given: dict[str, Any]) -> None:
-        self._model = model
-        self._given = given
+    def __init__(self) -> None:
         self.results: list[dict[str, str]] = []
 
     def run(self, name: str, check: Callable[[], str]) -> None:
@@ -50,6 +48,15 @@ class Checks:
             self.results.append({"name": name, "state": "failed", "why": brief(error)})
             return
         self.results.append({"name": name, "state": "none" if nothing else "ok", "why": nothing})
+
+
+class TorchChecks(Checks):
+    """The checks of a model of torch."""
+
+    def __init__(self, model: Any, given: dict[str, Any]) -> None:
+        super().__init__()
+        self._model = model
+        self._given = given
 
     def forward(self) -> str:
         """Call it: the numbers that come out are finite."""

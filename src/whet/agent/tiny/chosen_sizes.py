@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any, Dict, List, Union
 
-from . import factories, fields, inputs, libraries, making, skeleton
+from . import factories, fields, making, skeleton
 from .estimators import making as estimators
 from .fields import Path
 from .refusals import RefusedError, brief
@@ -167,14 +167,11 @@ class OpenModel:
         )
 
     def _complaint(self, tree: Any) -> str:
-        torch = libraries.torch()
         tree = making.inside(tree)
         try:
             model = self._reference.build(tree)
             if skeleton.size(model) < making.FOR_REAL:
-                model = self._reference.build(tree, is_real=True)
-                with torch.no_grad():
-                    inputs.called(model, self._reference.inputs(model))
+                self._reference.run(tree)
         except Exception as error:
             return brief(error)
         return ""

@@ -9,6 +9,7 @@ import sys
 from typing import Any, Optional
 
 from . import libraries
+from .jax_models import frameworks
 from .refusals import RefusedError, brief
 
 _PICKLES = (".pkl", ".pickle", ".joblib")
@@ -78,6 +79,7 @@ def _call(own: str, settings: dict[str, Any]) -> str:
 
 
 def _called(own: str, function: Any, settings: dict[str, Any]) -> Any:
+    settings = {**frameworks.drawn_with(function, settings), **settings}
     try:
         inspect.signature(function).bind(**settings)
     except TypeError as error:

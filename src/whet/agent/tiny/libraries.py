@@ -27,8 +27,11 @@ def library(name: str) -> Any:
 
 
 def torch() -> Any:
-    """Return torch."""
-    return library("torch")
+    """Return torch, on one thread: more cost time with a small model."""
+    found = library("torch")
+    if found.get_num_threads() > 1:
+        found.set_num_threads(1)
+    return found
 
 
 def imported(name: str) -> Any:

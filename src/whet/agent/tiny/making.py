@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import os
 from typing import Any, Optional
 
 from . import (
-    checks,
     factories,
     fields,
-    inputs,
-    libraries,
+    instances,
     modules,
     skeleton,
     token_ids,
@@ -20,6 +17,8 @@ from . import (
     transformers_models,
 )
 from .estimators import making as estimators
+from .jax_models import frameworks
+from .jax_models import reference as jax_reference
 from .refusals import RefusedError, brief
 from .solver import Model, Solver
 
@@ -29,26 +28,14 @@ FOR_REAL = 3_000_000
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Make the model that a request names, and say what became of it."""
-    hush()
     found = factories.named(request)
     if found is not None and found.is_estimator:
         return estimators.made(found, request)
     return made(read_reference(request, found), request, str(request["output"]))
 
 
-def hush() -> None:
-    """Let the libraries say less, and use one thread: more cost time with a small model."""
-    torch = libraries.torch()
-    torch.set_num_threads(1)
-    if importlib.util.find_spec("transformers") is not None:
-        logging = libraries.library("transformers").logging
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-
-
 def read_reference(request: dict[str, Any], found: Optional[factories.Named]) -> Any:
-    """Return the model that a request names: modules of torch, or a model of transformers."""
-    hush()
+    """Return the model that a request names: modules of a class, or a model of transformers."""
     if found is not None:
         reference = _of_module(found, dict(request.get("settings") or {}))
         if reference is not None:
@@ -59,19 +46,31 @@ def read_reference(request: dict[str, Any], found: Optional[factories.Named]) ->
 def _of_module(found: factories.Named, settings: dict[str, Any]) -> Any:
     """Return the model that a module names; None: a class that transformers knows."""
     value = found.value
+    framework = frameworks.framework_of(value)
+    if framework is not None:
+        return _of_jax(found, settings, framework)
     if isinstance(value, type):
         is_own = not hasattr(value, "config_class") and modules.is_module_class(value)
         return modules.ModuleReference(found.name, value, settings) if is_own else None
-    if not isinstance(value, libraries.torch().nn.Module):
+    if not modules.is_module(value):
         raise RefusedError(
             "unknown",
             "`%s` gives a value of type %s, which is neither a model nor an estimator"
             % (found.name, type(value).__name__),
-            "name what gives a `torch.nn.Module`, or what has `get_params` and `fit`",
+            "name what gives a module of torch, flax.nnx or Equinox, or what has `get_params` and `fit`",
         )
     if hasattr(value, "config_class"):
         return transformers_models.of_model(value, {} if found.function else settings)
-    return modules.of_instance(found, settings)
+    return instances.reference_of(found, settings, modules.ModuleReference)
+
+
+def _of_jax(found: factories.Named, settings: dict[str, Any], framework: Any) -> Any:
+    def reference(name: str, function: Any, given: dict[str, Any]) -> Any:
+        return jax_reference.JaxReference(name, function, given, framework)
+
+    if isinstance(found.value, type):
+        return reference(found.name, found.value, settings)
+    return instances.reference_of(found, settings, reference)
 
 
 def made(reference: Any, request: dict[str, Any], folder: str) -> dict[str, Any]:
@@ -141,15 +140,12 @@ def inside(tree: Any) -> Any:
 
 def _complaint(reference: Any, wanted: Any, tree: Any, *, must_run: bool) -> str:
     """Return why a configuration isn't the architecture of the reference, or doesn't run; or nothing."""
-    torch = libraries.torch()
     try:
         model = reference.build(tree)
         other = skeleton.first_difference(wanted, skeleton.skeleton(model))
         if other or skeleton.size(model) > FOR_REAL:
             return other or ("it has too many parameters to be run" if must_run else "")
-        model = reference.build(tree, is_real=True)
-        with torch.no_grad():
-            inputs.called(model, reference.inputs(model))
+        reference.run(tree)
     except Exception as error:  # whatever the user's libraries raise
         return brief(error)
     return ""
@@ -167,7 +163,7 @@ def written(
     # Before a call, which may change both.
     kinds, shared = skeleton.skeleton(model), skeleton.shared(model)
     given = reference.inputs(model)
-    checked = checks.Checks(model, given)
+    checked = reference.checks(model, given)
 
     def save() -> None:
         reference.save(model, found.tree, folder)

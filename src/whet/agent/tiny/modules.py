@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import copy
 import importlib
-import inspect
 import json
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import fields, libraries, skeleton
-from .factories import Named
+from . import call_arguments, libraries
 from .refusals import RefusedError, brief
+from .torch_reference import TorchReference
 
-_ROWS, _LENGTH, _SIDE = 2, 8, 32
-_NOTHING: Any = object()
+_ROWS, _LENGTH = call_arguments.ROWS, call_arguments.LENGTH
 _WEIGHTS, _ARGUMENTS = "model.safetensors", "config.json"
 
 
-class ModuleReference:
+class ModuleReference(TorchReference):
     """A class of modules with the arguments of its constructor.
 
     Attributes:
@@ -32,7 +31,7 @@ class ModuleReference:
         self._place = name
         self.model_class = found
         self.folder = ""
-        self.tree = _arguments(found, settings)
+        self.tree = call_arguments.constructor_arguments(found, settings)
 
     @property
     def name(self) -> str:
@@ -84,38 +83,15 @@ class ModuleReference:
         return model
 
 
-def of_instance(found: Named, settings: dict[str, Any]) -> ModuleReference:
-    """Return the reference for a model that is made already: by the arguments of what made it.
-
-    Raises:
-        RefusedError: if they aren't known.
-    """
-    if found.function is not None and _has_sizes(_arguments(found.function, settings)):
-        return ModuleReference(found.name, found.function, settings)
-    made: Any = found.value.__class__
-    parameters = inspect.signature(made).parameters
-    held = {name: getattr(found.value, name, _NOTHING) for name in parameters}
-    lost = [name for name, value in held.items() if not _is_plain(value)]
-    if not lost and not _has_sizes(held):
-        lost = ["sizes"]
-    if not lost:
-        given = {**held, **(settings if found.function is None else {})}
-        reference = ModuleReference("%s:%s" % (made.__module__, made.__qualname__), made, given)
-        if settings or skeleton.shapes(reference.build(held)) == skeleton.shapes(found.value):
-            return reference
-        lost = ["sizes"]
-    raise RefusedError(
-        "unsolved",
-        "`%s` gives a `%s`, which doesn't keep what it was made with: `%s`"
-        % (found.name, made.__name__, "`, `".join(lost)),
-        "name a function or class whose arguments are its sizes:"
-        " `whet tiny package.module:make --set width=512`",
-    )
-
-
 def is_module_class(found: Any) -> bool:
     """Whether something is a class of modules."""
-    return isinstance(found, type) and issubclass(found, libraries.torch().nn.Module)
+    torch = sys.modules.get("torch")  # the user's program has loaded it, if so
+    return torch is not None and isinstance(found, type) and issubclass(found, torch.nn.Module)
+
+
+def is_module(found: Any) -> bool:
+    """Whether something is a module."""
+    return is_module_class(type(found))
 
 
 def _safetensors() -> Any:
@@ -123,60 +99,16 @@ def _safetensors() -> Any:
     return importlib.import_module("safetensors.torch")
 
 
-def _arguments(found: Any, settings: dict[str, Any]) -> dict[str, Any]:
-    parameters = inspect.signature(found).parameters
-    known = {
-        name: each for name, each in parameters.items() if each.kind is not each.VAR_POSITIONAL
-    }
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
-    unknown = [name for name in settings if name not in known and not takes_any]
-    if unknown:
-        raise RefusedError(
-            "usage", "`%s` takes no `%s`" % (found.__name__, unknown[0]),
-            "it takes: %s" % ", ".join(known),
-        )  # fmt: skip
-    given = {
-        name: each.default
-        for name, each in known.items()
-        if each.default is not each.empty and _is_plain(each.default)
-    }
-    given.update(settings)
-    missing = [
-        name
-        for name, each in known.items()
-        if each.default is each.empty and name not in given and each.kind is not each.VAR_KEYWORD
-    ]
-    if missing:
-        raise RefusedError(
-            "usage", "`%s` needs `%s`" % (found.__name__, "`, `".join(missing)),
-            "give the sizes of the real one: `--set %s=VALUE`" % missing[0],
-        )  # fmt: skip
-    return given
-
-
-def _has_sizes(arguments: dict[str, Any]) -> bool:
-    return any(True for _ in fields.numbers(arguments))
-
-
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str, list, tuple, dict))
-
-
 def _inputs(model: Any) -> Iterator[dict[str, Any]]:
     """Yield inputs that the layers of a model could take, in the order of the layers."""
-    names = [
-        name
-        for name, each in inspect.signature(model.forward).parameters.items()
-        if each.default is each.empty
-        and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-    ]
+    names, flags = call_arguments.taken(model.forward)
     seen: set[tuple[int, ...]] = set()
     for module in model.modules():
         for tensor in _taken_by(module):
             shape = (*tensor.shape, int(tensor.is_floating_point()))
             if shape not in seen:
                 seen.add(shape)
-                yield {name: tensor.clone() for name in names}
+                yield {**flags, **{name: tensor.clone() for name in names}}
 
 
 def _taken_by(module: Any) -> Iterator[Any]:
@@ -188,7 +120,8 @@ def _taken_by(module: Any) -> Iterator[Any]:
         yield torch.randn(_ROWS, module.in_features)
         yield torch.randn(_ROWS, _LENGTH, module.in_features)
     elif hasattr(module, "in_channels") and hasattr(module, "kernel_size"):
-        sides = [_SIDE] * len(module.kernel_size)
-        yield torch.randn(_ROWS, module.in_channels, *sides)
+        for side in call_arguments.SIDES:
+            sides = [side] * len(module.kernel_size)
+            yield torch.randn(_ROWS, module.in_channels, *sides)
     elif hasattr(module, "input_size"):
         yield torch.randn(_ROWS, _LENGTH, module.input_size)

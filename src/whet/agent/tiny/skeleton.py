@@ -2,9 +2,71 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 _NUMBERED = ("layer_idx", "layer_id", "layer_index", "idx", "training", "block_idx")
+
+
+class Part:
+    """A module of a library other than torch, walked as those of torch are.
+
+    Attributes:
+        kind: the name of its class.
+        shares: a parameter in two places is one.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        settings: dict[str, Any],
+        children: list[tuple[str, Any]],
+        parameters: list[tuple[str, Any]],
+        *,
+        shares: bool,
+    ) -> None:
+        self.kind = kind
+        self.shares = shares
+        self.settings = settings
+        self._children = children
+        self._parameters = parameters
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether there is a module or a parameter in it."""
+        return bool(self._children or self._parameters)
+
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """Yield the modules that it holds."""
+        yield from self._children
+
+    def modules(self) -> Iterator[Any]:
+        """Yield it and all modules within."""
+        yield self
+        for _, child in self._children:
+            yield from child.modules()
+
+    def named_parameters(
+        self, *, recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the parameters by name, those of the modules within too."""
+        seen: set[int] = set()
+        for name, parameter in self._all_parameters(recurse=recurse):
+            if not (self.shares and remove_duplicate and id(parameter) in seen):
+                seen.add(id(parameter))
+                yield name, parameter
+
+    def _all_parameters(self, *, recurse: bool) -> Iterator[tuple[str, Any]]:
+        yield from self._parameters
+        for name, child in self._children if recurse else ():
+            for rest, parameter in child.named_parameters(remove_duplicate=False):
+                yield name + "." + rest, parameter
+
+    def parameters(self) -> Iterator[Any]:
+        """Yield the parameters."""
+        for _, parameter in self.named_parameters():
+            yield parameter
 
 
 def skeleton(module: Any) -> tuple[Any, ...]:
@@ -14,11 +76,12 @@ def skeleton(module: Any) -> tuple[Any, ...]:
     with the same skeleton have the same kinds of layers, and each layer the same switches.
     """
     children = list(module.named_children())
-    name = type(module).__name__
+    name = module.kind if isinstance(module, Part) else type(module).__name__
     if children and all(key.isdigit() for key, _ in children):
         kinds = list(dict.fromkeys(skeleton(child) for _, child in children))
         return (name, tuple(kinds))
-    parameters = tuple(key for key, _ in module.named_parameters(recurse=False))
+    own = module.named_parameters(recurse=False)
+    parameters = tuple(dict.fromkeys(numberless(key) for key, _ in own))
     return (
         name,
         _switches(module),
@@ -30,7 +93,7 @@ def skeleton(module: Any) -> tuple[Any, ...]:
 def _switches(module: Any) -> tuple[tuple[str, object], ...]:
     """Return what a module was told that is no dimension."""
     found: list[tuple[str, object]] = []
-    held: dict[str, Any] = module.__dict__
+    held: dict[str, Any] = module.settings if isinstance(module, Part) else module.__dict__
     for key, value in held.items():
         if key.startswith("_") or key in _NUMBERED:
             continue
@@ -87,6 +150,8 @@ def layer_kinds(model: Any) -> list[tuple[int, list[Any]]]:
 def shared(model: Any) -> list[tuple[str, ...]]:
     """Return the names of the parameters that are one, without numbers of layers."""
     names: dict[int, list[str]] = {}
+    if isinstance(model, Part) and not model.shares:
+        return []
     for name, parameter in model.named_parameters(remove_duplicate=False):
         names.setdefault(id(parameter), []).append(numberless(name))
     return sorted({tuple(sorted(set(each))) for each in names.values() if len(set(each)) > 1})
@@ -104,4 +169,4 @@ def shapes(model: Any) -> dict[str, tuple[int, ...]]:
 
 def size(model: Any) -> int:
     """Return how many numbers the parameters of a model are."""
-    return sum(parameter.numel() for parameter in model.parameters())
+    return sum(math.prod(parameter.shape) for parameter in model.parameters())

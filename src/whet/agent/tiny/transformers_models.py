@@ -8,10 +8,11 @@ import json
 import os
 from typing import Any
 
-from . import inputs
+from . import inputs, libraries
 from .fields import is_list, is_mapping
 from .libraries import imported, library
 from .refusals import RefusedError, brief
+from .torch_reference import TorchReference
 
 _MAPPINGS = (
     "MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING",
@@ -26,7 +27,7 @@ _MAPPINGS = (
 )
 
 
-class TransformersModel:
+class TransformersModel(TorchReference):
     """A model of transformers by its reference configuration.
 
     Attributes:
@@ -54,7 +55,7 @@ class TransformersModel:
 
     def build(self, tree: Any, *, is_real: bool = False) -> Any:
         """Return a model, with random weights or without memory for any."""
-        torch = library("torch")
+        torch = libraries.torch()
         config = self.config(tree)
         if is_real:
             torch.manual_seed(0)
@@ -86,6 +87,7 @@ class TransformersModel:
 def read_reference(request: dict[str, Any]) -> TransformersModel:
     """Return the model that a request names: a folder, a `config.json`, a class of configurations."""
     transformers = library("transformers")
+    _hush(transformers)
     model = str(request["model"])
     settings = dict(request.get("settings") or {})
     path = os.path.abspath(model)
@@ -120,6 +122,12 @@ def read_reference(request: dict[str, Any]) -> TransformersModel:
     )
 
 
+def _hush(transformers: Any) -> None:
+    logging = transformers.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
 def of_class(transformers: Any, found: Any, settings: dict[str, Any]) -> TransformersModel:
     """Return the model of a class: of a configuration, or of models that have one."""
     is_config = isinstance(found, type) and issubclass(found, _config_base(transformers))
@@ -128,7 +136,7 @@ def of_class(transformers: Any, found: Any, settings: dict[str, Any]) -> Transfo
         raise RefusedError(
             "unknown",
             "`%s` has no configuration" % getattr(found, "__name__", found),
-            "name a class of configurations, such as LlamaConfig",
+            "name a class of configurations, such as LlamaConfig, or of modules of torch, flax.nnx or Equinox",
         )
     try:
         config = config_class(**settings)
@@ -157,6 +165,7 @@ def _unread(config: Any, key: str) -> RefusedError:
 
 def of_model(model: Any, settings: dict[str, Any]) -> TransformersModel:
     """Return the reference for a model that is made already."""
+    _hush(library("transformers"))
     for key, value in settings.items():
         if not hasattr(model.config, key):
             raise _unread(model.config, key)

@@ -115,7 +115,7 @@ class Reference:
         rows = self._sample[0]
         os.makedirs(folder, exist_ok=True)
         model = data.fitted(self.made(sizes), self._sample)
-        checked = Checks(model, {})
+        checked = Checks()
         checked.run("fit", lambda: "")
         checked.run("predict or transform", lambda: _finite(_used(model, rows)))
         checked.run("clone", lambda: self._cloned(model))
