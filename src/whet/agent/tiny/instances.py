@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
-from . import skeleton
+from . import number_types, skeleton
 from .call_arguments import has_sizes, is_plain, signature
 from .factories import Named
 from .jax_models.frameworks import draws, framework_of
@@ -39,6 +39,8 @@ def reference_of(found: Named, settings: dict[str, Any], reference: Reference) -
     if not lost:
         given = {**held, **(settings if found.function is None else {})}
         by_class = reference("%s:%s" % (made.__module__, made.__qualname__), made, given)
+        if not is_jax:
+            by_class.types = number_types.types_in(found.value)
         same = skeleton.shapes(by_class.parts_of(found.value))
         if settings or skeleton.shapes(by_class.build(held)) == same:
             return by_class

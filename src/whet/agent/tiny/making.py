@@ -11,6 +11,7 @@ from . import (
     fields,
     instances,
     modules,
+    number_types,
     skeleton,
     token_ids,
     tokenizer,
@@ -162,6 +163,7 @@ def written(
     model = reference.build(found.tree, is_real=True)
     # Before a call, which may change both.
     kinds, shared = skeleton.skeleton(model), skeleton.shared(model)
+    model = reference.settled(model, found.tree, folder)
     given = reference.inputs(model)
     checked = reference.checks(model, given)
 
@@ -172,6 +174,8 @@ def written(
     checked.run("backward", checked.backward)
     checked.run("generate", checked.generate)
     checked.run("save and load", lambda: checked.saved(folder, reference.load, save))
+    if reference.stored:
+        checked.run("types of weights", lambda: number_types.differing(folder, reference.stored))
     checked.run("same kinds of layers", lambda: _same_kinds(found.kinds, kinds))
     checked.run("shared weights", lambda: _same_shared(skeleton.shared(found.whole), shared))
     if tokens is not None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import call_arguments, libraries
+from . import call_arguments, libraries, number_types
 from .refusals import RefusedError, brief
 from .torch_reference import TorchReference
 
@@ -43,9 +43,12 @@ class ModuleReference(TorchReference):
         torch = libraries.torch()
         if is_real:
             torch.manual_seed(0)
-            return self.model_class(**copy.deepcopy(tree)).eval()
-        with torch.device("meta"):
-            return self.model_class(**copy.deepcopy(tree)).eval()
+            model = self.model_class(**copy.deepcopy(tree))
+        else:
+            with torch.device("meta"):
+                model = self.model_class(**copy.deepcopy(tree))
+        number_types.cast(model, self.types)
+        return model.eval()
 
     def inputs(self, model: Any) -> dict[str, Any]:
         """Return inputs with which the model runs, tried by what its first layers take.

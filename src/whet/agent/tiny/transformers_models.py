@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-from . import inputs, libraries
+from . import inputs, libraries, number_types
 from .fields import is_list, is_mapping
 from .libraries import imported, library
 from .refusals import RefusedError, brief
@@ -63,6 +63,8 @@ class TransformersModel(TorchReference):
         else:
             with torch.device("meta"):
                 model = self._built(config)
+        number_types.keep_as_loading_does(model, self.dtype)
+        number_types.cast(model, self.types)
         return model.eval()
 
     def _built(self, config: Any) -> Any:
@@ -76,12 +78,22 @@ class TransformersModel(TorchReference):
         return inputs.made_inputs(model)
 
     def save(self, model: Any, _tree: Any, folder: str) -> None:
-        """Write a model into a folder."""
+        """Write a model into a folder, in the types of the checkpoint."""
         model.save_pretrained(folder)
+        number_types.cast_files(folder, self.stored)
+
+    def settled(self, model: Any, _tree: Any, folder: str) -> Any:
+        """Return a model as it is after saving: a type of the checkpoint may hold fewer digits."""
+        if not self.stored:
+            return model
+        model.save_pretrained(folder)
+        return self.load(folder) if number_types.cast_files(folder, self.stored) else model
 
     def load(self, folder: str) -> Any:
         """Return the model that was saved into a folder."""
-        return self.model_class.from_pretrained(folder).eval()
+        model = self.model_class.from_pretrained(folder).eval()
+        number_types.cast(model, self.types)
+        return model
 
 
 def read_reference(request: dict[str, Any]) -> TransformersModel:
@@ -98,9 +110,13 @@ def read_reference(request: dict[str, Any]) -> TransformersModel:
             if not hasattr(config, key):
                 raise _unread(config, key)
             setattr(config, key, value)
-        return TransformersModel(
+        found = TransformersModel(
             config, _class_of(transformers, config, file, request), os.path.dirname(file)
         )
+        found.stored = dict(request.get("stored") or {})
+        if found.dtype is None:
+            found.dtype = number_types.most_frequent(found.stored)
+        return found
     if ":" in model and not request.get("may_download"):
         return of_class(transformers, imported(model), settings)
     if hasattr(transformers, model):
@@ -170,7 +186,9 @@ def of_model(model: Any, settings: dict[str, Any]) -> TransformersModel:
         if not hasattr(model.config, key):
             raise _unread(model.config, key)
         setattr(model.config, key, value)
-    return TransformersModel(model.config, type(model))
+    found = TransformersModel(model.config, type(model))
+    found.types = number_types.types_in(model)
+    return found
 
 
 def _config_base(transformers: Any) -> Any:

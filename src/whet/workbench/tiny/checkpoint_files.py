@@ -9,6 +9,7 @@ import math
 import struct
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -102,6 +103,19 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         read += cost
     size = sum(file.stat().st_size for file in files)
     return Checkpoint(tensors=tensors, files=files, size=size, read=read)
+
+
+def stored_types(folder: Path) -> dict[str, str]:
+    """Return the type of each tensor of a model's folder by its name, with a star for each number.
+
+    What differs between layers, and what can't be read, isn't there.
+    """
+    types: dict[str, set[str]] = {}
+    with suppress(CheckpointUnreadable, OSError):
+        for name, place in read_checkpoint(folder).tensors.items():
+            parts = ["*" if part.isdigit() else part for part in name.split(".")]
+            types.setdefault(".".join(parts), set()).add(place.dtype)
+    return {name: next(iter(each)) for name, each in types.items() if len(each) == 1}
 
 
 def write_safetensors(target: Path, tensors: Sequence[tuple[str, TensorPlace]]) -> int:

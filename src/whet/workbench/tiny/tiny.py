@@ -14,6 +14,7 @@ from whet.host.code.folders import pack_folder, replace_folder
 from whet.host.files.files import path_of_part, remove_tree, storage_error
 from whet.host.python.python_interpreter import python_for
 from whet.workbench.files.results import free_path, may_go
+from whet.workbench.tiny.checkpoint_files import stored_types
 from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
 from whet.workbench.tiny.kept_weights import copy_layers
 from whet.workbench.tiny.model_maker import ModelMaker, model_maker
@@ -61,6 +62,7 @@ class TinyOptions:
             "settings": dict(self.settings),
             "trusts_code": self.trusts_code,
             "may_download": self.may_download,
+            "stored": stored_types(Path(self.model)),
         }
 
 

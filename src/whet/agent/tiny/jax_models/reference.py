@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from .. import call_arguments
@@ -23,7 +24,10 @@ class JaxReference:
         tree: the arguments.
         model_class: the class or function.
         folder: always empty: it isn't read from one.
+        stored: always empty: it has no checkpoint.
     """
+
+    stored: Mapping[str, str] = {}
 
     def __init__(self, name: str, found: Any, settings: dict[str, Any], framework: Any) -> None:
         self._place = name
@@ -65,6 +69,10 @@ class JaxReference:
             return traced(lambda *held: called(whole(*held), given), values, others)
 
         return fitting_inputs(model, call, self.name)
+
+    def settled(self, model: JaxModel, _tree: Any, _folder: str) -> JaxModel:
+        """Return a model as it is after saving."""
+        return model
 
     def run(self, tree: Any) -> None:
         """Build a model and trace a call, to see whether it raises."""
