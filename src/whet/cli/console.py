@@ -1,6 +1,5 @@
 """How whet talks: results on stdout, talk on stderr, errors in one shape."""
 
-import json
 import os
 import sys
 from collections.abc import Generator, Mapping
@@ -11,7 +10,6 @@ from whet.core.errors import SOFTWARE, CannotWrite, InternalFault, WhetError
 from whet.core.text.shown_text import visible_line
 from whet.core.verdict import Verdict
 from whet.host.process.own_command import as_called
-from whet.host.trial.known_secrets import veiled, veiled_data
 
 SCHEMA_VERSION = 1
 """The version of everything that ``--json`` prints. It rises when a field changes its meaning or goes."""
@@ -60,18 +58,22 @@ def answer(text: str) -> None:
 def answer_lines(text: str) -> None:
     """Write lines of the result, such as a diff or what a program said; raises as `answer` does."""
     with _result_written():
-        for line in veiled(text).replace("\r\n", "\n").split("\n"):
+        for line in _veiled(text).replace("\r\n", "\n").split("\n"):
             _write(sys.stdout, line)
 
 
 def answer_json(data: Mapping[str, object], *, on_one_line: bool = False) -> None:
     """Write the result as one JSON object; raises as `answer` does."""
+    import json
+
     indent = None if on_one_line else 2
     answer_lines(json.dumps({"schema_version": SCHEMA_VERSION, **data}, indent=indent))
 
 
 def answer_bytes(data: bytes, stream: TextIO) -> None:
     """Write what a program wrote, its secrets masked; raises as `answer` does."""
+    from whet.host.trial.known_secrets import veiled_data
+
     with _result_written():
         stream.flush()
         stream.buffer.write(veiled_data(data))
@@ -104,7 +106,7 @@ def report_fault(error: Exception, *, as_json: bool = False) -> int:
     with tempfile.NamedTemporaryFile(
         "w", prefix="whet-fault-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:
-        file.write(veiled("".join(traceback.format_exception(error))))
+        file.write(_veiled("".join(traceback.format_exception(error))))
     return (
         report_error(
             InternalFault(
@@ -115,6 +117,12 @@ def report_fault(error: Exception, *, as_json: bool = False) -> int:
         )
         or SOFTWARE
     )
+
+
+def _veiled(text: str) -> str:
+    from whet.host.trial.known_secrets import veiled  # `whet --help` needs none of it
+
+    return veiled(text)
 
 
 @contextmanager
@@ -131,7 +139,7 @@ def _result_written() -> Generator[None, None, None]:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    line = f"{shown(veiled(text))}\n"
+    line = f"{shown(_veiled(text))}\n"
     try:
         stream.write(line)
     except UnicodeEncodeError:  # a terminal that isn't UTF-8

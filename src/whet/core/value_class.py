@@ -32,6 +32,8 @@ def value_class(
 
     def make(given: type[ClassT]) -> type[ClassT]:
         own = {name for name, value in vars(given).items() if value is not None}
+        # Without a sentence `dataclass` puts the signature there: the first time, 3 ms.
+        given.__doc__ = given.__doc__ or given.__name__
         made = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
         _lead_super_to(made, given)
         methods = {"__repr__": _repr, **(_comparison(made) if eq else {})}

@@ -38,17 +38,16 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.host.trial.capture import Capture
 from whet.host.trial.hang_detector import waits_for_ever
 from whet.host.trial.idle_slots import IdleSlots
-from whet.host.trial.process_snapshots import Staged
-from whet.host.trial.sections import with_sections
 from whet.host.trial.slot import Slot
 from whet.host.trial.workplace import Workplace, environment_of_trial
 
-if TYPE_CHECKING:  # not loaded for a trial that isn't followed
+if TYPE_CHECKING:  # not loaded for a trial that isn't followed and starts from the start
     from whet.host.inspect.following import Following
     from whet.host.profiling.inside import Inside
     from whet.host.profiling.sampling import Sampling
+    from whet.host.trial.process_snapshots import Staged
 
-Perform: TypeAlias = Callable[[Slot, Program, Callable[[Staged | None], Outcome]], Outcome]
+Perform: TypeAlias = Callable[[Slot, Program, "Callable[[Staged | None], Outcome]"], Outcome]
 """Runs a trial's program in a slot, on a stage or, with None, without one."""
 
 Observe: TypeAlias = Callable[[Trial], "tuple[str, str] | None"]
@@ -239,7 +238,7 @@ class ColdExecutor:
             program = replace(program, beside=following)
             has_run = False
 
-            def run(staged: Staged | None) -> Outcome:
+            def run(staged: "Staged | None") -> Outcome:
                 nonlocal program, has_run
                 if has_run:
                     program = self._again(job, workplace)
@@ -259,7 +258,7 @@ class ColdExecutor:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
                     outcome = replace(outcome, measurements=_measured(outcome, patterns))
-                outcome = with_sections(outcome, agent_folder, slot.started_at)
+                outcome = _with_sections(outcome, agent_folder, slot.started_at)
                 left = self._tasks.evidence(agent_folder)
                 left += tuple(found for each in following for found in each.evidence())
                 outcome = replace(outcome, evidence=(*outcome.evidence, *left))
@@ -392,6 +391,15 @@ def _with_crash(outcome: Outcome, agent_folder: Path) -> Outcome:
     from whet.host.inspect.stacks import crashes_in
 
     return replace(outcome, stacks=tuple(frames for _, _, frames in crashes_in(agent_folder)))
+
+
+def _with_sections(outcome: Outcome, agent_folder: Path, started_at: float) -> Outcome:
+    """Return an outcome with the sections of its processes; few programs have any."""
+    if not any(agent_folder.glob("*.sections")):
+        return outcome
+    from whet.host.trial.sections import with_sections
+
+    return with_sections(outcome, agent_folder, started_at)
 
 
 def _with_late_saves(outcome: Outcome, program: Program) -> Outcome:

@@ -211,9 +211,10 @@ def test_a_second_ctrl_c_at_once_kills(desk: Desk, held: Fifo) -> None:
 def test_another_window_size_is_passed_on(desk: Desk) -> None:
     program = (
         "import os, signal\n"
-        "signal.signal(signal.SIGWINCH, lambda *_: print('now', os.get_terminal_size().columns, flush=True))\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])\n"  # it waits for who waits for it
         "print('ready', flush=True)\n"
-        "signal.pause()\n"
+        "signal.sigwait([signal.SIGWINCH])\n"
+        "print('now', os.get_terminal_size().columns, flush=True)\n"
     )
     screen = desk.in_terminal((sys.executable, "-c", program))
     screen.wait_for(b"ready")

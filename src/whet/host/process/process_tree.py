@@ -1,7 +1,10 @@
 """The descendants of a process, from Linux's `/proc`; imports next to nothing."""
 
 import os
-from collections.abc import Iterator
+
+TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _STATE = 0  # fields of /proc/PID/stat after the name; proc_pid_stat(5)
@@ -112,7 +115,7 @@ def group_of(pid: int) -> int | None:
     return int(fields[_GROUP]) if fields else None
 
 
-def _parents() -> Iterator[tuple[int, int]]:
+def _parents() -> "Iterator[tuple[int, int]]":
     for name in os.listdir("/proc"):
         fields = _stat(int(name)) if name.isdigit() else []
         if fields:

@@ -36,10 +36,8 @@ from whet.host.spawner.frozen import FrozenCopies
 from whet.host.spawner.gauge import Gauge
 from whet.host.spawner.guardian import PARENT_IS_GONE, become_reaper
 from whet.host.spawner.launch import CannotStartError, Started, start
-from whet.host.spawner.observer import divide
 from whet.host.spawner.out_of_memory_killer import FELLED, HELD
 from whet.host.spawner.tethers import Tethers
-from whet.host.spawner.watching import Watching
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from whet.host.spawner.watches import Watch
+    from whet.host.spawner.watching import Watching
 else:
     import _signal as signal  # `signal` is this and enums, which add 10 ms
 
@@ -483,6 +482,9 @@ def _begin_watching(copies: FrozenCopies, run: Run) -> "Watching | None":
     """Have the programs watched, if they are to be; return what notes all that they look at."""
     looks = run.freezing.looks
     if (run.freezing.address or looks[0]) and copies.watching is None:
+        from whet.host.spawner.observer import divide  # takes as long as all imports above
+        from whet.host.spawner.watching import Watching
+
         copies.watching = Watching(divide())  # from here on this is another process
         become_reaper()
     if copies.watching is None or not looks[0]:

@@ -210,6 +210,16 @@ class Staged:
     worth_seconds: float = -1.0
     _observing: Observing = field(default_factory=Observing)
 
+    @property
+    def is_stepped(self) -> bool:
+        """Whether a debugger opens where it starts or runs on."""
+        return self.debugging is Debugging.AT_ONCE
+
+    @property
+    def stops_at_failure(self) -> bool:
+        """Whether a debugger opens where it fails."""
+        return self.debugging is Debugging.AT_FAILURE
+
     def on(self, program: Program) -> Program:
         """Return the program that knows where its copies report; see `whet_stage.stage.install`."""
         stage = self.stage

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from whet.host.process.channel import (
     Channel,
@@ -22,8 +22,10 @@ from whet.host.process.control import Control
 from whet.host.process.messages import Ended, Looked, Noted, Taken, as_looked, as_noted, as_taken
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.hang_detector import LOOK_SECONDS, Idleness
-from whet.host.trial.process_snapshots import Past
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
+
+if TYPE_CHECKING:
+    from whet.host.trial.process_snapshots import Past
 
 _GRACE_SECONDS = 5.0  # between a SIGTERM that is passed on and the kill
 _SPAWNER_SECONDS = 20.0  # a spawner that needs longer to kill its tree hangs itself
@@ -83,7 +85,7 @@ class Relay:
     wall_seconds: float | None
     before_kill: Callable[[int], None]
     on_full: Callable[[Noted], None] | None = None
-    on_copy: Callable[[Taken, Past], None] | None = None
+    on_copy: "Callable[[Taken, Past], None] | None" = None
     on_halt: Callable[[str, str], None] | None = None
     on_blocker: Callable[[str, float, str], None] | None = None
     on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
@@ -93,7 +95,7 @@ class Relay:
     still_fits: Callable[[], bool] = lambda: True
     errors_first: bool = False
     is_shell: bool = False
-    past: Past = ()
+    past: "Past" = ()
     hang_seconds: float | None = None
     idleness: Idleness | None = None
     reason: KillReason | None = None

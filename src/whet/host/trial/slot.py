@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from whet.core.errors import HostFailure, InternalFault, WhetError
 from whet.core.limits import Limits
@@ -27,11 +27,13 @@ from whet.host.process.terminal import PseudoTerminal
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.capture import Capture, Capturing
 from whet.host.trial.hang_detector import Idleness
-from whet.host.trial.process_snapshots import Debugging, DivergedError, Staged
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
 from whet.host.trial.relay import Answer, KillReason, Relay
 from whet.host.trial.spawner_process import SpawnerProcess
 from whet.host.trial.start_error import check_words, start_error
+
+if TYPE_CHECKING:  # only a warm run is staged
+    from whet.host.trial.process_snapshots import Staged
 
 _Held = TypeVar("_Held")
 
@@ -79,7 +81,7 @@ class Slot:
         *,
         console: Console | None = None,
         take_stacks: Callable[[int], Stacks] | None = None,
-        staged: Staged | None = None,
+        staged: "Staged | None" = None,
     ) -> Outcome:
         """Run a program to its end, and all that it started but its frozen copies.
 
@@ -104,7 +106,7 @@ class Slot:
             spent_seconds = 0.0 if staged.since is None else staged.since.seconds
         stacks: list[Stacks] = []
         program_streams = self._wire(program, console)
-        is_stepped = staged is not None and staged.debugging is Debugging.AT_ONCE
+        is_stepped = staged is not None and staged.is_stepped
         # A shell manages the jobs of its own terminal, and asks for it by its errors.
         is_one = is_stepped or program.limits.spares_command
         if console and (console.joins_errors or (is_one and console.shows_errors_in_terminal)):
@@ -127,7 +129,7 @@ class Slot:
             on_looks=self._note_looks,
             on_reset=None if staged is None else staged.note_reset,
             still_fits=(lambda: True) if staged is None else staged.still_fits,
-            errors_first=staged is not None and staged.debugging is Debugging.AT_FAILURE,
+            errors_first=staged is not None and staged.stops_at_failure,
             is_shell=program.limits.spares_command,
             past=() if staged is None or staged.since is None else staged.since.past,
         )
@@ -137,6 +139,8 @@ class Slot:
             with self._around(program).beside(program.beside) as around:
                 kind, body = self._watch(program, program_streams, relay, staged, around)
                 if kind == "refused" or (kind == "failed" and staged is not None and staged.since):
+                    from whet.host.trial.process_snapshots import DivergedError
+
                     raise DivergedError
                 if kind == "failed":
                     raise start_error(as_failed(body), program.command, program.cwd)
@@ -243,7 +247,7 @@ class Slot:
         program: Program,
         program_streams: ProgramStreams,
         relay: Relay,
-        staged: Staged | None,
+        staged: "Staged | None",
         around: Around,
     ) -> Answer:
         try:

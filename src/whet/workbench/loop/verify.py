@@ -115,7 +115,7 @@ class Verifier:
     distrust: Callable[[str], None]
     why_outdated: Callable[[], str]
     _stack: ExitStack = field(default_factory=ExitStack)
-    _executor: RecordedExecutor | None = None
+    _executor: "RecordedExecutor | None" = None
     _began: float = field(default_factory=time.monotonic)
     _spent_seconds: float = 0.0
     _has_verified: bool = False

@@ -50,9 +50,12 @@ def run(
     tasks: AgentTasks = NO_TASKS,
 ) -> RunResult:
     """Run what the user asked for, once, and record it."""
-    trial = bench.build_trial(request, live=console is not None)
     session = Session(bench=bench, verb=verb, request=request, tasks=tasks)
-    return run_trial(session, trial, oracle_of(request.judging), console)
+    oracle = oracle_of(request.judging)
+    with session.executor(console=console) as executor:  # its spawner starts meanwhile
+        trial = bench.build_trial(request, live=console is not None)
+        ran = result_of(trial, executor.submit(trial), oracle, "")
+    return judged(session, ran, oracle)
 
 
 def run_trial(

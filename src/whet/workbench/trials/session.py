@@ -17,11 +17,8 @@ from whet.core.output import BytesOutput, Output
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.evidence.signature.classify import classify
-from whet.execution.caching import CachingExecutor
 from whet.execution.cold import ColdExecutor, Observe, Perform
-from whet.execution.deadline import DeadlineExecutor
 from whet.execution.recording import RecordingExecutor
-from whet.execution.several_runs import SeveralRunsExecutor
 from whet.host.code.code_changes import describe_changes
 from whet.host.process.console import Console
 from whet.host.process.ending import cleaning_up
@@ -34,13 +31,16 @@ from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.tested import Tested, result_of
 
 if TYPE_CHECKING:  # not loaded for a single trial: `whet run` must start at once
+    from whet.execution.caching import CachingExecutor
+    from whet.execution.deadline import DeadlineExecutor
+    from whet.execution.several_runs import SeveralRunsExecutor
     from whet.workbench.trials.placing import PlacingExecutor
 
 Place: TypeAlias = Callable[[Executor], "PlacingExecutor"]
 """Wraps the executor, so that a trial runs in its own checkout or environment."""
 
 RecordedExecutor: TypeAlias = (
-    RecordingExecutor | CachingExecutor | DeadlineExecutor | SeveralRunsExecutor
+    "RecordingExecutor | CachingExecutor | DeadlineExecutor | SeveralRunsExecutor"
 )
 """An executor whose futures know their trial's number."""
 
@@ -268,13 +268,24 @@ class Session:
             recall = self._known_cold if perform is None else bench.notebook.outcome_for
             try:
                 is_cached = cached and weighing is None
-                whole = CachingExecutor(recording, recall) if is_cached else recording
-                timed = whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
-                yield timed if weighing is None else SeveralRunsExecutor(timed, weighing.answer)
+                yield self._around(recording, recall if is_cached else None)
             finally:
                 if placing is not None:
                     with cleaning_up():
                         placing.close()
+
+    def _around(
+        self, recording: RecordingExecutor, recall: Callable[[Trial], Outcome | None] | None
+    ) -> "RecordedExecutor":
+        if recall is None and self.deadline is None and self.weighing is None:
+            return recording  # as for `whet run`, which must start at once
+        from whet.execution.caching import CachingExecutor
+        from whet.execution.deadline import DeadlineExecutor
+        from whet.execution.several_runs import SeveralRunsExecutor
+
+        whole = recording if recall is None else CachingExecutor(recording, recall)
+        timed = whole if self.deadline is None else DeadlineExecutor(whole, self.deadline)
+        return timed if self.weighing is None else SeveralRunsExecutor(timed, self.weighing.answer)
 
     def record(self, starting: Trial) -> int:
         """Write the row of a trial that is about to start, and return its number."""

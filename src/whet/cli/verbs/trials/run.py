@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from whet.cli.console import answer_json, report_error, say
-from whet.cli.display.sections import FEW, section_lines, sections_json, timelines_in
 from whet.cli.display.summary import entry_json, run_line
 from whet.cli.options.trial import (
     TrialCommand,
@@ -16,7 +15,7 @@ from whet.cli.options.trial import (
     verdict_option,
 )
 from whet.core.errors import CannotWrite
-from whet.core.observations.evidence import FAILURES, STACKS
+from whet.core.observations.evidence import FAILURES, STACKS, TIMELINE
 from whet.core.verdict import Verdict
 from whet.host.process.console import Console
 from whet.host.trial.agent_tasks import AgentTasks
@@ -58,6 +57,8 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
     outcome = result.entry.outcome
     assert outcome is not None
     if as_json:
+        from whet.cli.display.sections import sections_json, timelines_in
+
         try:
             answer_json(
                 {
@@ -82,7 +83,7 @@ def show(result: RunResult, *, as_json: bool, condition: "Condition | None" = No
     number = result.entry.number
     for line in _expected_lines(result):
         say(line)
-    for line in section_lines(timelines_in(result.evidence), FEW):
+    for line in _section_lines(result):
         say(f"whet: {line}")
     for line in _stack_lines(result):
         say(line)
@@ -98,6 +99,15 @@ def _expected_lines(result: RunResult) -> list[str]:
     from whet.cli.display.expected import score_lines
 
     return [f"whet:   {each}" for each in score_lines(result.entry.scores)]
+
+
+def _section_lines(result: RunResult) -> list[str]:
+    """Return the table of the program's sections; nothing if it has none."""
+    if not any(each.kind == TIMELINE for each in result.evidence):
+        return []
+    from whet.cli.display.sections import FEW, section_lines, timelines_in
+
+    return section_lines(timelines_in(result.evidence), FEW)
 
 
 def _stack_lines(result: RunResult) -> list[str]:
