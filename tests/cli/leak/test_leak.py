@@ -307,3 +307,18 @@ def test_without_a_loop_the_last_call_of_the_script_is_repeated(whet: Whet) -> N
     told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
     assert (told["verdict"], told["piece"]["function"]) == ("leak", "main")
     assert any("no loop of yours runs 8 times" in note for note in told["notes"])
+
+
+def test_a_loop_of_a_package_beside_the_program_is_not_the_programs(whet: Whet) -> None:
+    whet.write(
+        "vendor/registry.py",
+        "known = []\nfor number in range(400):\n    known.append(bytes(9000))\n"
+        "    for _ in range(2000):\n        pass\n",
+    )
+    whet.write("vendor/registry-1.0.dist-info/RECORD", "registry.py,sha256=x,1\n")
+    whet.write("prog.py", f"import registry\n{(SPECIMENS / 'growing/list_kept.py').read_text()}")
+    vendored = f"PYTHONPATH={whet.folder / 'vendor'}"
+
+    told = found(whet("leak", "--json", "--env", vendored, "--", PYTHON, "prog.py"))
+
+    assert told["piece"]["path"].endswith("prog.py")

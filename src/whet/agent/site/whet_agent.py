@@ -149,7 +149,7 @@ def _begun(
     try:
         return begin(_import_unfiltered(name), wish)
     finally:
-        for each in set(sys.modules) - before if forgets_all else [name]:
+        for each in set(sys.modules) - before if forgets_all else [name, "whet_installed"]:
             sys.modules.pop(each, None)  # the program may have modules of these names
 
 

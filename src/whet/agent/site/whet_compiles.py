@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     Guards = dict[str, Callable[[dict[str, Any]], None]]
     Tell = Callable[[str, bytes], None]
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
 
 _SUFFIX = ".compilations"
 _MOST, _MOST_TYPES, _MOST_CHARACTERS = 2000, 40, 400
@@ -25,7 +29,6 @@ _BEFORE = (
     "/jax/core/compile/jaxpr_to_mlir_module_duration",
 )
 _LOGGER, _MESSAGE = "jax._src.interpreters.pxla", "Compiling %s with global shapes and types"
-_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
 _ANY_ERROR = (Exception,)
 _above = vars(sys)["_getframe"]
 
@@ -154,8 +157,7 @@ def _users_frame(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of the user's own code."""
     while frame is not None:
         path = frame.f_code.co_filename
-        is_own = path == __file__ or path.startswith("<")
-        if not is_own and not any(each in path for each in _LIBRARIES):
+        if path != __file__ and not path.startswith("<") and not is_library(path):
             return frame
         frame = frame.f_back
     return None

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _STORES = (
     "STORE_ATTR", "STORE_GLOBAL", "STORE_SUBSCR", "STORE_DEREF", "STORE_SLICE",
     "DELETE_ATTR", "DELETE_GLOBAL", "DELETE_SUBSCR",
@@ -60,8 +66,6 @@ class Sleeps:
         self._random: Any = None
         opcodes = __import__("opcode").opmap
         self._wanted = frozenset(opcodes[name] for name in _STORES + _CALLS if name in opcodes)
-        library = os.path.dirname(os.__file__) + os.sep
-        self._foreign = (library, os.path.dirname(os.path.abspath(__file__)) + os.sep)
 
     def begin(self) -> None:
         """Sleep from now on, in this thread and in those that are started."""
@@ -117,9 +121,7 @@ class Sleeps:
     def _points_of(self, code: CodeType) -> dict[int, str]:
         """Return where in a function to sleep: the offset of an operation, and its place."""
         path = code.co_filename
-        if path.startswith(("<", *self._foreign)) or any(
-            part in path for part in (os.sep + "site-packages", os.sep + "dist-packages")
-        ):
+        if path.startswith(("<", _HERE)) or is_library(path):
             return {}
         path, whole = _path(code), _whole(code)
         lines = _lines(code)

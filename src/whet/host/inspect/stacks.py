@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from whet.agent.site.whet_installed import is_library
 from whet.core.failure import Frame
 from whet.core.observations.stack import ThreadStack
 from whet.core.text.quantity import bounded
@@ -43,10 +44,6 @@ _TOOL_SECONDS = 5.0
 _ALL_SECONDS = 2.0
 _FRAME = re.compile(r'  File "(?P<path>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
-_LIBRARY = re.compile(
-    r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\](?:python|pypy)\d[\d.]*t?[/\\]"
-    r"|[/\\]python\d+\.zip[/\\]|^<frozen "
-)
 _NATIVE = re.compile(r"\.so(?:\.\d+)*$")
 _AGENT = re.compile(r"[/\\]whet[/\\]agent[/\\]")
 _PYTHON = re.compile(r"(?:^|[/\\])(?:lib)?(?:python|pypy)\d*[\d.]*t?(?:\.so[\d.]*)?$")
@@ -374,7 +371,7 @@ def find_spy() -> str | None:
 
 def is_user_code(path: str) -> bool:
     """Whether a file is neither of a library nor of the agent."""
-    return _LIBRARY.search(path) is None and _AGENT.search(path) is None
+    return _AGENT.search(path) is None and not is_library(path)
 
 
 def unescaped(name: str) -> str:

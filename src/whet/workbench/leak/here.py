@@ -1,6 +1,5 @@
 """A piece of code that is repeated in this process, as a cell of a notebook is."""
 
-import sys
 import time
 from array import array
 from collections.abc import Callable, Mapping
@@ -9,6 +8,7 @@ from contextlib import redirect_stdout
 from whet.agent.site.whet_leak.growth import Growth as Adding
 from whet.agent.site.whet_leak.usage import Usage
 from whet.core.text.record import as_record
+from whet.host.inspect.stacks import is_user_code
 from whet.measurement.leaks.verdict import Judgement, Series, judge
 from whet.workbench.leak.holder import holders_of
 from whet.workbench.leak.leak import Leak, Piece
@@ -117,9 +117,5 @@ def _leak(
 
 
 def _is_own(path: str) -> bool:
-    installed = ("site-packages", "dist-packages")
-    standard = f"{sys.base_prefix}/lib"
     is_cell = path.startswith(("<ipython", NOTEBOOK)) or "ipykernel_" in path
-    return is_cell or (
-        path[:1] == "/" and not path.startswith(standard) and not any(e in path for e in installed)
-    )
+    return is_cell or (path[:1] == "/" and is_user_code(path))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from whet.core.value_class import value_class
 from whet.evidence.clues.memory_holder import holder_lines
+from whet.host.inspect.stacks import is_user_code
 from whet.workbench.leak.reports import GrownHolder, Growth
 
 _IN_BRACKETS = re.compile(r"\[[^\]]*\]")
 _MOST_FILLS = 2
-_SITE_PACKAGES = ("site-packages", "dist-packages")
 
 
 @value_class(kw_only=True)
@@ -64,9 +64,9 @@ def holders_of(growth: Growth, sources: dict[str, str]) -> tuple[Holder, ...]:
 
 
 def _with_lines(grown: GrownHolder, sources: dict[str, str]) -> Holder:
-    if grown.kind == "cache" or not grown.path or not _is_own(grown.path):
+    if grown.kind == "cache" or not grown.path or not is_user_code(grown.path):
         return Holder(grown=grown, made_path=grown.path, made_line=grown.line, fills=())
-    own = {path: source for path, source in sources.items() if _is_own(path)}
+    own = {path: source for path, source in sources.items() if is_user_code(path)}
     lines = holder_lines(_IN_BRACKETS.sub("", grown.label), grown.path, own)
     made = lines.made
     return Holder(
@@ -101,10 +101,6 @@ def _returns(source: str, grown: GrownHolder) -> bool:
         part for each in returned for part in (each.elts if isinstance(each, ast.Tuple) else [each])
     ]
     return any(isinstance(each, ast.Name) and each.id == grown.label for each in values)
-
-
-def _is_own(path: str) -> bool:
-    return not any(folder in path for folder in _SITE_PACKAGES)
 
 
 def _read(path: str, sources: dict[str, str]) -> dict[str, str]:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import FrameType
     from typing import Any
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
 
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _MOST_LINES = 2000
@@ -111,11 +115,7 @@ def variables_of(frame: FrameType) -> Mapping[str, Any]:
 
 def is_own(path: str) -> bool:
     """Whether a file is the user's: neither Python's, nor installed, nor whet's."""
-    return not (
-        "site-packages" in path
-        or "dist-packages" in path
-        or path.startswith(("<", _STANDARD, _HERE))
-    )
+    return not (path.startswith(("<", _HERE)) or is_library(path))
 
 
 def user_place(frame: FrameType | None) -> list[Any]:
@@ -140,5 +140,4 @@ def as_json(value: Any) -> str:
 
 
 _IS_3_12 = sys.version_info[:2] == (3, 12)
-_STANDARD = os.path.dirname(os.__file__) + os.sep
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -120,7 +120,9 @@ class Steps:
         if self.is_over or self._is_inside:
             return
         words = [each for each in map(_word, arguments) if each]
-        if event == "open" and (not words or words[0].endswith((".py", ".pyc", ".so"))):
+        if event == "open" and (
+            not words or words[0].endswith((".py", ".pyc", ".so", ".dist-info/RECORD"))
+        ):
             return
         at = user_place(_above(1))
         if at and len(self._events) < _MOST_EVENTS:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
 
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 _SITE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -135,13 +139,12 @@ class Hits:
 
     def is_own(self, name: str) -> bool:
         """Whether a file is the user's own, and neither Python's nor installed."""
-        path, standard = self.path_of(name), os.path.dirname(os.__file__) + os.sep
+        path = self.path_of(name)
         return (
             path[:1] != "<"
-            and not path.startswith((_SITE, standard))
-            and not name.startswith(standard)  # Debian's links lead out of there
-            and "site-packages" not in path
-            and "dist-packages" not in path
+            and not path.startswith(_SITE)
+            and not is_library(path)
+            and not is_library(name)  # Debian's links lead out of there
         )
 
     def loads(self, path: str, module: str, probes: list[Probe], /) -> None:

@@ -9,7 +9,7 @@ from _json import encode_basestring_ascii as _quoted
 from itertools import islice
 
 from .arrays import among, is_exactly
-from .scenery import classes_of, is_library, modules_loaded, search_path
+from .scenery import classes_of, modules_loaded, search_path
 from .values import Reader, type_name
 
 TYPE_CHECKING = False
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     Node = Any
+
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
 
 _MOST_FRAMES, _FIRST_FRAMES = 100, 20
 _MOST_ERRORS = 12

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
     from typing import Any
+if TYPE_CHECKING or __name__.startswith("whet."):
+    from whet.agent.site.whet_installed import is_library, is_of_python
+else:
+    from whet_installed import is_library, is_of_python
 
 _MOST_MODULES, _MOST_CLASSES, _MOST_METHODS = 400, 12, 100
 _MOST_FRAMES = 6
@@ -23,15 +27,13 @@ def modules_loaded() -> list[list[str]]:
     What is Python's own is left out, and what is inside an installed package.
     """
     found: list[list[str]] = []
-    own = os.path.dirname(os.__file__)
     for name, module in list(sys.modules.items()):
         if len(found) >= _MOST_MODULES:
             break
         path = _file_of(getattr(module, "__dict__", None))
         if type(path) is not str or type(name) is not str or path.startswith("<frozen"):
             continue
-        is_installed = "site-packages" in path or "dist-packages" in path
-        if (is_installed and "." not in name) or (not is_installed and not path.startswith(own)):
+        if not is_library(path) or ("." not in name and not is_of_python(path)):
             found.append([name, os.path.abspath(path)])
     return found
 
@@ -107,12 +109,3 @@ def _function(value: object) -> Any:
 
 def _mro(kind: Any) -> Any:
     return type.__dict__["__mro__"].__get__(kind)
-
-
-def is_library(path: str) -> bool:
-    """Whether a file is Python's own or of an installed package."""
-    return (
-        "site-packages" in path
-        or "dist-packages" in path
-        or path.startswith(("<frozen", os.path.dirname(os.__file__)))
-    )

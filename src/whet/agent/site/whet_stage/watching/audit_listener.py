@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _IMPORTERS = ("<frozen importlib._bootstrap_external>", "<frozen importlib._bootstrap>")
 _METADATA = os.path.join("importlib", "metadata", "__init__.py")
-_SOURCE = (".py", ".pyc", ".pyi", ".so")
+_SOURCE = (".py", ".pyc", ".pyi", ".so", ".dist-info/RECORD")
 _REWRITER = os.path.join("_pytest", "assertion", "rewrite.py")
 _CALLS = 4  # between the opening of a file and the rewriter: those of `pathlib`
 _RUNNERS = ("<frozen runpy>", os.path.join(os.path.dirname(os.__file__), "runpy.py"))
