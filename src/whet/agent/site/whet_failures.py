@@ -203,14 +203,14 @@ def _load() -> Callable[..., Sequence[bytes]]:
     import _frozen_importlib_external as machinery
 
     here = os.path.dirname(os.path.abspath(__file__))
-    package = "whet_state"
-    spec = machinery.PathFinder.find_spec(package, [here])
+    package, beside = "whet_state", "whet_installed"
+    load, find = vars(_frozen_importlib)["_load"], machinery.PathFinder.find_spec
     try:
-        loaded = vars(_frozen_importlib)["_load"](spec)
-        capture: Callable[..., Sequence[bytes]] = loaded.capture
+        load(find(beside, [here]))  # by now this folder isn't where Python looks
+        capture: Callable[..., Sequence[bytes]] = load(find(package, [here])).capture
         return capture
     finally:
         sys.path_importer_cache.pop(here, None)
         for name in tuple(sys.modules):
-            if name == package or name.startswith(package + "."):
+            if name in {package, beside} or name.startswith(package + "."):
                 del sys.modules[name]
