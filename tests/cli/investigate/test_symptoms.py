@@ -282,3 +282,18 @@ def test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end(whet: W
 
     assert "PYTHONHASHSEED=" in answer["clues"][0]["says"]
     assert "PYTHONHASHSEED=" in (whet.folder / "whet-report" / "reproduce.sh").read_text()
+
+
+def test_cuda_that_was_started_before_a_fork_is_named_with_both_lines(whet: Whet) -> None:
+    shutil.copytree(SYMPTOMS / "forked", whet.folder, dirs_exist_ok=True)
+    whet.environment["PYTHONPATH"] = _with_packages(whet.folder / "site-packages")
+
+    said = whet("investigate", "--json", "--", PYTHON, "score.py")
+
+    cause, *_ = json.loads(said.stdout)["clues"]
+    assert cause["sureness"] == "shown", cause
+    assert (
+        "CUDA doesn't survive a fork: score.py:13 starts it, and score.py:14 forks" in cause["says"]
+    )
+    assert "with `spawn`" in cause["says"]
+    assert "num_workers=0" in cause["next_step"]

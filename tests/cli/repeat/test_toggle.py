@@ -297,3 +297,17 @@ def test_the_one_device_is_the_first_that_the_user_allows(whet: Whet) -> None:
 
     (row,) = json.loads(said.stdout)["toggles"]
     assert row["variables"]["CUDA_VISIBLE_DEVICES"] == "3"
+
+
+def test_the_same_error_with_other_advice_is_the_same_failure(whet: Whet) -> None:
+    whet.write(
+        "main.py",
+        "import os\n"
+        "asks = '' if os.environ.get('CUDA_LAUNCH_BLOCKING') else '\\nFor debugging, turn a switch.'\n"
+        "raise RuntimeError('CUDA error: initialization error' + asks)\n",
+    )
+
+    said = whet("toggle", "--json", "cuda-sync", "--", sys.executable, "main.py")
+
+    (turned,) = json.loads(said.stdout)["toggles"]
+    assert turned["effect"] == "same"

@@ -38,6 +38,7 @@ class Switches:
             ("torch-anomaly", {"torch": self._watch_gradients}),
             ("torch-deterministic", {"torch": self._choose_algorithms}),
             ("no-workers", {"torch.utils.data.dataloader": self._load_alone}),
+            ("spawn", {"multiprocessing.context": self._spawn_all}),
             (
                 "one-process",
                 {
@@ -161,6 +162,23 @@ class Switches:
             "multiprocessing_context": None, "timeout": 0,
         }  # fmt: skip
         self._hold("no-workers", module["DataLoader"], alone)
+
+    def _spawn_all(self, module: dict[str, Any]) -> None:
+        """Have what would be forked started from scratch, whichever way the program asks for."""
+        contexts, default = module["_concrete_contexts"], module["_default_context"]
+        spawn = contexts["spawn"]
+        kind = spawn.Process
+        start = vars(kind)["_Popen"].__func__
+
+        def popen(process: Any) -> Any:
+            self._tell("inside:spawn")
+            return start(process)
+
+        type.__setattr__(kind, "_Popen", staticmethod(popen))
+        for each in ("fork", "forkserver"):
+            contexts[each] = spawn
+        vars(default)["_default_context"] = spawn
+        vars(default)["_actual_context"] = None
 
     def _one_of(self, switch: str, name: str, parameter: str, count: int = 1) -> Guard:
         def guard(module: dict[str, Any]) -> None:

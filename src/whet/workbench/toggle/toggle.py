@@ -314,9 +314,10 @@ class _Turning:
         )
 
     def _verdict(self, run: Tested[object]) -> Verdict:
-        """Return the verdict of a run; a switch may let Python say more of a crash that is the same."""
+        """Return the verdict of a run; with a switch, more or less may be said of the same failure."""
         before, now = self._baseline.outcome.failure, run.outcome.failure
-        return Verdict.BAD if is_same_crash(before, now) else run.verdict
+        is_same = is_same_crash(before, now) or is_told_alike(before, now)
+        return Verdict.BAD if is_same else run.verdict
 
     def _effect(
         self, each: Toggle, verdicts: Sequence[Verdict], outcomes: Sequence[Outcome]
@@ -474,6 +475,16 @@ def is_same_crash(before: Failure | None, now: Failure | None) -> bool:
         return False
     is_same_signal = before.signature.signal == now.signature.signal
     return is_same_signal and _own_place(before) == _own_place(now) != ""
+
+
+def is_told_alike(before: Failure | None, now: Failure | None) -> bool:
+    """Whether a reader sees the same twice: error, message and line.
+
+    What a library adds in later lines depends on switches, as CUDA's advice to turn one.
+    """
+    if before is None or now is None or before.signature.exception != now.signature.exception:
+        return False
+    return before.summary == now.summary and _own_place(before) == _own_place(now) != ""
 
 
 def _own_place(failure: Failure) -> str:

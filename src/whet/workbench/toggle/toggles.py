@@ -27,6 +27,10 @@ _NO_GPU = (
     r"|not compiled with CUDA|unknown backend|backend '\w+' (?:is not|failed)"
 )
 
+# What `multiprocessing` says to a script that starts processes as it is imported, and of what
+# can't be passed on.
+_NO_SPAWN = r"bootstrapping phase|[Cc]an't pickle|cannot pickle|Can't get (?:local )?attribute|PicklingError"
+
 _ALL = (
     Toggle(
         name="cuda-sync",
@@ -88,6 +92,12 @@ _ALL = (
         does="PyTorch's DataLoader loads in this process (num_workers=0)",
         read="when a DataLoader is made",
         inside=("no-workers",), signs=("inside:no-workers",), simplifies=True,
+    ),
+    Toggle(
+        name="spawn",
+        does="`multiprocessing` starts each process from scratch, where it would fork this one",
+        read="when the program starts a process",
+        inside=("spawn",), signs=("inside:spawn",), refusal=_NO_SPAWN,
     ),
     Toggle(
         name="one-process",

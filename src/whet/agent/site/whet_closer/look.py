@@ -6,6 +6,7 @@ import sys
 
 from .descriptors import Descriptors
 from .foreign import ForeignCalls
+from .forks import Forks
 from .functions import ASKED as FUNCTIONS
 from .functions import Functions
 from .left_state import ASKED as LEFT
@@ -36,6 +37,7 @@ class Look:
         self._descriptors = Descriptors(told)
         self._locks = Locks(told)
         self._taken = Taken(told)
+        self._forks = Forks(told)
         self._raised = Raised(told, self._descriptors, self._locks, asked)
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
@@ -60,11 +62,13 @@ class Look:
             "threading": self._watch_threads,
             "socket": self._descriptors.watch_sockets,
             "ctypes": self._foreign.watch,
+            "torch.cuda": self._forks.watch_cuda,
             "queue": self._taken.watch_queues,
             "asyncio.locks": self._taken.watch_tasks,
             "asyncio.queues": self._taken.watch_task_queues,
         }
         self._descriptors.begin()
+        self._forks.begin()
         for name, guard in guards.items():
             if name in sys.modules:  # a `.pth` file has brought it in
                 guard(vars(sys.modules[name]))
@@ -75,3 +79,4 @@ class Look:
         self._locks.watch(module)
         self._taken.watch_threads(module)
         self._raised.watch_threads(module)
+        self._forks.watch_threads(module)

@@ -56,6 +56,7 @@ _HEARD = {
     "os.truncate", "sqlite3.connect",
 }  # fmt: skip
 _LONGEST = 300
+_CODE = (".py", ".pyc", ".so", ".dist-info/RECORD")
 _SIGNAL = 59  # a real-time signal that nothing sends on its own; see `whet.host.inspect.recorder`
 _UNDER_WAY = ".part"
 _EVER = 1 << 60
@@ -120,9 +121,7 @@ class Steps:
         if self.is_over or self._is_inside:
             return
         words = [each for each in map(_word, arguments) if each]
-        if event == "open" and (
-            not words or words[0].endswith((".py", ".pyc", ".so", ".dist-info/RECORD"))
-        ):
+        if event == "open" and (not words or words[0].endswith(_CODE)):
             return
         at = user_place(_above(1))
         if at and len(self._events) < _MOST_EVENTS:

@@ -66,6 +66,7 @@ from whet.workbench.investigate.traces.origins import (
     recorded_failure,
     unended_in,
 )
+from whet.workbench.toggle.fork_clues import fork_clues
 from whet.workbench.toggle.toggle_clues import Late, late_error, toggle_clues
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
@@ -146,6 +147,7 @@ class Closer:
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
     _late: Late | None = None
+    _told: Sequence[JsonObject] = ()
 
     @property
     def is_short(self) -> bool:
@@ -302,7 +304,7 @@ class Closer:
             return []
         outcome = self._look_until_it_fails()
         trial = self.looked[-1]
-        reports = told_in(outcome.evidence)
+        reports = self._told = told_in(outcome.evidence)
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
         clues = [*descriptor_clues(reports, at), *self._races(reports, at)]
@@ -456,10 +458,11 @@ class Closer:
         return [moved.clue]
 
     def _of_toggles(self, *, is_explained: bool) -> list[Clue]:
-        return toggle_clues(
-            self.session, self.trial, self.baseline, is_explained=is_explained,
+        of_forks = fork_clues(self.session, self.trial, self.baseline, self._told)
+        return [*of_forks, *toggle_clues(
+            self.session, self.trial, self.baseline, is_explained=is_explained or bool(of_forks),
             libraries=self._libraries, known=self._late,
-        )  # fmt: skip
+        )]  # fmt: skip
 
     def _libraries_of_numbers(self) -> set[str] | None:
         """Return whose a number may be that is none; None: the failure is about no such thing."""
