@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -275,3 +276,63 @@ def test_a_tokenizer_that_can_not_be_made_is_refused_with_the_next_step(
     assert "save_pretrained" in without.stderr
     assert "needs a folder with the real tokenizer" in nowhere.stderr
     assert sorted(each.name for each in tmp_path.iterdir()) == ["slow", "state"]
+
+
+SIZES: dict[str, dict[str, Any]] = {
+    "gpt2": {"n_embd": 32, "n_layer": 4, "n_head": 4},
+    "llama": {
+        "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 4,
+        "num_attention_heads": 4, "num_key_value_heads": 2,
+    },
+    "bart": {
+        "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 32,
+        "decoder_ffn_dim": 32, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "kind"), [("gpt2", "gpt2"), ("llama", "llama"), ("gpt2", "bart")], indirect=["model"]
+)
+def test_the_rows_of_the_tokens_that_stay_are_those_of_the_real_model(
+    model: Path, kind: str, tmp_path: Path
+) -> None:
+    import torch
+    from transformers import (
+        AutoModelForCausalLM,
+        AutoModelForSeq2SeqLM,
+        AutoTokenizer,
+        BartConfig,
+        GPT2Config,
+        LlamaConfig,
+    )
+
+    auto = AutoModelForSeq2SeqLM if kind == "bart" else AutoModelForCausalLM
+    configs = {"gpt2": GPT2Config, "llama": LlamaConfig, "bart": BartConfig}
+    given = {**json.loads((model / "config.json").read_text("utf-8")), **SIZES[kind]}
+    real = tmp_path / "real"
+    shutil.copytree(model, real)
+    torch.manual_seed(0)
+    whole = auto.from_config(configs[kind](**{k: v for k, v in given.items() if k != "model_type"}))
+    if kind == "bart":
+        whole.final_logits_bias.normal_()
+    whole.save_pretrained(real)
+
+    words = ["--layers", "1", "--keep-weights", "--tokenizer", "400", "-o", "small", "--json"]
+    done = _whet(tmp_path, "real", *words)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["tokenizer"]["tokens"] == 400
+    small, found = auto.from_pretrained(tmp_path / "small", output_loading_info=True)
+    assert not any(found.values()), found
+    before, now = (AutoTokenizer.from_pretrained(tmp_path / each) for each in ("real", "small"))
+    tokens = now.convert_ids_to_tokens(range(400))
+    old = before.convert_tokens_to_ids(tokens)
+    assert len(set(old)) == 400
+    for table in ("get_input_embeddings", "get_output_embeddings"):
+        rows, real_rows = (getattr(each, table)().weight for each in (small, whole))
+        assert torch.equal(rows, real_rows[old])
+    if kind == "bart":
+        assert torch.equal(small.final_logits_bias, whole.final_logits_bias[:, old])
+    assert small.config.eos_token_id == now.eos_token_id

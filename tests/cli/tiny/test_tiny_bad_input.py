@@ -81,7 +81,7 @@ def test_an_error_is_json_if_asked(whet: Whet, bare: str) -> None:
         (["--layers", "0", "--keep-weights"], "write 2, or 0,5,11"),
         (["--layers", ",", "--keep-weights"], "write 2, or 0,5,11"),
         (["--params", "10k", "--keep-weights"], "`--keep-weights` changes no dimension"),
-        (["--tokenizer", "--keep-weights"], "`--keep-weights` changes no dimension"),
+        (["--set", "n_layer=2", "--keep-weights"], "`--keep-weights` changes no dimension"),
         (["--keep-weights"], "needs a folder with weights, and `LlamaConfig` is none"),
         (["--tokenizer", "many"], "write `whet tiny MODEL --tokenizer 300`"),
     ],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Optional
 
-from . import checks, fields, inputs, skeleton, transformers_models
+from . import checks, fields, inputs, skeleton, tokenizer, transformers_models
 from .refusals import brief
 
 _SHOWN = 3
@@ -15,13 +15,35 @@ _FAULTS = ("missing_keys", "unexpected_keys", "mismatched_keys")
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Return the whole configuration; with a folder of copied layers, what became of it."""
     reference = transformers_models.read_reference(request)
-    if "copied" not in request:
-        return {"settings": json.loads(json.dumps(reference.tree, default=str))}
-    return _loaded(reference, str(request["copied"]))
+    tokens = tokenizer.tokenizer_for(reference, request)
+    if "copied" in request:
+        return _loaded(reference, str(request["copied"]), tokens)
+    return {
+        "settings": json.loads(json.dumps(reference.tree, default=str)),
+        "numbers": [] if tokens is None else tokens.numbers,
+        "tables": [] if tokens is None else _tables(reference, tokens.tree),
+    }
 
 
-def _loaded(reference: Any, folder: str) -> dict[str, Any]:
+def _tables(reference: Any, tree: Any) -> list[list[Any]]:
+    """Return the tensors with a row for each token: name, shape, and the place of the rows in it."""
+    before = reference.build(reference.tree).state_dict()
+    after = reference.build(tree).state_dict()
+    return [
+        [name, list(each.shape), axis]
+        for name, each in before.items()
+        for axis, length in enumerate(each.shape)
+        if name in after and after[name].shape[axis] != length
+    ]
+
+
+def _loaded(
+    reference: Any, folder: str, tokens: Optional[tokenizer.ModelTokenizer]
+) -> dict[str, Any]:
     whole = reference.build(reference.tree)
+    if tokens is not None:
+        tokens.write(folder)
+        tokens.rewrite(folder, reference.tree)
     told: dict[str, Any] = {
         "class": reference.name,
         "params": 0,
@@ -45,6 +67,9 @@ def _loaded(reference: Any, folder: str) -> dict[str, Any]:
     done.run("forward", done.forward)
     done.run("generate", done.generate)
     done.run("shared weights", lambda: _same_shared(whole, model))
+    if tokens is not None:
+        done.run("tokenizer", lambda: tokens.compared(folder))
+        done.run("rows of embeddings", lambda: tokens.rows(model))
     new = model.config.to_dict()
     return {
         **told,
@@ -53,6 +78,7 @@ def _loaded(reference: Any, folder: str) -> dict[str, Any]:
             list(each) for each in fields.differences(reference.tree, new) if _is_told(each[0])
         ],
         "checks": done.results,
+        "tokenizer": None if tokens is None else tokens.facts(),
         "fits": not faults,
     }
 

@@ -11,8 +11,9 @@ from .refusals import RefusedError
 from .token_choice import TooFewTokens
 from .token_numbers import with_rows
 from .tokenizer_check import checked
-from .tokenizer_cut import NoTokenizer, SmallTokenizer, small_tokenizer
+from .tokenizer_cut import NoTokenizer, SmallTokenizer, is_of_another, small_tokenizer
 
+_CONFIG = "config.json"
 _GENERATION = "generation_config.json"
 
 
@@ -21,6 +22,7 @@ class ModelTokenizer:
 
     Attributes:
         tree: the reference configuration with the new numbers and rows.
+        numbers: the numbers that the tokens had, in the order of their new ones.
         fixed: the dimensions that it decides.
         found: what was found when it was compared with the real one.
     """
@@ -28,7 +30,8 @@ class ModelTokenizer:
     def __init__(self, folder: str, tree: Any, small: SmallTokenizer) -> None:
         self._folder = folder
         self._small = small
-        changed = small.settings("config.json", tree)
+        self.numbers = sorted(small.ids, key=small.ids.__getitem__)
+        changed = small.settings(_CONFIG, tree)
         self.tree = with_rows(changed, small.size, small.reference)
         self.fixed = {
             fields.shown(path): value
@@ -38,7 +41,10 @@ class ModelTokenizer:
         self.found: dict[str, Any] = {}
 
     def write(self, folder: str) -> None:
-        """Write its files into the folder of the small model."""
+        """Write its files into the folder of the small model; those of no fast tokenizer go."""
+        for name in os.listdir(folder):
+            if is_of_another(name):
+                os.remove(os.path.join(folder, name))
         files = dict(self._small.files)
         place = os.path.join(self._folder, _GENERATION)
         if os.path.isfile(place):
@@ -48,6 +54,19 @@ class ModelTokenizer:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as file:
                 file.write(content)
+
+    def rewrite(self, folder: str, reference: Any) -> None:
+        """Write the new numbers and rows into the configuration in a folder of copied layers."""
+        place = os.path.join(folder, _CONFIG)
+        changed = read_object(place)
+        for name, _, new in fields.differences(reference, self.tree):
+            *above, last = name.split(".")
+            section = changed
+            for key in above:
+                section = section.setdefault(key, {})
+            section[last] = new
+        with open(place, "wb") as file:
+            file.write(as_json(changed))
 
     def compared(self, folder: str) -> str:
         """Compare it with the real one; return why that isn't possible."""

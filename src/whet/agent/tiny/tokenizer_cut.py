@@ -298,7 +298,7 @@ def _of_what(vocabulary: Vocabulary, named: set[str]) -> str:
 
 
 def _without_one(folder: str, present: Iterable[str]) -> NoTokenizer:
-    other = sorted(each for each in present if _NAMES_OF_OTHERS.match(each))
+    other = sorted(filter(is_of_another, present))
     if not other:
         return NoTokenizer(
             "`{}` has no tokenizer: neither tokenizer.json nor vocab.txt".format(folder),
@@ -306,6 +306,11 @@ def _without_one(folder: str, present: Iterable[str]) -> NoTokenizer:
         )
     message = "`{}` has a tokenizer, but no fast one: {} without tokenizer.json"
     return NoTokenizer(message.format(folder, ", ".join(other)), _NEXT.format(folder))
+
+
+def is_of_another(name: str) -> bool:
+    """Whether a file is that of a tokenizer without a fast version."""
+    return _NAMES_OF_OTHERS.match(name) is not None
 
 
 def _words(settings: Any) -> Iterator[str]:

@@ -68,6 +68,19 @@ class TensorPlace:
 
 
 @value_class(kw_only=True)
+class KeptRows:
+    """The part of a tensor that is copied.
+
+    Attributes:
+        axis: the place of the rows in its shape.
+        numbers: the rows, in their new order.
+    """
+
+    axis: int
+    numbers: tuple[int, ...]
+
+
+@value_class(kw_only=True)
 class Checkpoint:
     """The tensors of a model's folder.
 
@@ -118,37 +131,80 @@ def stored_types(folder: Path) -> dict[str, str]:
     return {name: next(iter(each)) for name, each in types.items() if len(each) == 1}
 
 
-def write_safetensors(target: Path, tensors: Sequence[tuple[str, TensorPlace]]) -> int:
-    """Copy tensors, under new names, into one file; return how many bytes were read for it."""
+def write_safetensors(
+    target: Path,
+    tensors: Sequence[tuple[str, TensorPlace]],
+    rows: Mapping[str, KeptRows] | None = None,
+) -> int:
+    """Copy tensors, under new names, into one file.
+
+    Args:
+        target: the file to write.
+        tensors: each with its new name.
+        rows: for some of these names, the rows that are copied alone.
+
+    Returns:
+        How many bytes were read for it.
+    """
     # The library that reads it needs each tensor at a multiple of its type's size.
     ordered = sorted(tensors, key=lambda each: (-_width(each[1]), each[0]))
     header: dict[str, object] = {_METADATA: {"format": "pt"}}
     end = 0
+    stretches: list[tuple[TensorPlace, list[tuple[int, int]]]] = []
     for name, place in ordered:
-        offsets = [end, end + place.length]
-        header[name] = {"dtype": place.dtype, "shape": place.shape, "data_offsets": offsets}
-        end += place.length
+        shape, parts = _part_of(place, (rows or {}).get(name))
+        length = sum(size for _, size in parts)
+        header[name] = {"dtype": place.dtype, "shape": shape, "data_offsets": [end, end + length]}
+        stretches.append((place, parts))
+        end += length
     encoded = json.dumps(header, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % _ALIGNMENT_BYTES)
     with target.open("wb") as out:
         out.write(_LENGTH.pack(len(encoded)) + encoded)
-        for _, place in ordered:
-            _copy(place, out)
+        for place, parts in stretches:
+            _copy(place, parts, out)
     return end
 
 
-def _copy(place: TensorPlace, out: BinaryIO) -> None:
+def _part_of(
+    place: TensorPlace, kept: KeptRows | None
+) -> tuple[tuple[int, ...], list[tuple[int, int]]]:
+    """Return the shape of a part of a tensor, and the stretches of its file that hold it."""
+    if kept is None:
+        return place.shape, [(place.start, place.length)]
+    shape, axis = place.shape, kept.axis
+    if max(kept.numbers) >= shape[axis]:
+        raise CheckpointUnreadable(
+            f"the tokenizer has a token {max(kept.numbers)}, and `{place.name}` has {shape[axis]} rows",
+            hint="leave `--tokenizer` out",
+        )
+    row = math.prod(shape[axis + 1 :]) * _width(place)
+    table = shape[axis] * row
+    begins = range(place.start, place.start + place.length, table) if table else ()
+    parts: list[tuple[int, int]] = []
+    for begin in begins:
+        for number in kept.numbers:
+            at = begin + number * row
+            if parts and sum(parts[-1]) == at:
+                parts[-1] = (parts[-1][0], parts[-1][1] + row)
+            else:
+                parts.append((at, row))
+    return (*shape[:axis], len(kept.numbers), *shape[axis + 1 :]), parts
+
+
+def _copy(place: TensorPlace, parts: Sequence[tuple[int, int]], out: BinaryIO) -> None:
     with place.file.open("rb") as file:
-        file.seek(place.start)
-        left = place.length
-        while left:
-            piece = file.read(min(left, _PIECE_BYTES))
-            if not piece:
-                raise CheckpointUnreadable(
-                    f"`{place.file}` ends within `{place.name}`", hint=_AGAIN
-                )
-            out.write(piece)
-            left -= len(piece)
+        for start, length in parts:
+            file.seek(start)
+            left = length
+            while left:
+                piece = file.read(min(left, _PIECE_BYTES))
+                if not piece:
+                    raise CheckpointUnreadable(
+                        f"`{place.file}` ends within `{place.name}`", hint=_AGAIN
+                    )
+                out.write(piece)
+                left -= len(piece)
 
 
 def _width(place: TensorPlace) -> int:

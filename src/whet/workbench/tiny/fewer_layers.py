@@ -11,6 +11,7 @@ from whet.core.text.record import as_record, decoded
 from whet.core.value_class import value_class
 from whet.workbench.tiny.checkpoint_files import (
     Checkpoint,
+    KeptRows,
     read_checkpoint,
     write_safetensors,
 )
@@ -34,6 +35,28 @@ class LayersWanted:
 
     most: int = 0
     numbers: tuple[int, ...] = ()
+
+
+@value_class(kw_only=True)
+class TokensKept:
+    """The tokens of a smaller vocabulary, and the tensors with a row for each token.
+
+    Attributes:
+        numbers: of the tokens, in the order of their new ones.
+        tables: for each tensor its name in the model, its shape, and the place of the rows in it.
+    """
+
+    numbers: tuple[int, ...]
+    tables: tuple[tuple[str, tuple[int, ...], int], ...]
+
+    def rows(self, name: str, shape: tuple[int, ...]) -> KeptRows | None:
+        """Return what stays of a tensor of the checkpoint; None: all of it."""
+        for known, known_shape, axis in self.tables:
+            # A checkpoint may be that of the model without its head, or of one more around it.
+            is_it = f".{known}".endswith(f".{name}") or f".{name}".endswith(f".{known}")
+            if is_it and shape == known_shape:
+                return KeptRows(axis=axis, numbers=self.numbers)
+        return None
 
 
 @value_class(kw_only=True)
@@ -112,8 +135,10 @@ class RealModel:
         chosen = [_chosen(each, wanted) for each in self._stacks]
         return [tuple(range(max(each) + 1)) if is_from_first else each for each in chosen]
 
-    def write(self, target: Path, kept: Sequence[tuple[int, ...]]) -> FewerLayers:
-        """Write a folder with these layers of each stack alone."""
+    def write(
+        self, target: Path, kept: Sequence[tuple[int, ...]], tokens: TokensKept | None = None
+    ) -> FewerLayers:
+        """Write a folder with these layers of each stack alone, and the rows of some tokens."""
         stacks = [*zip(self._stacks, kept, strict=True)]
         target.mkdir(parents=True, exist_ok=True)
         _copy_others(self._folder, target)
@@ -124,7 +149,12 @@ class RealModel:
             for old, place in self._checkpoint.tensors.items()
             if (name := renamed(old, stacks)) is not None
         ]
-        read = write_safetensors(target / "model.safetensors", tensors)
+        rows = {
+            name: part
+            for name, place in (tensors if tokens else ())
+            if tokens and (part := tokens.rows(place.name, place.shape))
+        }
+        read = write_safetensors(target / "model.safetensors", tensors, rows)
         return FewerLayers(
             stacks=tuple(
                 StackCut(name=stack.name, count=stack.count, kept=each, kinds=len({*stack.kinds}))

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 from whet.core.errors import BadUsage, ModelNotMade
-from whet.core.text.record import boolean, record, records, text
+from whet.core.text.record import boolean, record, records, rows, sequence, text, whole
+from whet.core.value_class import value_class
 from whet.host.files.files import path_of_part, remove_tree, storage_error
-from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted, RealModel
+from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted, RealModel, TokensKept
 from whet.workbench.tiny.model_maker import ModelMaker
 from whet.workbench.trials.bench import Workbench
 
@@ -21,6 +23,7 @@ def copy_layers(
 ) -> tuple[FewerLayers, dict[str, object]]:
     """Copy some layers of a model's folder, have them loaded, and put them in their place.
 
+    With a tokenizer, the rows of its tokens are copied alone.
     The layers that stay are the first of each kind. If the configuration counts layers by a rule
     that doesn't hold for these, all up to the last one of these stay.
 
@@ -54,7 +57,8 @@ def copy_layers(
     beside = path_of_part(target)
     bench.cleanup_journal.adopt("folder", str(beside))
     try:
-        copied, said = _copied(real, maker, request, wanted, beside)
+        copying = _Copying(real, maker, request, _tokens_in(answer), beside)
+        copied, said = copying.copied(wanted)
         beside.rename(target)
     except OSError as error:
         raise storage_error(error, target) from error
@@ -65,32 +69,40 @@ def copy_layers(
     return copied, said
 
 
-def _copied(
-    real: RealModel,
-    maker: ModelMaker,
-    request: Mapping[str, object],
-    wanted: LayersWanted,
-    folder: Path,
-) -> tuple[FewerLayers, dict[str, object]]:
-    copied, said = _tried(real, maker, request, real.chosen(wanted), folder)
-    if not boolean(said, "fits") and not wanted.numbers:
-        up_to_them = real.chosen(wanted, is_from_first=True)
-        copied, said = _tried(real, maker, request, up_to_them, folder)
-    for check in records(said, "checks"):
-        if text(check, "state") == "failed":
-            raise ModelNotMade(
-                f"these layers fail the check `{text(check, 'name')}`: {text(check, 'why')}",
-                hint="name other layers, such as all of one period of a pattern: `--layers 0,1,2,3`",
-            )
-    return copied, said
+def _tokens_in(answer: Mapping[str, object]) -> TokensKept | None:
+    if not answer["numbers"]:
+        return None
+    return TokensKept(
+        numbers=tuple(map(whole, sequence(answer, "numbers"))),
+        tables=tuple(
+            (str(name), tuple(map(whole, cast("list[object]", shape))), whole(axis))
+            for name, shape, axis in rows(answer["tables"], 3)
+        ),
+    )
 
 
-def _tried(
-    real: RealModel,
-    maker: ModelMaker,
-    request: Mapping[str, object],
-    kept: list[tuple[int, ...]],
-    folder: Path,
-) -> tuple[FewerLayers, dict[str, object]]:
-    copied = real.write(folder, kept)
-    return copied, maker.ask({**request, "task": "checkpoint", "copied": str(folder)})
+@value_class
+class _Copying:
+    real: RealModel
+    maker: ModelMaker
+    request: Mapping[str, object]
+    tokens: TokensKept | None
+    folder: Path
+
+    def copied(self, wanted: LayersWanted) -> tuple[FewerLayers, dict[str, object]]:
+        """Copy the layers that are wanted; all up to them if these alone don't load."""
+        copied, said = self._tried(self.real.chosen(wanted))
+        if not boolean(said, "fits") and not wanted.numbers:
+            copied, said = self._tried(self.real.chosen(wanted, is_from_first=True))
+        for check in records(said, "checks"):
+            if text(check, "state") == "failed":
+                raise ModelNotMade(
+                    f"these layers fail the check `{text(check, 'name')}`: {text(check, 'why')}",
+                    hint="name other layers, such as all of one period of a pattern: `--layers 0,1,2,3`",
+                )
+        return copied, said
+
+    def _tried(self, kept: list[tuple[int, ...]]) -> tuple[FewerLayers, dict[str, object]]:
+        copied = self.real.write(self.folder, kept, self.tokens)
+        request = {**self.request, "task": "checkpoint", "copied": str(self.folder)}
+        return copied, self.maker.ask(request)

@@ -107,7 +107,7 @@ class Tokens(click.ParamType[int]):
 @click.option(
     "--keep-weights",
     is_flag=True,
-    help="Copy layers of the real model with their weights, and change no dimension.",
+    help="Copy layers of the real model with their weights; with --tokenizer, rows of its tokens alone.",
 )
 @click.option(
     "--set",
@@ -164,10 +164,10 @@ def command(
     With a command, in which `{}` stands for the model's folder, whet searches for the smallest
     model on which the command fails the same way, and names the dimensions that the failure needs.
     """
-    if keep_weights and (params is not None or tokens is not None or settings):
+    if keep_weights and (params is not None or settings):
         raise BadUsage(
-            "`--keep-weights` changes no dimension",
-            hint="leave out `--params`, `--tokenizer` and `--set`",
+            "`--keep-weights` changes no dimension but the number of tokens",
+            hint="leave out `--params` and `--set`",
         )
     if layers is not None and not keep_weights:
         raise BadUsage("`--layers` chooses layers of the real model", hint="add `--keep-weights`")
