@@ -16,8 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from whet.agent.site.whet_positions import Positions
+
     Guards = dict[str, Callable[[dict[str, object]], None]]
     Tell = Callable[[str, bytes], None]
+else:
+    from whet_positions import Positions
+
+    sys.modules.pop("whet_positions", None)
 
 
 _LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -36,41 +42,74 @@ def begin(folder: str, tell: Tell) -> Guards:
 
 
 class _Torch:
-    """torch's profiler in this process, from the import of torch on."""
+    """torch's profiler in this process, from the import of torch on, or for each `whet.capture`."""
 
     def __init__(self, folder: str, tell: Tell) -> None:
         self._folder = folder
         self._tell = tell
         self._pid = os.getpid()
-        self._profile: Any = None
+        self._profiler: Any = None
+        self._recording: tuple[Any, Positions | None] | None = None
+        self._captures = 0
+        self._has_gpu = False
 
     def begin(self, module: dict[str, object]) -> None:
         """Begin to record; torch has been imported."""
         import atexit
 
-        profiler: Any = module["profiler"]
-        kinds = profiler.ProfilerActivity
+        self._profiler = module["profiler"]
         cuda: Any = module.get("cuda")
-        has_gpu = cuda is not None and cuda.is_available()
-        activities = [kinds.CPU, kinds.CUDA] if has_gpu else [kinds.CPU]
-        self._profile = profiler.profile(activities=activities, with_stack=True)
-        self._profile.start()
+        self._has_gpu = cuda is not None and cuda.is_available()
+        self._start()
         atexit.register(self._end)
         sys.addaudithook(self._hear)
 
+    def _start(self) -> None:
+        if getattr(sys.modules.get("torch.autograd.profiler"), "_is_profiler_enabled", False):
+            return  # the program's own records
+        kinds, profile = self._profiler.ProfilerActivity, self._profiler.profile
+        activities = [kinds.CPU, kinds.CUDA] if self._has_gpu else [kinds.CPU]
+        positions = Positions() if sys.version_info >= (3, 12) else None
+        if positions is not None and not positions.begin():
+            positions = None
+        # With its stacks, torch tells of every call of every library: that takes several times as long.
+        wish = {"with_stack": positions is None}
+        if "acc_events" in profile.__init__.__code__.co_varnames:
+            wish["acc_events"] = True
+        record = profile(activities=activities, **wish)
+        record.start()
+        self._recording = record, positions
+
+    def _stop(self, *, is_kept: bool) -> None:
+        if self._recording is None or os.getpid() != self._pid:
+            return
+        (record, positions), self._recording = self._recording, None
+        record.stop()
+        told = None if positions is None else positions.end()
+        if not is_kept:
+            return
+        name = os.path.join(self._folder, "{}-{}".format(self._pid, self._captures))
+        record.export_chrome_trace(name + ".torch.json")
+        if told is not None:
+            import json
+
+            with open(name + ".positions.json", "w", encoding="utf-8") as file:
+                json.dump(told, file)
+
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        """Leave the recording to `whet.capture`, which is about to begin one."""
-        if event == "whet.capture" and arguments[:1] == ("begin",) and self._profile is not None:
-            profile, self._profile = self._profile, None
-            profile.stop()
+        """Record what the program surrounds with `whet.capture`, and nothing else."""
+        if event != "whet.capture":
+            return
+        try:
+            self._stop(is_kept=self._captures > 0)
+            if arguments[:1] == ("begin",):
+                self._captures += 1
+                self._start()
+        except _ANY_ERROR:  # a profiler that has changed: the program is what matters
+            pass
 
     def _end(self) -> None:
-        profile, self._profile = self._profile, None
-        if profile is None or os.getpid() != self._pid:
-            return
-        profile.stop()
-        path = os.path.join(self._folder, "{}-0.torch.json".format(self._pid))
-        profile.export_chrome_trace(path)
+        self._stop(is_kept=True)
 
 
 class _Jax:

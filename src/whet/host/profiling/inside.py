@@ -72,7 +72,7 @@ class Inside:
             more = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
             return {**more, **COMPILING, **self._asked.variables}
         gpu = {
-            "WHET_CAPTURE": "torch,jax",
+            "WHET_CAPTURE": "jax",
             # XLA would take nearly all of the GPU's memory at once, and hide what is needed.
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
             **COMPILING,
@@ -183,3 +183,12 @@ class Inside:
         except (ToolMissingError, OSError, TimeoutExpired) as error:
             return str(error)
         return answer.text if answer.exit_code == 0 else answer.complaint
+
+
+def _positions(trace: Path) -> str:
+    """Return where the program was meanwhile, as JSON; Pythons before 3.12 don't tell."""
+    path = trace.with_name(trace.name.replace(".torch.json", ".positions.json"))
+    try:
+        return path.read_text("utf-8")
+    except OSError:
+        return "null"

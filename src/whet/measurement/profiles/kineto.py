@@ -4,6 +4,7 @@ import bisect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import (
@@ -27,6 +28,7 @@ from whet.core.text.record import (
     text,
 )
 from whet.measurement.profiles.line_table import innermost_own
+from whet.measurement.profiles.positions import Positions
 from whet.measurement.profiles.stack_table import StackTable
 
 _PYTHON = re.compile(r"^(?P<path>.*)\((?P<line>\d{1,9})\): (?P<function>.*)$", re.DOTALL)
@@ -36,6 +38,7 @@ _RUNTIME = {"cuda_runtime", "cuda_driver"}
 _ON_GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
 _COPIES = {"HtoD": "to the GPU", "DtoH": "from the GPU"}
 _WAITS = re.compile(r"^cuda(?:Stream|Device|Event)Synchronize|^cuda(?:Stream|Device|Event)Query$")
+_GRADIENTS = "autograd::engine"  # begins the names of what torch does in threads of its own
 _MOST_SPANS = 3000
 _LEAST_GAP = 1e-6
 
@@ -75,6 +78,26 @@ class _Trace:
     )
     gpu: "list[_Event]" = field(default_factory=list["_Event"])
     launched: "list[_Event]" = field(default_factory=list["_Event"])
+    positions: Positions = field(default_factory=lambda: Positions({}, 0, bool))
+
+    def place(
+        self, thread: object, event: _Event, around: tuple[Frame, ...] = ()
+    ) -> tuple[Frame, ...]:
+        """Return the user's lines from which something was done.
+
+        Gradients are made in a thread of torch's own, for the one that waits in `backward`.
+
+        Args:
+            thread: its number in the system.
+            event: what was done.
+            around: the user's lines from which that was done of which it is a part.
+        """
+        own = self.positions.threads
+        if thread in own:
+            return self.positions.at(thread, event.start)
+        if not around and len(own) == 1 and event.name.startswith(_GRADIENTS):
+            return self.positions.at(own[0], event.start)
+        return around
 
 
 def read_kineto(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
@@ -93,7 +116,9 @@ def read_kineto(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
         told = as_record(each, "trace")
         pid = optional_integer(told, "pid") or 0
         processes.append(ProfiledProcess(pid=pid, name="python"))
-        trace = _trace(records(told, "traceEvents"))
+        trace = _trace(records(told, "traceEvents"), pid)
+        base = optional_integer(told, "baseTimeNanoseconds") or 0
+        trace.positions = Positions(optional_record(told, "positions") or {}, base, is_own)
         seconds = max(seconds, _add(table, trace, pid, is_own, facts))
         spans += _spans(trace, pid)
     has_gpu = facts.get(KERNELS, 0.0) > 0
@@ -118,8 +143,10 @@ def _notes(recording: Recording, *, has_gpu: bool) -> Iterator[str]:
         yield "torch's profiler saw no work on a GPU, so this is processor time of its operators"
 
 
-def _trace(events: Sequence[JsonObject]) -> _Trace:
+def _trace(events: Sequence[JsonObject], pid: int) -> _Trace:
     trace = _Trace()
+    if any(event.get("tid") == pid for event in events):
+        trace.threads[pid] = []  # the main thread comes first
     for event in events:
         kind = event.get("cat")
         if event.get("ph") != "X" or not isinstance(kind, str) or not {"ts", "dur"} <= event.keys():
@@ -158,9 +185,9 @@ def _add(
     """Add the events of a process to the table and the facts; return how long it was watched."""
     launched: dict[int, tuple[str, tuple[Frame, ...]]] = {}
     begun, ended = float("inf"), 0.0
-    for place, events in enumerate(trace.threads.values()):
+    for place, (tid, events) in enumerate(trace.threads.items()):
         thread = "" if place == 0 else f"thread {place}"
-        for event, frames in _nested(events, is_own):
+        for event, frames in _nested(events, is_own, partial(trace.place, tid)):
             begun, ended = min(begun, event.start), max(ended, event.end)
             own = max(0.0, event.end - event.start - event.inside)
             if event.kind in _RUNTIME:
@@ -177,9 +204,9 @@ def _add(
         _count(facts, BUSY, _union(trace.gpu))
         first = min(each.start for each in trace.gpu)
         _count(facts, WINDOW, max(each.end for each in trace.gpu) - first)
-        threads = [*trace.threads.values(), list[_Event]()]
-        for function, gap in _in_gaps(threads[0], _Gaps(trace.gpu), is_own).items():
-            table.add(pid, "", (function,), GAP_SECONDS, gap)
+        thread = next(iter(trace.threads), pid)
+        for place, gap in _in_gaps(trace, thread, _Gaps(trace.gpu), is_own).items():
+            table.add(pid, "", (place,), GAP_SECONDS, gap)
     return max(0.0, ended - begun)
 
 
@@ -198,9 +225,11 @@ class _Gaps:
                 self._sums.append(self._sums[-1] + each.start - until)
             until = each.end if until is None else max(until, each.end)
 
-    def within(self, event: _Event) -> float:
-        """Return for how long the GPU had nothing to do while an event took place."""
-        return self._before(event.end) - self._before(event.start)
+        self.end = self._ends[-1] if self._ends else 0.0
+
+    def between(self, begin: float, end: float) -> float:
+        """Return for how long the GPU had nothing to do between two moments."""
+        return self._before(end) - self._before(begin)
 
     def _before(self, moment: float) -> float:
         place = bisect.bisect_right(self._starts, moment)
@@ -210,13 +239,19 @@ class _Gaps:
 
 
 def _in_gaps(
-    events: Sequence[_Event], gaps: _Gaps, is_own: Callable[[str], bool]
+    trace: _Trace, thread: object, gaps: _Gaps, is_own: Callable[[str], bool]
 ) -> Mapping[Frame, float]:
-    """Return in which functions of the user's a thread is while the GPU has nothing to do."""
+    """Return in which lines or functions of the user's a thread is while the GPU has nothing to do."""
     seconds: dict[Frame, float] = {}
-    calls = [replace(each, inside=0.0) for each in events if each.kind in _CALLS]
+    if thread in trace.positions.threads:
+        for begin, end, frames in trace.positions.stays(thread, gaps.end):
+            if frames:
+                seconds[frames[-1]] = seconds.get(frames[-1], 0.0) + gaps.between(begin, end)
+    calls = [
+        replace(each, inside=0.0) for each in trace.threads.get(thread, ()) if each.kind in _CALLS
+    ]
     for event, frames in _nested(calls, is_own):
-        gap = gaps.within(event)
+        gap = gaps.between(event.start, event.end)
         for stack, sign in ((frames, 1), (frames[:-1], -1)):
             place = innermost_own(stack)
             if place is not None and place.in_user_code:
@@ -259,24 +294,32 @@ def _union(events: Sequence[_Event]) -> float:
 
 
 def _nested(
-    events: Sequence[_Event], is_own: Callable[[str], bool]
+    events: Sequence[_Event],
+    is_own: Callable[[str], bool],
+    place: Callable[[_Event, tuple[Frame, ...]], tuple[Frame, ...]] = lambda _event, around: around,
 ) -> Iterator[tuple[_Event, tuple[Frame, ...]]]:
     """Yield each event of a thread, when it has ended, with its stack."""
     known: dict[str, Frame] = {}
-    open_events: list[tuple[_Event, tuple[Frame, ...]]] = []
+    open_events: list[tuple[_Event, tuple[Frame, ...], tuple[Frame, ...]]] = []
+
+    def ended() -> tuple[_Event, tuple[Frame, ...]]:
+        event, own, calls = open_events.pop()
+        return event, (*own, *calls)
+
     for event in sorted(events, key=lambda each: (each.start, -each.end)):
         while open_events and open_events[-1][0].end <= event.start:
-            yield open_events.pop()
+            yield ended()
+        around: tuple[Frame, ...] = ()
         above: tuple[Frame, ...] = ()
         if open_events:
-            parent, above = open_events[-1]
+            parent, around, above = open_events[-1]
             parent.inside += min(event.end, parent.end) - event.start
         frame = known.get(event.name)
         if frame is None:
             frame = known[event.name] = _frame(event.name, is_own)
-        open_events.append((event, (*above, frame)))
+        open_events.append((event, place(event, around), (*above, frame)))
     while open_events:
-        yield open_events.pop()
+        yield ended()
 
 
 def _frame(name: str, is_own: Callable[[str], bool]) -> Frame:

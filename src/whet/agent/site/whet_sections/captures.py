@@ -7,9 +7,8 @@ How a profiler that whet runs finds it out:
   that can't be told to wait are cut to its time and process.
 - Whatever whet has in the process hears the audit events ``whet.capture`` with ``begin`` and
   ``end`` (`sys.addaudithook`), the first before anything else is begun.
-- ``WHET_CAPTURE`` names engines that are to record, separated by commas: with ``torch`` and ``jax``
-  their profilers record each capture, and leave ``PID-NUMBER.torch.json`` (a Chrome trace) or the
-  folder ``PID-NUMBER.jax`` in the agent's folder.
+- With ``jax`` in ``WHET_CAPTURE``, JAX's profiler records each capture, and leaves the folder
+  ``PID-NUMBER.jax`` in the agent's folder.
 
 Standard library only, Python 3.8 or later.
 """
@@ -89,7 +88,7 @@ class _Recording:
                 return
             self._count += 1
             sys.audit(_EVENT, "begin")
-            for start in (_start_torch, _start_jax, _start_cuda):
+            for start in (_start_jax, _start_cuda):
                 try:
                     self._ends += start("{}-{}".format(self._pid, self._count))
                 except _ANY_FAILURE:  # a profiler that has changed: the program is what matters
@@ -118,23 +117,6 @@ class _Recording:
 
 _WITHOUT_CUDA = [UNKNOWN]  # how many modules there were when no library of CUDA was found
 _RECORDINGS: dict[int, _Recording] = {}
-
-
-def _start_torch(name: str) -> Iterator[End]:
-    torch: Any = sys.modules.get("torch")
-    if torch is None or "torch" not in _ENGINES or not FOLDER:
-        return
-    if getattr(sys.modules.get("torch.autograd.profiler"), "_is_profiler_enabled", False):
-        return  # the program's own records
-    profiler = torch.profiler.profile(record_shapes=True, profile_memory=True, with_stack=True)
-    profiler.start()
-    path = os.path.join(FOLDER, "{}.torch.json".format(name))
-
-    def stop() -> None:
-        profiler.stop()
-        profiler.export_chrome_trace(path)
-
-    yield stop
 
 
 def _start_jax(name: str) -> Iterator[End]:
