@@ -72,7 +72,8 @@ with whet.capture():
 torch.ones(3).tanh()
 """,
         WHET_AGENT=str(reports),
-        WHET_CAPTURE="torch,jax",
+        WHET_PROFILER="gpu",
+        WHET_CAPTURE="jax",
     )
     (torch_path,) = reports.glob("*-1.torch.json")
     names = {each.get("name") for each in json.loads(torch_path.read_bytes())["traceEvents"]}

@@ -147,3 +147,77 @@ def test_the_function_in_which_the_cpu_is_while_the_gpu_waits_is_named() -> None
 
     assert "it works for 20 ms of 90 ms (22%)." in said
     assert "Meanwhile the CPU is longest (60 ms) in train.py:9 in augment." in said
+
+
+def at_lines(
+    events: list[Event], *stays: tuple[float, int], base: int = 1_000_000_000_000
+) -> Profile:
+    """Return the profile of events in a program that comes to lines of `step` at moments in ms."""
+    lines = sorted({line for _, line in stays})
+    positions = {
+        "frames": [["train.py", line, "step"] for line in lines],
+        "places": [[0, number] for number in range(len(lines))],
+        "threads": [
+            {
+                "tid": 7,
+                "moments": [base + round(moment * 1e6) for moment, _ in stays],
+                "places": [lines.index(line) + 1 for _, line in stays],
+            }
+        ],
+    }
+    told = {
+        "pid": 7, "traceEvents": events, "baseTimeNanoseconds": base, "positions": positions,
+    }  # fmt: skip
+    recording = Recording(engine="torch.profiler", rate=0, running=json.dumps([told]).encode())
+    return read_kineto(recording, lambda path: path == "train.py")
+
+
+def test_a_kernel_belongs_to_the_line_that_started_it_though_it_runs_later() -> None:
+    profile = at_lines(
+        [
+            event("cpu_op", "aten::mm", 1, 1),
+            event("cuda_runtime", "cudaLaunchKernel", 1.5, 0.1, correlation=1),
+            event("kernel", "gemm", 4, 3, correlation=1),
+            event("cpu_op", "aten::add", 3, 1),
+            event("cuda_runtime", "cudaLaunchKernel", 3.5, 0.1, correlation=2),
+            event("kernel", "add", 8, 1, correlation=2),
+        ],
+        (0, 5),
+        (2.5, 6),
+    )
+    rows = [(each.frame.line, each.calls, round(each.own, 6)) for each in lines_of(profile).lines]
+    assert rows == [(5, "gemm", 0.003), (6, "add", 0.001)]
+
+
+def test_a_gradient_belongs_to_the_line_that_waits_for_it() -> None:
+    def in_thread(name: str, start: float, seconds: float) -> Event:
+        return {**event("cpu_op", name, start, seconds), "tid": 8}
+
+    profile = at_lines(
+        [
+            event("cpu_op", "aten::mm", 1, 1),
+            in_thread("autograd::engine::evaluate_function: MmBackward0", 3, 3),
+            in_thread("aten::mm", 4, 1),
+            in_thread("aten::copy_", 8, 1),
+        ],
+        (0, 5),
+        (2.5, 6),
+        (7, 7),
+    )
+    rows = {
+        (each.frame.line, each.calls, round(each.own, 6))
+        for each in lines_of(profile).lines
+        if each.frame.in_user_code
+    }
+    gradient = "autograd::engine::evaluate_function: MmBackward0"
+    assert rows == {(5, "aten::mm", 0.001), (6, gradient, 0.002), (6, "aten::mm", 0.001)}
+
+
+def test_the_line_is_named_in_which_the_cpu_is_while_the_gpu_has_nothing_to_do() -> None:
+    events = [
+        event("kernel", "gemm", start, 1, correlation=number)
+        for number, start in enumerate((0, 20, 40))
+    ]
+    profile = at_lines(events, (0, 5), (3, 6), (19, 7), (21, 6), (35, 5))
+    (sentence,) = [each for each in gpu_sentences(profile) if "waits for the CPU" in each]
+    assert "(30 ms) in train.py:6 in step" in sentence

@@ -65,6 +65,8 @@ class _Torch:
         sys.addaudithook(self._hear)
 
     def _start(self) -> None:
+        import warnings
+
         if getattr(sys.modules.get("torch.autograd.profiler"), "_is_profiler_enabled", False):
             return  # the program's own records
         kinds, profile = self._profiler.ProfilerActivity, self._profiler.profile
@@ -73,11 +75,10 @@ class _Torch:
         if positions is not None and not positions.begin():
             positions = None
         # With its stacks, torch tells of every call of every library: that takes several times as long.
-        wish = {"with_stack": positions is None}
-        if "acc_events" in profile.__init__.__code__.co_varnames:
-            wish["acc_events"] = True
-        record = profile(activities=activities, **wish)
-        record.start()
+        record = profile(activities=activities, with_stack=positions is None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns of cycles, of which there is only one
+            record.start()
         self._recording = record, positions
 
     def _stop(self, *, is_kept: bool) -> None:

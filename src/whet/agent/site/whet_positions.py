@@ -15,7 +15,6 @@ from time import time_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import CodeType, FrameType
     from typing import Any
 
@@ -24,7 +23,7 @@ _TOOLS = (3, 4, 5)  # debuggers, coverage and profilers have numbers of their ow
 _MOST_LINES, _MOST_CALLS, _MOST_EVENTS = 100_000, 50_000, 3_000_000
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STANDARD = os.path.dirname(os.__file__)
-_LIBRARIES = ("site-packages", "dist-packages")
+_LIBRARIES = ("site-packages", "dist-packages", "torchinductor_")
 
 
 class _Function:
@@ -130,7 +129,7 @@ class Positions:
             for each in self._threads.values()
             if each.moments
         ]
-        places = list(zip(self._above, self._frame_of))[1:]
+        places = [[above, self._frame_of[at]] for at, above in enumerate(self._above)][1:]
         return {"frames": self._frames, "places": places, "threads": threads}
 
     def _stop(self) -> None:
@@ -159,7 +158,10 @@ class Positions:
     def _resumes(self, code: CodeType, _offset: int) -> None:
         function = self._functions.get(id(code))
         if function is not None and function.is_followed:
-            line = vars(sys)["_getframe"](1).f_lineno or code.co_firstlineno
+            function.calls += 1
+            line = code.co_firstlineno
+            if function.lines <= _MOST_LINES:
+                line = vars(sys)["_getframe"](1).f_lineno or line
             self._enter(self._thread(), function, line)
 
     def _comes_to(self, code: CodeType, line: int) -> object:
@@ -247,6 +249,9 @@ class Positions:
         self._events += 1
         if self._events > _MOST_EVENTS:
             self._stop()
+            for each in list(self._threads.values()):  # where they are from now on isn't known
+                each.moments.append(time_ns())
+                each.places.append(0)
 
 
 def _call_of(thread: _Thread, code: CodeType) -> _Call | None:

@@ -36,7 +36,7 @@ def profile_lines(profile: Profile, measured: Measured | None) -> list[str]:
 
 def _summary(profile: Profile, table: LineTable, measured: Measured | None) -> list[str]:
     total = table.total
-    if profile.unit == CPU_SECONDS and measured is not None:
+    if profile.question == "cpu" and measured is not None:
         # The kernel's count is exact.
         total = profile.facts.get(KERNEL_CPU, measured.cpu_seconds)
     amount = shown_amount(total, profile.unit)

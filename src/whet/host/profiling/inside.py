@@ -73,6 +73,7 @@ class Inside:
             return {**more, **COMPILING, **self._asked.variables}
         gpu = {
             "WHET_CAPTURE": "jax",
+            "KINETO_LOG_LEVEL": "99",  # what torch's profiler says of itself isn't the program's
             # XLA would take nearly all of the GPU's memory at once, and hide what is needed.
             "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
             **COMPILING,
@@ -129,7 +130,8 @@ class Inside:
                 continue
             data = content.decode("utf-8", "replace").lstrip()
             if data.startswith("{"):
-                traces.append(f'{{"pid": {process_of(path)}, {data[1:]}')
+                more = f'"pid": {process_of(path)}, "positions": {_positions(path)},'
+                traces.append(f"{{{more} {data[1:]}")
         if not traces:
             engine, traces = "jax.profiler", jax_traces(self._folder)
         if not traces:
@@ -189,6 +191,6 @@ def _positions(trace: Path) -> str:
     """Return where the program was meanwhile, as JSON; Pythons before 3.12 don't tell."""
     path = trace.with_name(trace.name.replace(".torch.json", ".positions.json"))
     try:
-        return path.read_text("utf-8")
+        return content_of(path, most_bytes=_MOST_BYTES).decode("utf-8", "replace")
     except OSError:
         return "null"

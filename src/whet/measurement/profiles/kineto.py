@@ -81,7 +81,7 @@ class _Trace:
     positions: Positions = field(default_factory=lambda: Positions({}, 0, bool))
 
     def place(
-        self, thread: object, event: _Event, around: tuple[Frame, ...] = ()
+        self, thread: int | str | None, event: _Event, around: tuple[Frame, ...] = ()
     ) -> tuple[Frame, ...]:
         """Return the user's lines from which something was done.
 
@@ -204,9 +204,9 @@ def _add(
         _count(facts, BUSY, _union(trace.gpu))
         first = min(each.start for each in trace.gpu)
         _count(facts, WINDOW, max(each.end for each in trace.gpu) - first)
-        thread = next(iter(trace.threads), pid)
-        for place, gap in _in_gaps(trace, thread, _Gaps(trace.gpu), is_own).items():
-            table.add(pid, "", (place,), GAP_SECONDS, gap)
+        main = next(iter(trace.threads), pid)
+        for where, gap in _in_gaps(trace, main, _Gaps(trace.gpu), is_own).items():
+            table.add(pid, "", (where,), GAP_SECONDS, gap)
     return max(0.0, ended - begun)
 
 
@@ -239,7 +239,7 @@ class _Gaps:
 
 
 def _in_gaps(
-    trace: _Trace, thread: object, gaps: _Gaps, is_own: Callable[[str], bool]
+    trace: _Trace, thread: int | str | None, gaps: _Gaps, is_own: Callable[[str], bool]
 ) -> Mapping[Frame, float]:
     """Return in which lines or functions of the user's a thread is while the GPU has nothing to do."""
     seconds: dict[Frame, float] = {}

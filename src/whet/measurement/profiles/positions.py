@@ -65,7 +65,9 @@ class Positions:
         place = bisect.bisect_right(moments, moment)
         return self._stacks[places[place - 1]] if place else ()
 
-    def stays(self, thread: object, until: float) -> Iterator[tuple[float, float, tuple[Frame, ...]]]:
+    def stays(
+        self, thread: object, until: float
+    ) -> Iterator[tuple[float, float, tuple[Frame, ...]]]:
         """Yield from when until when a thread was at each place."""
         moments, places = self._threads.get(thread, _NOWHERE)
         for (start, end), place in zip(pairwise([*moments, until]), places, strict=True):
