@@ -113,7 +113,7 @@ def seen(
     )  # fmt: skip
     told = as_record(decoded(done.stdout), "answer")
     positions = Positions(told, 0, lambda path: path == str(program))
-    found = []
+    found: list[tuple[list[Line], list[tuple[str, int, int]]]] = []
     for thread, moment, stack in json.loads(done.stdout)["marks"]:
         place = positions.at(thread, moment / 1e9)
         assert all(each.in_user_code for each in place)

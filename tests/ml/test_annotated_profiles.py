@@ -59,25 +59,17 @@ jax.profiler.stop_trace()
     assert "unheard range" not in names
 
 
-def test_a_capture_starts_the_profilers_that_whet_asks_for(tmp_path: Path) -> None:
+def test_a_capture_starts_the_profiler_of_jax_where_whet_asks_for_it(tmp_path: Path) -> None:
     reports = tmp_path / "agent"
     reports.mkdir()
     run(
         tmp_path,
         """
-import jax, torch, whet
-torch.ones(3).exp()
+import jax, whet
 with whet.capture():
-    torch.ones(3).sum()
-torch.ones(3).tanh()
+    jax.numpy.ones(3).block_until_ready()
 """,
         WHET_AGENT=str(reports),
-        WHET_PROFILER="gpu",
         WHET_CAPTURE="jax",
     )
-    (torch_path,) = reports.glob("*-1.torch.json")
-    names = {each.get("name") for each in json.loads(torch_path.read_bytes())["traceEvents"]}
-
-    assert "aten::sum" in names
-    assert not names & {"aten::exp", "aten::tanh"}
     assert [*reports.glob("*-1.jax/**/*.xplane.pb")]

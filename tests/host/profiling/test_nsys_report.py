@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from whet.core.observations.profile import GPU_SECONDS, Profile, Recording
-from whet.host.profiling.nsys import NsysReport, nsys_words
+from whet.host.profiling.nsys import REPORT, NsysReport, exported, nsys_words
 from whet.measurement.profiles.kineto import COPIED, KERNELS, SYNCHRONISATIONS, read_kineto
 from whet.measurement.profiles.line_table import lines_of
 
@@ -146,3 +146,10 @@ def test_the_command_line_asks_for_the_apis_the_memory_and_the_range() -> None:
         *words
     }
     assert not any("capture" in each for each in nsys_words("cuda", is_captured=False, folder="/t"))
+
+
+def test_a_recording_without_a_report_is_said_to_lack_the_importer(tmp_path: Path) -> None:
+    (tmp_path / f"{REPORT}.qdstrm").write_bytes(b"")
+    database, complaint = exported(tmp_path)
+    assert database is None
+    assert "importer" in complaint

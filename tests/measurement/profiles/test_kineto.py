@@ -16,6 +16,7 @@ from whet.measurement.profiles.kineto import (
 )
 from whet.measurement.profiles.line_table import lines_of
 from whet.measurement.profiles.sentences import gpu_sentences
+from whet.measurement.profiles.words import short_kernel
 
 Event = dict[str, object]
 
@@ -221,3 +222,15 @@ def test_the_line_is_named_in_which_the_cpu_is_while_the_gpu_has_nothing_to_do()
     profile = at_lines(events, (0, 5), (3, 6), (19, 7), (21, 6), (35, 5))
     (sentence,) = [each for each in gpu_sentences(profile) if "waits for the CPU" in each]
     assert "(30 ms) in train.py:6 in step" in sentence
+
+
+def test_a_kernels_name_is_shown_without_its_namespaces_and_fits_a_line() -> None:
+    kernel = (
+        "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>,"
+        " std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>)"
+    )
+    shown = short_kernel(kernel)
+    assert shown.startswith("vectorized_elementwise_kernel<4, CUDAFunctor_add<float>")
+    assert len(shown) <= 72
+    assert short_kernel("void at::native::(anonymous namespace)::fill(int)") == "fill(int)"
+    assert short_kernel("aten::mm") == "aten::mm"

@@ -10,7 +10,7 @@ from whet.measurement.profiles.compilations import compiled_functions
 from whet.measurement.profiles.line_table import LineCost, LineTable, lines_of
 from whet.measurement.profiles.merge import KERNEL_CPU, RUNS
 from whet.measurement.profiles.sentences import Measured, sentences_of
-from whet.measurement.profiles.words import UNIT_WORDS, short_path, shown_amount
+from whet.measurement.profiles.words import UNIT_WORDS, short_kernel, short_path, shown_amount
 
 _LEAST_WAIT = 0.01
 _LEAST_SHARE = 0.001
@@ -102,7 +102,8 @@ def _waits(line: LineCost) -> str:
 
 def _place(line: LineCost) -> str:
     words = frame_words(line.frame)
-    return f"{words}, in {line.calls}" if line.calls else words or "(unknown)"
+    words = words if line.frame.path else short_kernel(words)
+    return f"{words}, in {short_kernel(line.calls)}" if line.calls else words or "(unknown)"
 
 
 def frame_words(frame: Frame) -> str:

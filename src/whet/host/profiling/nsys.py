@@ -51,6 +51,11 @@ def nsys_words(trace: str, *, is_captured: bool, folder: str) -> tuple[str, ...]
 def exported(folder: Path) -> tuple[Path | None, str]:
     """Return the SQLite export of the report in a folder, or why there is none."""
     reports = sorted(folder.glob(f"{REPORT}*.nsys-rep")) + sorted(folder.glob(f"{REPORT}*.qdrep"))
+    if not reports and list(folder.glob(f"{REPORT}*.qdstrm")):
+        return None, (
+            "nsys recorded, but made no report of it: its importer is missing or failed (its own words"
+            " stand above). The nsys inside Nsight Compute has none: install Nsight Systems"
+        )
     if not reports:
         return None, "nsys wrote no report"
     database = folder / f"{REPORT}.sqlite"
