@@ -55,10 +55,9 @@ _HEARD = {
     "open", "os.chdir", "os.putenv", "os.unsetenv", "os.rename", "os.remove", "os.rmdir",
     "os.truncate", "sqlite3.connect",
 }  # fmt: skip
-_LONGEST = 300
+_LONGEST, _UNDER_WAY = 300, ".part"
 _CODE = (".py", ".pyc", ".so", ".dist-info/RECORD")
 _SIGNAL = 59  # a real-time signal that nothing sends on its own; see `whet.host.inspect.recorder`
-_UNDER_WAY = ".part"
 _EVER = 1 << 60
 
 
