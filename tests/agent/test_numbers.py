@@ -9,8 +9,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from test_closer import run, told
 
-from whet.core.observations.clue import Placing
-from whet.evidence.clues.not_a_number import number_clues
+from whet.core.observations.clue import Placing, Sureness
+from whet.evidence.clues.not_a_number import first_seen, number_clues
 
 PROGRAM = """\
 import asyncio, threading
@@ -108,3 +108,72 @@ assert not numpy.isnan(found).any(), "no number"
     clue, *_ = number_clues(told(tmp_path), Placing(str(tmp_path)))
 
     assert says in clue.says
+
+
+LONG = """\
+def scaled(row):
+    top, low = max(row), min(row)
+    if top == low:
+        return [{made} for _ in row]
+    return [(each - low) / (top - low) for each in row]
+
+
+class Layer:
+    def __init__(self, width):
+        self.weights = [0.5] * width
+
+    def forward(self, row):
+        return sum(one * other for one, other in zip(self.weights, row))
+
+    def step(self, row, error):
+        self.weights = [one - 0.01 * error * other for one, other in zip(self.weights, row)]
+
+
+def main():
+    layer = Layer(3)
+    for number in range(6000):
+        row = [2, 2, 2] if number == 4000 else [number % 3, number % 7, 8]
+        row = scaled(row)
+        layer.step(row, layer.forward(row) - 0.5)
+    assert layer.weights[0] < 9, layer.weights
+
+
+main()
+"""
+
+
+def test_a_sparse_look_tells_where_to_follow_a_long_run_to_its_first_nan(tmp_path: Path) -> None:
+    program = LONG.format(made="(top - low) * 1e308 * 10 * 0")
+    plain = run(program, tmp_path, closer=None)
+    sparse = run(program, tmp_path, closer="numbers:sparse")
+    assert (sparse.stdout, sparse.stderr) == (plain.stdout, plain.stderr)
+    assert first_seen(told(tmp_path)) is None  # no NaN: 0 * 0 is 0
+
+    program = LONG.format(made="top * 1e308 * 10 * 0")
+    run(program, tmp_path, closer="numbers:sparse")
+    clean = first_seen(told(tmp_path))
+    assert clean is not None
+    assert clean > 4000, clean
+    folder = tmp_path / "again"
+    folder.mkdir()
+    run(program, folder, closer=f"numbers:from={clean}")
+    (clue,) = number_clues(told(folder), Placing(str(folder)))
+    assert program.splitlines()[clue.line - 1].strip().startswith("return [top * 1e308")
+    assert clue.sureness is Sureness.SEEN
+    assert "what `scaled` returns" in clue.says
+
+
+def test_of_two_lines_that_each_made_a_nan_neither_is_the_cause(tmp_path: Path) -> None:
+    program = """\
+def share(part, whole):
+    return part * whole
+
+
+infinite = 1e308 * 10
+first = share(infinite, 0)
+second = infinite - infinite
+assert second == 0, second
+"""
+    run(program, tmp_path, closer="numbers")
+    found = number_clues(told(tmp_path), Placing(str(tmp_path)))
+    assert {each.sureness for each in found} == {Sureness.POSSIBLE}

@@ -118,7 +118,19 @@ def test_what_asks_for_one_stream_is_known_beforehand(text: str, *, tells: bool)
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("200ms", 0.2), ("5min", 300), ("2 h", 7200), ("2MB", None)]
+    ("text", "seconds"),
+    [
+        ("90", 90),
+        ("200ms", 0.2),
+        ("5min", 300),
+        ("2 h", 7200),
+        ("2MB", None),
+        ("3m30s", 210),
+        ("1h30m", 5400),
+        ("1 h 2 min", 3720),
+        ("30s3m", None),
+        ("3m3m", None),
+    ],
 )
 def test_a_time_has_a_unit_of_time(text: str, seconds: float | None) -> None:
     assert duration_seconds(text) == seconds

@@ -280,3 +280,25 @@ def test_where_both_shapes_are_new_neither_is_called_the_bad_one(tmp_path: Path)
     pytest.importorskip("numpy")
     found = clues(tmp_path, BOTH_CHANGE)
     assert {each.sureness for each in found} == {Sureness.POSSIBLE}
+
+
+CHANGED_IN_PLACE = """\
+import numpy as np
+
+
+def update(weights, step):
+    np.subtract(weights, 0.1 * step, out=weights)
+
+
+weights = np.zeros(3)
+for scale in [1.0, 2.0, np.inf, 1.0]:
+    update(weights, np.arange(3) * scale)
+assert not np.isnan(weights).any(), weights
+"""
+
+
+def test_what_was_changed_in_place_is_not_made_wrong_where_it_was_made(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    found = clues(tmp_path, CHANGED_IN_PLACE)
+    made = line_of(CHANGED_IN_PLACE, "weights = np.zeros")
+    assert not [e for e in found if e.line == made and e.sureness is not Sureness.POSSIBLE], found

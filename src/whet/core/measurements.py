@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from enum import StrEnum
+from itertools import pairwise
 
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_bytes, shown_seconds
@@ -69,6 +70,8 @@ SECTION_ENDINGS = (
 
 
 _MILLION, _EXACT = 1e6, 2.0**53
+_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµμ]+)")
+_TOGETHER = re.compile(rf"(?:{_PART.pattern}\s*){{2,}}")
 _QUANTITY = re.compile(r"(?<![\w.])[0-9]+(?:\.[0-9]+)?\s*[A-Za-zµμ]+")
 """A number with a unit, within a statement."""
 
@@ -110,10 +113,22 @@ def kind_of(name: str) -> NumberKind:
 
 
 def quantity_of(text: str, kind: NumberKind) -> float | None:
-    """Return the number that ``text`` says, in seconds or bytes; None: it says none of this kind."""
+    """Return the number that ``text`` says, in seconds or bytes; None: it says none of this kind.
+
+    A time may have several units, the longest first: ``1h30m``.
+    """
+    if kind is NumberKind.TIME and _TOGETHER.fullmatch(text.strip()):
+        return _together(text)
     found = _NUMBER.fullmatch(text.strip())
     scale = None if found is None else _UNITS[kind].get(found["unit"].lower())
     return None if found is None or scale is None else float(found["number"]) * scale
+
+
+def _together(text: str) -> float | None:
+    times = [(float(number), _TIMES.get(unit.lower())) for number, unit in _PART.findall(text)]
+    known = [(number, scale) for number, scale in times if scale is not None]
+    falls = all(one[1] > other[1] for one, other in pairwise(known))
+    return sum(one * scale for one, scale in known) if falls and known == times else None
 
 
 def unit_of(text: str) -> str:

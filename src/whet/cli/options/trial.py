@@ -102,7 +102,7 @@ class TrialCommand(click.Command):
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, or a number with a unit: ``90``, ``200ms``, ``5min``, ``2h``."""
+    """Seconds, or a number with a unit: ``90``, ``200ms``, ``5min``, ``1h30m``."""
 
     name = "time"
 
@@ -116,7 +116,7 @@ class Duration(click.ParamType[float]):
 
         seconds = duration_seconds(str(value))
         if seconds is None or seconds <= 0:
-            self.fail(f"`{value}` is not a time: write 90, 200ms, 5min or 2h", param, ctx)
+            self.fail(f"`{value}` is not a time: write 90, 200ms, 5min or 1h30m", param, ctx)
         return seconds
 
 

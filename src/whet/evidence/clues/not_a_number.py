@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from whet.core.observations.clue import Clue, Placing
-from whet.core.text.record import JsonObject, boolean, rows, text
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.text.record import JsonObject, boolean, rows, text, whole
 from whet.evidence.clues.closer_look import Line, line_of, of_kind
 from whet.evidence.variables.kept_failure import KeptError
 from whet.evidence.variables.kept_value import value_line
@@ -17,7 +18,12 @@ _SPOKEN = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(r"\b(?:NaN|Inf)=[1-9]|^-?(?:nan|inf)$")
+_INNER = re.compile(r"\.<locals>\.<\w+>|^<\w+comp>$|^<genexpr>$")
 _WIDTH = 120
+_VALUES = {
+    "float", "complex", "float16", "float32", "float64", "Tensor", "Parameter", "ndarray", "Series",
+    "DataFrame", "list", "tuple", "dict",
+}  # fmt: skip
 _ANOMALY = re.compile(r"Traceback of forward call that caused the error")
 _FRAME = re.compile(r'^\s*File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$')
 
@@ -49,8 +55,23 @@ def number_clues(told: Sequence[JsonObject], at: Placing) -> list[Clue]:
     if not nans:
         return [clue for each in origins[:1] if (clue := _clue(each, at)) is not None]
     before = origins[: origins.index(nans[0])]
-    clues = [_clue(each, at) for each in (nans[0], *before[:1])]
-    return [each for each in clues if each is not None]
+    clues = [clue for each in (nans[0], *before[:1]) if (clue := _clue(each, at)) is not None]
+    # What an optimizer or a model trains is spoilt by an earlier one.
+    alone = [each for each in numbers if text(each, "of") in _VALUES]
+    is_first = alone[:1] == nans[:1] and numbers[:1] == nans[:1]
+    if len(alone) == 1 and is_first and not _is_meant(alone[0]):
+        return [replace(each, sureness=Sureness.SEEN) for each in clues]
+    return clues
+
+
+def _is_meant(told: JsonObject) -> bool:
+    return boolean(told, "is_written") or boolean(told, "is_met")
+
+
+def first_seen(told: Sequence[JsonObject]) -> int | None:
+    """Return how far a run had come when no variable held a NaN yet, a short while before one did."""
+    found = next(of_kind(told, "spoilt"), None)
+    return None if found is None else whole(found.get("clean"))
 
 
 def _clue(told: JsonObject, at: Placing) -> Clue | None:
@@ -58,10 +79,11 @@ def _clue(told: JsonObject, at: Placing) -> Clue | None:
     if line is None:
         return None
     name, what = text(told, "name"), text(told, "what")
-    holder = f"`{name}`" if name else f"what `{line.function}` returns"
+    function = _INNER.sub("", line.function) or "<module>"
+    holder = f"`{name}`" if name else f"what `{function}` returns"
     value = text(told, "value")
     suffix = f" ({value})" if value and what.lower() != value.lower() else ""
-    where = f"{at(line.path, line.number)} in `{line.function}`"
+    where = f"{at(line.path, line.number)} in `{function}`"
     parts = rows(told.get("made_of"), 2)
     made_of = "; ".join(f"`{name}`: {value}" for name, value in parts)
     of = f", from {made_of}" if made_of else ""

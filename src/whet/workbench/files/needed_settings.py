@@ -1,6 +1,7 @@
 """The variables and limits of a trial that its failure needs, found by leaving them out."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TypeAlias
 
@@ -13,6 +14,13 @@ from whet.reduction.candidates import keep_few, never_twice
 
 Setting: TypeAlias = tuple[str, str]
 """What kind of setting it is, and its name."""
+
+_TELLING = re.compile(
+    r"TZ|LANG|LANGUAGE|LC_\w+|PYTHON(?!UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX|HISTORY|STARTUP)\w+"
+)
+_LOCALE = re.compile(r"L(?:ANG|C_)")
+USUAL_LOCALES = frozenset({"C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "en_US.utf8"})
+"""With these, programs do the same nearly everywhere."""
 
 _VARIABLE, _UNSET, _LIMIT = "variable", "unset", "limit"
 _OF_NO_LINE = frozenset({"output_bytes", "spares_command"})
@@ -50,6 +58,17 @@ def fewest_settings(
             batch = search.send(verdicts)
     except StopIteration as end:
         return with_only(end.value)
+
+
+def telling_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that decide what the C library and Python do, but for usual values."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if value
+        and _TELLING.fullmatch(name)
+        and not (_LOCALE.match(name) and value in USUAL_LOCALES)
+    }
 
 
 def is_hang(oracle: Oracle) -> bool:

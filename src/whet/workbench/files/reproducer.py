@@ -1,7 +1,6 @@
 """What shows the failure to somebody else: a line to paste and a script, both tried elsewhere."""
 
 import os
-import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -27,6 +26,7 @@ from whet.desk.script import as_script, file_in_script
 from whet.evidence.signature.failure_difference import told_apart
 from whet.host.trial.known_secrets import veiled
 from whet.host.trial.trial_secrets import for_shell
+from whet.workbench.files.needed_settings import telling_variables
 from whet.workbench.files.opened_files import opened_files
 from whet.workbench.files.pasted_line import Shell
 from whet.workbench.files.recipe import (
@@ -50,12 +50,6 @@ from whet.workbench.trials.tested import Tested
 
 SCRIPT = "reproduce.sh"
 
-_TELLING = re.compile(
-    r"TZ|LANG|LANGUAGE|LC_\w+|PYTHON(?!UNBUFFERED|DONTWRITEBYTECODE|PYCACHEPREFIX|HISTORY|STARTUP)\w+"
-)
-_LOCALE = re.compile(r"L(?:ANG|C_)")
-_USUAL = frozenset({"C", "POSIX", "C.UTF-8", "C.utf8", "en_US.UTF-8", "en_US.utf8"})
-"""With these, programs do the same nearly everywhere."""
 _MOST_LINES = 4
 """A line writes files of no more; the script holds longer ones."""
 
@@ -85,7 +79,7 @@ def make_reproducer(
         baseline: how it fails, and how often it has to be tried until it does.
     """
     bench, folder = session.bench, report.path
-    inherited = _telling_variables(bench.environment)
+    inherited = telling_variables(bench.environment)
     # Whoever runs it elsewhere doesn't have them.
     unset = {*trial.unset, *trial.environment}
     inherited = {name: value for name, value in inherited.items() if name not in unset}
@@ -153,15 +147,6 @@ def _named_by_whole_path(recipe: Recipe) -> str:
     if words[:1] == list(recipe.trial.command[:1]) and shutil.which(Path(words[0]).name):
         del words[0]  # an interpreter or a tool, by its whole path
     return f", with {', '.join(f'`{word}`' for word in words)} where it is" if words else ""
-
-
-def _telling_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that decide what the C library and Python do, but for usual values."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if value and _TELLING.fullmatch(name) and not (_LOCALE.match(name) and value in _USUAL)
-    }
 
 
 def _failed_again(ran: "_Ran", where: str, inherited: Mapping[str, str]) -> str:

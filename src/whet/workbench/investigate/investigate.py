@@ -73,6 +73,7 @@ from whet.workbench.investigate.steps.smaller import (
     why_left_whole,
 )
 from whet.workbench.investigate.steps.so_far import Known, so_far
+from whet.workbench.investigate.steps.surroundings import look_at_surroundings
 from whet.workbench.investigate.steps.time_limit import as_asked, limited
 from whet.workbench.investigate.symptoms.seldom import seldom_failure
 from whet.workbench.investigate.traces.origins import with_users_files
@@ -101,6 +102,9 @@ _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
 _BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
 """How much of the time the closer look may take: where there are versions to run, and where there are none."""
+
+_FOR_SURROUNDINGS = 0.15
+"""How much of the time runs in another time zone, locale or shell may take."""
 
 _BEFORE_CHECK = 0.8
 """How much of the time for a shrink it has before whet checks that its result has the same cause."""
@@ -211,10 +215,17 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         unordered = work.attempt(lambda: hold_order(work, fewer), unordered)
     order, ordered = unordered
     facts.clues += ordered
+    facts.clues += work.attempt(
+        lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
+    )
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
-    facts.clues += work.attempt(lambda: look_closer(work, looked_at, share, drawn), (), share=share)
+    facts.clues += work.attempt(
+        lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
+        (),
+        share=share,
+    )
     work.trial = trial
     facts.clues += [] if drawn is None else [drawn]
     known = tuple(facts.clues)
@@ -249,10 +260,14 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
 
 
+def _is_shown(facts: Known) -> bool:
+    return any(each.sureness is Sureness.SHOWN for each in facts.clues)
+
+
 def _of_releases(work: Work, facts: Known, baseline: Baseline) -> tuple[Clue, ...]:
     """Return what other releases say: to install them takes long, so the program's own data go first."""
     none_tried: tuple[Clue, ...] = ()
-    if any(each.sureness is Sureness.SHOWN for each in facts.clues):
+    if _is_shown(facts):
         return none_tried
     return work.attempt(lambda: look_at_releases(work, baseline), none_tried, is_asked=True)
 

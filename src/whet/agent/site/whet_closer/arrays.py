@@ -40,8 +40,8 @@ def described(value: Any) -> str:
             continue
         size, shape = _size(array), "x".join(map(str, array.shape)) or "one value"
         nans, low, high = _range(array)
-        if nans == size > 1:
-            return f"{shape}, all NaN"
+        if nans == size:
+            return f"{shape}, all NaN" if size > 1 else ""
         spoilt_count = f"{nans} NaN of {size}, " if nans and size > 1 else ""
         return f"{shape}, {spoilt_count}from {low:.3g} to {high:.3g}"
     return ""

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from .report_file import ReportLines
 
 _NAMES = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
-_WRITTEN = re.compile(r"\bnan\b|\binf(?:inity)?\b", re.IGNORECASE)
+_WRITTEN = {
+    NAN: re.compile(r"\bnan\b", re.IGNORECASE),
+    INFINITE: re.compile(r"\binf(?:inity)?\b", re.IGNORECASE),
+}
+_LOOPS = re.compile(r"\bfor\s+(.+?)\s+in\b")
 _MOST_TOLD, _MOST_NAMES = 3, 6
 _MOST_LINES = 200_000  # of one function; the rest of a long loop is like its beginning
 _MOST_SECONDS = 20.0  # for looking at values
@@ -77,15 +81,16 @@ class Numbers:
         return follow
 
     @property
+    def is_done(self) -> bool:
+        """Whether enough was told."""
+        return self._count[NAN] >= _MOST_TOLD or self._left_seconds <= 0
+
+    @property
     def _event_count(self) -> int:
         return sum(self._count.values()) + self._returned
 
     def _is_over(self, code: CodeType) -> bool:
-        return (
-            self._count[NAN] >= _MOST_TOLD
-            or self._left_seconds <= 0
-            or self._lines.get(code, 0) > _MOST_LINES
-        )
+        return self.is_done or self._lines.get(code, 0) > _MOST_LINES
 
     def _spoilt(self, frame: FrameType, names: tuple[str, ...]) -> dict[str, str]:
         """Return which of these hold what is no number."""
@@ -111,10 +116,13 @@ class Numbers:
         if result:
             new.setdefault("", result)
             self._returned += 1
+        text = self._text(frame.f_code.co_filename, line)
+        given = _NAMES.findall(" ".join(_LOOPS.findall(text)))  # by what the line goes through
+        given_now = {new[name] for name in given if name in new}
         for name, what in new.items():
             # An infinite number may be meant; a NaN that came of one is told.
-            made = what not in old.values() and not came
-            met = name in old and not sum(self._count.values())
+            made = what not in old.values() and not came and what not in given_now
+            met = (name in old or name in given) and not came and not sum(self._count.values())
             if (made or met) and self._count[what] < _MOST_TOLD:
                 self._count[what] += 1
                 value = returned if not name else _value(frame, name)
@@ -133,7 +141,7 @@ class Numbers:
                     made_of=made_of[:_MOST_NAMES],
                     place=[path, line, function],
                     is_met=not made,
-                    is_written=bool(_WRITTEN.search(self._text(path, line))),
+                    is_written=bool(_WRITTEN[what].search(text)),
                 )
                 return
 

@@ -36,10 +36,16 @@ class Raised:
         self._last: dict[int, tuple[int, int, Any]] = {}
         self._accesses = Accesses(told, locks, asked)
         self._alone: Any = None
-        if asked == "numbers":
+        if asked.startswith("numbers"):
             from .numbers import Numbers  # it needs `re`, which a program may not have by then
+            from .sparse import FROM, SPARSE, From, Sparse
 
-            self._alone = Numbers(told)
+            numbers = Numbers(told)
+            self._alone = numbers
+            if asked == SPARSE:
+                self._alone = Sparse(told, is_own)
+            elif asked.startswith(FROM):
+                self._alone = From(numbers, int(asked[len(FROM) :]), is_own)
         elif asked == "memory":
             from .keepers import Keepers
 

@@ -175,6 +175,8 @@ def show(investigation: Investigation) -> None:
     elif investigation.history is not None and investigation.history.first_bad is None:
         answer(f"  {history_sentence(investigation.history)}")
     for payload in investigation.payloads:
+        if payload.after_bytes >= payload.before_bytes:
+            continue  # it is the user's own file
         before, after = shown_bytes(payload.before_bytes), shown_bytes(payload.after_bytes)
         answer(f"  {payload.original}: {before} → {after}")
         if payload.after_bytes <= _SHOWN_BYTES:

@@ -233,6 +233,7 @@ class Origin(Wording):
             is_firm = (
                 is_sure
                 and self.is_origin(trail)
+                and not self._is_changed(trail, suspect)
                 and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
                 and not is_placeholder(self._statement(trail.hops[-1]))
                 and not self.happened.divides_by_zero(trail)
@@ -258,6 +259,14 @@ class Origin(Wording):
         if trail.end is End.INPUT and record is None:
             trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
         return is_one_of_many, record
+
+    def _is_changed(self, trail: Trail, suspect: Suspect) -> bool:
+        """Whether a value had no flaw yet where it was made: something has changed it in place."""
+        expr, step = trail.expression, trail.step
+        if expr is None or step is None or suspect.flaw is None or trail.end is not End.MADE:
+            return False
+        made = self.walk.now.outcome(expr, step)
+        return made is not None and made.kind != SCALAR and not suspect.flaw(made)
 
     def _story(
         self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness,
@@ -290,8 +299,9 @@ class Origin(Wording):
             return self.clue(says, path, filler.line, Sureness.POSSIBLE, (*plain, *changed[1:]))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
+        later = ", and became so later" if self._is_changed(trail, suspect) else ""
         clue = self.clue(
-            f"{head}{put}. {self.end(trail, suspect.value)}{self._decided(trail, suspect)}{of}",
+            f"{head}{put}. {self.end(trail, suspect.value)}{later}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,
             (*self._through(trail), *plain, *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip

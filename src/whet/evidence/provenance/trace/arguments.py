@@ -69,9 +69,11 @@ class Arguments:
             own = self._function(call) if call.began == state.moment else None
             for packing in () if own is None else (own.args.vararg, own.args.kwarg):
                 held = None if packing is None else self._all.held(call, packing.arg, call.began)
-                found = self._calling(call) if state.value.is_same(held) else None
-                if own is None or packing is None or found is None:
+                if own is None or packing is None or not state.value.is_same(held):
                     continue
+                found = self._calling(call)
+                if found is None:  # an object that is called, or one of many calls of a line
+                    return self.passed_on(call, self._all.part(state.value, key))
                 made, parent, step = found
                 names = _names(own)
                 if packing is own.args.vararg:

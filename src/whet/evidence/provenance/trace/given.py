@@ -1,7 +1,7 @@
 """Which argument of a call became an attribute of the object that it made."""
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from whet.evidence.provenance.run.recording import (
@@ -55,6 +55,22 @@ def adds_other(
     return bool(added) and all(
         each is not None and each.kind == SCALAR and not each.is_same(part) for each in added
     )
+
+
+def lone(
+    nodes: Iterable[ast.AST],
+    value_of: Callable[[ast.expr], Value | None],
+    flaw: Callable[[Value], bool] | None,
+) -> tuple[ast.expr, Value] | None:
+    """Return what names the only value of a line with a flaw; None: there are several, or none."""
+    found: dict[int, tuple[ast.expr, Value]] = {}
+    for node in nodes if flaw is not None else ():
+        value = (
+            value_of(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
+        )
+        if value is not None and flaw is not None and flaw(value) and isinstance(node, ast.expr):
+            found.setdefault(id(value), (node, value))
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def gave_part(wanted: Part, recording: Recording, moment: int) -> Step | None:

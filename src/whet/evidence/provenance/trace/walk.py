@@ -27,7 +27,7 @@ from whet.evidence.provenance.run.source import (
     other_binding,
 )
 from whet.evidence.provenance.trace.arguments import Given
-from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part
+from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part, lone
 from whet.evidence.provenance.trace.handovers import handed_over
 from whet.evidence.provenance.trace.trail import (
     End,
@@ -164,17 +164,6 @@ class Walk(WalkState):
                 self._comprehension(trail, expr, call, step, target)
             case _:
                 self._operands(trail, expr, call, step, target)
-
-    def _go_on(
-        self,
-        trail: Trail,
-        expr: ast.expr,
-        step: Step,
-        target: Value | None,
-        inside: Value | None = None,
-    ) -> None:
-        self._hop(trail, expr, step, target, inside)
-        self._follow(trail, expr, step.frame, step, target)
 
     # ---- variables ----
 
@@ -412,7 +401,7 @@ class Walk(WalkState):
         frame, holder, part = step.frame, wanted.holder, wanted.part
         making = self.now.making(frame, step, holder)
         bound = self.now.bound_to(statement, step, holder)
-        call = next((n for n in head(statement) if isinstance(n, ast.Call)), None)
+        calls = [each for each in head(statement) if isinstance(each, ast.Call)]
         if making is not None:
             self._hop(trail, making, step, part, holder)
             self._inside(trail, making, frame, step, wanted)
@@ -423,9 +412,15 @@ class Walk(WalkState):
                 self._element(trail, value, frame, step, part, holder)
             else:
                 self._inside(trail, value, frame, step, wanted)
-        elif call is not None:
-            self._hop(trail, call, step, part, holder)
-            trail.end, trail.expression, trail.call, trail.step = End.MADE, call, frame, step
+        elif calls:  # of several calls any may have made it
+            self._hop(trail, calls[0], step, part, holder)
+            flawed = lone(
+                head(statement), lambda each: self.now.value(each, frame, step), self._flaw
+            )
+            trail.end = End.MADE if len(calls) == 1 else End.UNKNOWN
+            trail.expression, trail.call, trail.step = calls[0], frame, step
+            if trail.end is End.UNKNOWN and flawed is not None:
+                self._follow(trail, flawed[0], frame, step, flawed[1])
 
     def _inside(self, trail: Trail, expr: ast.expr, call: Call, step: Step, wanted: Part) -> None:
         """Continue with the target part, where its container was made."""

@@ -54,6 +54,23 @@ class WalkState:
             trail.hops.pop()
         trail.hops.append(Hop(call, expr.lineno, said, target, inside, expr, step))
 
+    def _follow(
+        self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
+    ) -> None:
+        """Continue where the value of an expression came from."""
+        raise NotImplementedError
+
+    def _go_on(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        step: Step,
+        target: Value | None,
+        inside: Value | None = None,
+    ) -> None:
+        self._hop(trail, expr, step, target, inside)
+        self._follow(trail, expr, step.frame, step, target)
+
     def _is_flawed(self, value: Value | None) -> bool:
         return value is not None and self._flaw is not None and self._flaw(value)
 

@@ -31,7 +31,7 @@ from whet.evidence.clues.closer_look import (
     told_in,
 )
 from whet.evidence.clues.memory_holder import MEMORY_HEADING, memory_clues
-from whet.evidence.clues.not_a_number import holds_it, is_of_torch, number_clues, speaks_of_it
+from whet.evidence.clues.not_a_number import is_of_torch, number_clues
 from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
@@ -46,6 +46,11 @@ from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
+from whet.workbench.investigate.closer.first_nan import (
+    SLOW_SECONDS,
+    libraries_of_numbers,
+    watched_numbers,
+)
 from whet.workbench.investigate.closer.joined_clues import (
     ORDER,
     each_once,
@@ -84,6 +89,7 @@ _MOST_WAITED = 6.0
 _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 """The same for a run with a change: a change with which it runs forever isn't a repair."""
 
+_STEPS = "the steps of the failing run"
 _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
@@ -166,7 +172,10 @@ class Closer:
         at = Placing(self.trial.cwd)
         late = self._in_time("errors that are reported late", self._of_late_error, _FOR_OTHERS)
         # Most causes are told by this one: the others have what it leaves.
-        (recorded,) = self._in_time("the steps of the failing run", self._recorded) or [None]
+        is_slow = self.baseline.reproduction.wall_seconds > SLOW_SECONDS
+        numbers = self._first_numbers(at) if is_slow else []
+        is_known = any(each.sureness is not Sureness.POSSIBLE for each in numbers)
+        (recorded,) = ([] if is_known else self._in_time(_STEPS, self._recorded)) or [None]
         outcome = self.baseline.outcome
         stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in stacks for group in groups_of(each)]
@@ -178,7 +187,7 @@ class Closer:
         ]
         exits = ended_in(outcome.evidence)
         clues = [*(clue for each in stacks for clue in process_clues(each, exits, at)), *clues]
-        numbers = self._in_time("the first NaN", lambda: self._of_numbers(at), _FOR_OTHERS)
+        numbers = numbers if is_slow else self._first_numbers(at)
         clues = [*numbers, *clues]
         clues += self._in_time(
             "switches", lambda: self._of_toggles(is_explained=bool(clues)), _FOR_OTHERS
@@ -195,7 +204,7 @@ class Closer:
         clues = [*repairs, *clues]
         clues = [on_the_way(each, origins) for each in clues]
         clues = together(clues, origins.clues)
-        if origins.is_telling:  # the way of the value ends nearer to the cause than a return
+        if origins.is_firm:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers or each.heading == MEMORY_HEADING)
         near = self._in_time(
             "runs that pass with other input",
@@ -464,25 +473,19 @@ class Closer:
             libraries=self._libraries, known=self._late,
         )]  # fmt: skip
 
-    def _libraries_of_numbers(self) -> set[str] | None:
-        """Return whose a number may be that is none; None: the failure is about no such thing."""
-        outcome, oracle = self.baseline.outcome, self.baseline.oracle
-        dead = dead_in(outcome.evidence)
-        process = dead[likeliest(outcome, dead)] if dead else None
-        message = oracle.description if outcome.failure is None else outcome.failure.summary
-        is_held = process is not None and holds_it(process.error)
-        if not is_held and not speaks_of_it(message):
-            return None
-        modules = () if process is None else process.failure.modules
-        return {name.partition(".")[0] for name in modules} & {"torch", "jax"}
+    def _first_numbers(self, at: Placing) -> list[Clue]:
+        return self._in_time("the first NaN", lambda: self._of_numbers(at), _FOR_OTHERS)
 
     def _of_numbers(self, at: Placing) -> list[Clue]:
         """Return what a run tells in which each line was watched for the first number that is none."""
-        self._libraries = self._libraries_of_numbers()
+        self._libraries = libraries_of_numbers(self.baseline)
         if self._libraries is None or not self._can_look_closer:
             return []
         times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
-        reports = told_in(self._run(_looking("numbers"), times, until=Verdict.BAD)[-1].evidence)
+        reports = watched_numbers(
+            lambda word: told_in(self._run(_looking(word), times, until=Verdict.BAD)[-1].evidence),
+            self.baseline.reproduction.wall_seconds,
+        )
         self._libraries |= {"torch"} if is_of_torch(reports) else set()
         trials = (self.looked[-1],)
         return [replace(each, trials=trials) for each in number_clues(reports, at)]

@@ -36,6 +36,10 @@ _TIMES_FAILURE, _MORE_SECONDS = 15, 6.0
 """The time limit for all runs: this many times the failing run's, plus this much."""
 _MOST_PLACES = 60
 _MOST_TOLD = 4
+_INSTEAD = {
+    "utcfromtimestamp": "datetime.fromtimestamp(…, tz=timezone.utc)",
+    "utcnow": "datetime.now(timezone.utc)",
+}
 
 _LEAST_FAILED = 8
 """So many other changes must not let it pass: among fewer, one that does is no wonder."""
@@ -271,8 +275,16 @@ def _clue(
         path=path,
         line=line,
         trials=(number, control),
-        next_step=f"check {at(path, line)}: did you mean `{best.new}` there?",
+        next_step=f"check {at(path, line)}: {_meant(best.new)}",
     )
+
+
+def _meant(new: str) -> str:
+    """Ask whether a change was meant; of one that is deprecated, name what takes its place."""
+    for deprecated, instead in _INSTEAD.items():
+        if new.endswith(deprecated):
+            return f"did you mean UTC there? `{instead}` says so (`{new}` is deprecated)"
+    return f"did you mean `{new}` there?"
 
 
 def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:

@@ -149,7 +149,12 @@ def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
 
 
 def look_closer(
-    work: Work, baseline: Baseline, share: float = 1.0, drawn: Clue | None = None
+    work: Work,
+    baseline: Baseline,
+    share: float = 1.0,
+    drawn: Clue | None = None,
+    *,
+    is_shown: bool = False,
 ) -> tuple[Clue, ...]:
     """Look for what points at the cause, where the failure itself may not.
 
@@ -159,6 +164,7 @@ def look_closer(
         share: how much of the time that was left it has.
         drawn: what its random numbers do, if it fails each time only because they are held: a change
             of the program or its data shifts them, so that one run with it tells nothing.
+        is_shown: what decides is known: no small change of the program is tried.
     """
     from whet.workbench.investigate.closer.clues import Closer
 
@@ -169,7 +175,7 @@ def look_closer(
     ):
         closer = Closer(
             session=work.session, trial=work.trial, baseline=baseline,
-            place=place_of(work), tries_changes=work.options.tries_changes and drawn is None,
+            place=place_of(work), tries_changes=work.options.tries_changes and drawn is None and not is_shown,
             is_drawn=drawn is not None,
             whole=work.whole,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from whet.core.failure import Failure, FailureKind, Frame
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.evidence import FAILURES, STEPS
 from whet.core.outcome import Outcome
 from whet.core.output import digest_of
@@ -59,6 +59,13 @@ class Origins:
     way: Way | None = None
     files: tuple[str, ...] = ()
     fallbacks: frozenset[tuple[str, int]] = frozenset()
+
+    @property
+    def is_firm(self) -> bool:
+        """Whether they tell what is wrong with a value, and where it was made."""
+        return self.is_telling and any(
+            each.sureness is not Sureness.POSSIBLE for each in self.clues
+        )
 
 
 @value_class

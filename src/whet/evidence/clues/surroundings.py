@@ -1,0 +1,92 @@
+"""What a program's text uses of its surroundings: local time, the locale, encodings, the order of sets."""
+
+import ast
+from collections.abc import Iterator
+
+from whet.core.value_class import value_class
+
+TIME_ZONE = "the time zone"
+LOCALE = "the locale"
+ENCODINGS = "the encoding"
+SET_ORDER = "the order of sets"
+MODES = "the umask"
+WIDTH = "the size of the terminal"
+
+_WITH_ZONE = {"now": 0, "fromtimestamp": 1, "astimezone": 0}
+"""Methods that take a zone, and after how many arguments."""
+_FILES = {"open", "read_text", "write_text"}
+_KINDS = {
+    TIME_ZONE: "localtime mktime ctime tzset today strftime timestamp",
+    LOCALE: "setlocale getlocale atof atoi currency format_string strcoll strxfrm localeconv",
+    SET_ORDER: "set frozenset hash",
+    MODES: "mkdir makedirs chmod touch umask",
+    WIDTH: "get_terminal_size ArgumentParser",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_MODE = 1
+
+
+@value_class
+class Use:
+    """A call or a display.
+
+    Attributes:
+        kind: what it uses.
+        path: its file.
+        line: its line.
+        says: how the program writes it, in one line.
+        lines: those of its statement.
+    """
+
+    kind: str
+    path: str
+    line: int
+    says: str
+    lines: tuple[int, ...]
+
+
+def uses_in(path: str, text: bytes) -> Iterator[Use]:
+    """Yield what a file uses.
+
+    Raises:
+        SyntaxError, ValueError: if it isn't Python.
+    """
+    tree = ast.parse(text)
+    for statement in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
+        for node in _own(statement):
+            kind = _kind_of(node)
+            if kind:
+                says = " ".join(ast.unparse(node).split())
+                end = node.end_lineno or node.lineno
+                lines = tuple(sorted({statement.lineno, *range(node.lineno, end + 1)}))
+                yield Use(kind, path, node.lineno, says, lines)
+
+
+def _own(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield the expressions of a statement, and not those of the statements in it."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.expr):
+            yield node
+        waiting += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
+
+
+def _kind_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Set | ast.SetComp):
+        return SET_ORDER
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return ""
+    name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+    named = {each.arg for each in node.keywords}
+    if name in _WITH_ZONE and isinstance(node.func, ast.Attribute):
+        has_zone = len(node.args) > _WITH_ZONE[name] or named & {"tz", "tzinfo"}
+        return "" if has_zone else TIME_ZONE
+    if name in _FILES:
+        return "" if "encoding" in named or _is_binary(node) else ENCODINGS
+    return _KIND_OF.get(name, "")
+
+
+def _is_binary(node: ast.Call) -> bool:
+    given = [*node.args[_MODE:], *(each.value for each in node.keywords if each.arg == "mode")]
+    return any(isinstance(each, ast.Constant) and "b" in str(each.value) for each in given)
