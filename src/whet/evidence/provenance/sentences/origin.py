@@ -62,6 +62,7 @@ from whet.evidence.provenance.sentences.wording import (
     shown,
     together,
     upper,
+    with_contrast,
     with_record,
 )
 from whet.evidence.provenance.trace.flaws import shape_of
@@ -146,7 +147,7 @@ class Origin(Wording):
         found = [*misses.clues(failing, found), *found]
         found += self.groupings.on_the_way(failing, found)
         every = self.keys.with_lost(failing, found, self.happened.spread(failing))
-        return list(map(with_record, every))
+        return [with_contrast(with_record(each), self.records, self.at) for each in every]
 
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
@@ -235,7 +236,9 @@ class Origin(Wording):
                 and self.is_origin(trail)
                 and not self._is_changed(trail, suspect)
                 and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
-                and not is_placeholder(self._statement(trail.hops[-1]))
+                and not is_placeholder(
+                    self.sources[trail.hops[-1].path].statement(trail.hops[-1].line)
+                )
                 and not self.happened.divides_by_zero(trail)
                 and not (suspect.says == "None" and self.happened.is_from_outside(trail))
             )
@@ -333,9 +336,6 @@ class Origin(Wording):
             return trail
         zero.hops.insert(0, Hop(at.frame, at.line, self.line(at.frame.code.path, at.line), None))
         return zero
-
-    def _statement(self, hop: Hop) -> ast.stmt | None:
-        return self.sources[hop.path].statement(hop.line)
 
     def _turn(self, trail: Trail) -> None:
         """End a trail where the bad value is unlike the others that the same line made before."""

@@ -15,7 +15,8 @@ from whet.evidence.provenance.run.source import (
     Sources,
     called_name,
 )
-from whet.evidence.provenance.trace.records import Record
+from whet.evidence.provenance.trace.contrast import contrast
+from whet.evidence.provenance.trace.records import Record, Records
 from whet.evidence.provenance.trace.trail import End, Hop, Trail
 
 _WHY = "whet recorded each step of the failing run, and traced back from where it failed"
@@ -29,6 +30,7 @@ _HANDING_OVER = {
 _MOST_FUNCTIONS = 2
 RECORD_OF = "record of"
 HOLDS = "what holds"
+_OTHERS = " other"
 _FEW_LINES, _MOST_RECORDS = 3, 2
 
 
@@ -266,6 +268,17 @@ def with_record(clue: Clue) -> Clue:
     return replace(
         clue, record=record_words(list(records.values())), next_step=clue.next_step or checked
     )
+
+
+def with_contrast(clue: Clue, records: Records, at: Placing) -> Clue:
+    """Return a clue of one record with what sets that apart from the others of its file."""
+    named = records.lines_named(clue.record, at)
+    if named is None or _OTHERS in clue.says:
+        return clue
+    values = [each.value.strip("'") for each in clue.trail if each.value]
+    path, lines, line = named
+    said = contrast(lines, line, values)
+    return replace(clue, says=f"{clue.says}. At {at(path, line)}, {said}") if said else clue
 
 
 def _is_part_known(trail: Sequence[TrailStep]) -> bool:

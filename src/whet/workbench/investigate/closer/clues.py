@@ -46,11 +46,7 @@ from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
-from whet.workbench.investigate.closer.first_nan import (
-    SLOW_SECONDS,
-    libraries_of_numbers,
-    watched_numbers,
-)
+from whet.workbench.investigate.closer import first_nan
 from whet.workbench.investigate.closer.joined_clues import (
     ORDER,
     each_once,
@@ -172,7 +168,7 @@ class Closer:
         at = Placing(self.trial.cwd)
         late = self._in_time("errors that are reported late", self._of_late_error, _FOR_OTHERS)
         # Most causes are told by this one: the others have what it leaves.
-        is_slow = self.baseline.reproduction.wall_seconds > SLOW_SECONDS
+        is_slow = self.baseline.reproduction.wall_seconds > first_nan.SLOW_SECONDS
         numbers = self._first_numbers(at) if is_slow else []
         is_known = any(each.sureness is not Sureness.POSSIBLE for each in numbers)
         (recorded,) = ([] if is_known else self._in_time(_STEPS, self._recorded)) or [None]
@@ -478,11 +474,11 @@ class Closer:
 
     def _of_numbers(self, at: Placing) -> list[Clue]:
         """Return what a run tells in which each line was watched for the first number that is none."""
-        self._libraries = libraries_of_numbers(self.baseline)
+        self._libraries = first_nan.libraries_of_numbers(self.baseline)
         if self._libraries is None or not self._can_look_closer:
             return []
         times = 1 if self.baseline.reproduction.is_deterministic else _LOOKS
-        reports = watched_numbers(
+        reports = first_nan.watched_numbers(
             lambda word: told_in(self._run(_looking(word), times, until=Verdict.BAD)[-1].evidence),
             self.baseline.reproduction.wall_seconds,
         )

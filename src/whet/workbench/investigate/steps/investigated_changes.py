@@ -25,6 +25,7 @@ from whet.workbench.investigate.steps.histories import (
     search_versions,
     search_with_edits,
 )
+from whet.workbench.investigate.steps.named_changes import with_part, with_subject
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.command_search import CommandOptions
@@ -189,6 +190,9 @@ def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
         work.is_guarded = not searched.data.changed_since(repository, good)
     work.history = replace(work.history, versions=searched.hunt.versions)
     if search.first_bad is not None:
+        if search.kind == "commit" and searched.found.first_bad is not None:
+            repository = Repository.containing(Path(work.trial.cwd))
+            says = with_subject(says, repository, searched.found.first_bad)
         last, first = search.good, search.first_bad
         why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
         added = _added_by(work, searched, baseline)
@@ -234,6 +238,8 @@ def _look_into_commit(
         work.part = part_of_first_bad(hunt, first_bad, repository)
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
+            if work.shown and added is None:
+                work.shown[-1] = with_part(work.shown[-1], work.part, repository)
             why = "it fails with this part alone, and without the commit it doesn't"
             _show_part(work, work.part, why, added)
 

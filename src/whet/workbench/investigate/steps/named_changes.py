@@ -1,0 +1,60 @@
+"""The first bad commit in the words of its author, with the lines of it that decide."""
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.errors import WhetError
+from whet.core.observations.clue import Clue
+from whet.core.text.quantity import listed
+from whet.core.text.shown_text import visible_line
+from whet.host.process.git import Repository
+from whet.workbench.trials.changed_part import SmallestPart
+
+_MOST_PLACES, _MOST_CHARACTERS = 2, 80
+
+
+def with_subject(says: str, repository: Repository, commit: str) -> str:
+    """Return what is said of a commit with its subject."""
+    with suppress(WhetError):
+        subject = visible_line(repository.get("log", "-1", "--format=%s", commit).strip())
+        return says.replace(" commit (", f' commit, "{_cut(subject)}" (', 1) if subject else says
+    return says
+
+
+def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
+    """Return what is said of a commit with the part of it that decides, if that can be read at once."""
+    if not (part.is_verified and part.stopped.is_complete and part.after < part.before):
+        return clue
+    if not 0 < len(part.places) <= _MOST_PLACES:
+        return clue
+    old = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "-")]
+    new = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "+")]
+    lines = ""
+    if len(old) == len(new) == 1:
+        lines = f": `{_cut(old[0])}` became `{_cut(new[0])}`"
+    elif len(old) + len(new) == 1:
+        lines = f": `{_cut((old or new)[0])}` was {'removed' if old else 'added'}"
+    says = f"{clue.says}. What decides is at {listed(part.places)}{lines}"
+    path, line = _place_today(part, new, repository)
+    return replace(clue, says=says, path=path or clue.path, line=line or clue.line)
+
+
+def _place_today(part: SmallestPart, new: list[str], repository: Repository) -> tuple[str, int]:
+    """Return where the only new line is, if it is still there; else nothing."""
+    file, _, lines = part.places[0].rpartition(":")
+    path = Path(repository.top, file)
+    with suppress(OSError, ValueError, IndexError):
+        line = int(lines.partition("-")[0])
+        today = path.read_text("utf-8", "replace").splitlines()[line - 1].strip()
+        if len(part.places) == len(new) == 1 and today == new[0]:
+            return str(path), line
+    return "", 0
+
+
+def _is_changed(line: str, sign: str) -> bool:
+    return line.startswith(sign) and not line.startswith(sign * 3) and bool(line[1:].strip())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
