@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any, Optional
 
-from . import checks, fields, inputs, skeleton, tokenizer, transformers_models
+from . import fields, skeleton, tokenizer
 from .refusals import brief
+from .torch_models import inputs, transformers_models
+from .torch_models.checks import TorchChecks
 
 _SHOWN = 3
 _FAULTS = ("missing_keys", "unexpected_keys", "mismatched_keys")
@@ -62,7 +64,7 @@ def _loaded(
         if found.get(kind)
     ]
     model.eval()
-    done = checks.TorchChecks(model, inputs.made_inputs(model))
+    done = TorchChecks(model, inputs.made_inputs(model))
     done.results.append(_check("load", "; ".join(faults)))
     done.run("forward", done.forward)
     done.run("generate", done.generate)

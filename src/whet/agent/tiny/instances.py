@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
-from . import number_types, skeleton
+from . import skeleton
 from .call_arguments import has_sizes, is_plain, signature
 from .factories import Named
 from .jax_models.frameworks import draws, framework_of
 from .refusals import RefusedError
+from .torch_models import number_types
 
 Reference = Callable[[str, Any, Dict[str, Any]], Any]
 _NOTHING: Any = object()

@@ -6,22 +6,13 @@ import copy
 import os
 from typing import Any, Optional
 
-from . import (
-    factories,
-    fields,
-    instances,
-    modules,
-    number_types,
-    skeleton,
-    token_ids,
-    tokenizer,
-    transformers_models,
-)
+from . import factories, fields, instances, skeleton, token_ids, tokenizer
 from .estimators import making as estimators
 from .jax_models import frameworks
 from .jax_models import reference as jax_reference
 from .refusals import RefusedError, brief
 from .solver import Model, Solver
+from .torch_models import modules, number_types, transformers_models
 
 MOST_PARAMS = 100_000
 FOR_REAL = 3_000_000

@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from . import libraries
+from .. import libraries
 
 LENGTH = 8
 _AUDIO_SAMPLES = 2000

@@ -10,8 +10,8 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import libraries
-from .skeleton import numberless
+from .. import libraries
+from ..skeleton import numberless
 
 _FLOATS = {
     "F64": "float64",

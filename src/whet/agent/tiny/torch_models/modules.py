@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from . import call_arguments, libraries, number_types
-from .refusals import RefusedError, brief
-from .torch_reference import TorchReference
+from .. import call_arguments, libraries
+from ..refusals import RefusedError, brief
+from . import number_types
+from .reference import TorchReference
 
 _ROWS, _LENGTH = call_arguments.ROWS, call_arguments.LENGTH
 _WEIGHTS, _ARGUMENTS = "model.safetensors", "config.json"

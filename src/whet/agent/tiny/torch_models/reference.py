@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import checks, inputs, libraries
+from .. import libraries
+from . import inputs
+from .checks import TorchChecks
 
 
 class TorchReference:
@@ -41,6 +43,6 @@ class TorchReference:
         with libraries.torch().no_grad():
             inputs.called(model, self.inputs(model))
 
-    def checks(self, model: Any, given: dict[str, Any]) -> checks.TorchChecks:
+    def checks(self, model: Any, given: dict[str, Any]) -> TorchChecks:
         """Return the checks of a model that is called with these inputs."""
-        return checks.TorchChecks(model, given)
+        return TorchChecks(model, given)

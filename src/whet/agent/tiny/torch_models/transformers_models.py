@@ -8,11 +8,12 @@ import json
 import os
 from typing import Any
 
-from . import inputs, libraries, number_types
-from .fields import is_list, is_mapping
-from .libraries import imported, library
-from .refusals import RefusedError, brief
-from .torch_reference import TorchReference
+from .. import libraries
+from ..fields import is_list, is_mapping
+from ..libraries import imported, library
+from ..refusals import RefusedError, brief
+from . import inputs, number_types
+from .reference import TorchReference
 
 _MAPPINGS = (
     "MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING",

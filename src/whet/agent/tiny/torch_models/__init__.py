@@ -1,0 +1,1 @@
+"""Models of torch: those of transformers, and modules of any class."""
