@@ -86,7 +86,10 @@ def _records(lines: Sequence[str]) -> dict[int, Mapping[str, str]]:
         return objects
     delimiter = max(_DELIMITERS, key=lambda each: sum(each in text for text in filled.values()))
     table = {n: text for n, text in filled.items() if delimiter in text and text[:1] != "#"}
-    cells = {n: next(csv.reader([text], delimiter=delimiter), []) for n, text in table.items()}
+    try:
+        cells = {n: next(csv.reader([text], delimiter=delimiter), []) for n, text in table.items()}
+    except csv.Error:  # a cell that is too long, or a line with another end in it
+        return {}
     if not cells:
         return {}
     first, *_ = cells
