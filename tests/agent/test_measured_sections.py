@@ -239,6 +239,27 @@ with whet.section("outer"):
     assert (inner["gpu_peak_memory"], inner["gpu_kept_memory"]) == (6 << 20, 2 << 20)
 
 
+def test_what_starts_in_a_section_was_nothing_before_it(sections: Sections) -> None:
+    timeline = sections.of(
+        GPU
+        + """
+Cuda.started = False
+Cuda.is_initialized = lambda self: self.started
+with whet.section("load"):
+    Cuda.started = True
+    cuda.take(9 << 20)
+    with whet.section("warm up"):
+        cuda.take(-(4 << 20))
+"""
+    )
+    load, warm_up = (each.others for each in timeline.totals)
+
+    assert load["gpu_peak_memory"] == 18 << 20
+    assert load["gpu_kept_memory"] == 10 << 20
+    assert "gpu_outside_peak_memory" not in load
+    assert warm_up["gpu_kept_memory"] == -(8 << 20)
+
+
 def test_an_allocator_that_refuses_is_not_the_programs_problem(sections: Sections) -> None:
     timeline = sections.of(
         GPU

@@ -9,7 +9,7 @@ from recorded_runs import recorded
 from whet.core.failure import Failure, FailureKind, FailureSignature
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
-from whet.evidence.experiments.complaints import still_complains
+from whet.evidence.experiments.complaints import still_complains, warns_of_more
 from whet.evidence.provenance.failure.suspects import failing_in
 from whet.evidence.provenance.failure.way import way_of
 from whet.evidence.provenance.run.source import Sources
@@ -104,3 +104,15 @@ def test_a_check_behind_a_loop_that_no_longer_goes_round_is_not_made(
     shutil.rmtree(tmp_path / ".told")
     other, _ = recorded(tmp_path)
     assert check.is_made_in(other, edited=str(program), after=line, more_lines=0) is is_made
+
+
+def test_a_warning_counts_once_and_wherever_it_is_raised() -> None:
+    old = "/x/a.py:3: UserWarning: the target type is low\n  f()\n"
+    moved = "/x/a.py:5: UserWarning: the target type is low\n  f()\n"
+    more = (
+        f"{moved}/x/t.py:9: UserWarning: In autocast, but the type is not supported. Disabling.\n"
+    )
+
+    assert not warns_of_more(ran("", old, RAISES), ran("", moved))
+    assert warns_of_more(ran("", old, RAISES), ran("", more))
+    assert not warns_of_more(ran("", more, RAISES), ran("", ""))

@@ -327,3 +327,16 @@ def test_what_a_module_changes_is_looked_for_once_however_many_values_it_has(
     list(repairs_of("a = b\n" * 50))
 
     assert len(asked) <= 2
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("torch.float16", ["torch.float32", "torch.bfloat16", "torch.float64"]),
+        ("np.float16", ["np.float32", "np.float64"]),
+        ("np.float32", ["np.float64"]),
+    ],
+)
+def test_the_next_wider_type_is_tried_first(written: str, expected: list[str]) -> None:
+    tried = [each.instead.strip("`") for each in repairs_of(f"x = f(dtype={written})\n")]
+    assert [each for each in tried if "float" in each and "(" not in each] == expected

@@ -62,3 +62,22 @@ def test_a_python_without_memray_is_named(whet: Whet) -> None:
     assert said.code == 69
     assert f"`{OTHER} -m pip install memray`" in said.stderr
     assert "exit 4" in whet("log").stdout
+
+
+def test_what_is_reserved_and_never_touched_is_not_memory_of_the_program(whet: Whet) -> None:
+    whet.write(
+        "prog.py",
+        "import mmap\n\n\ndef reserve():\n    return mmap.mmap(-1, 4 << 30)\n\n\nheld = reserve()\n",
+    )
+    said = whet("profile", "--memory", "--", sys.executable, "prog.py")
+
+    assert said.code == 0, said.stderr
+    assert "prog.py:5 in reserve reserves 4.3 GB" in said.stdout, said.stdout
+    assert "come from" not in said.stdout
+
+
+def test_a_program_that_ends_at_its_first_import_has_no_profile_and_the_reason(whet: Whet) -> None:
+    said = whet("profile", "--gpu", "--", sys.executable, "-c", "import no_such_module")
+
+    assert "the program failed before there was anything to see (ModuleNotFoundError" in said.stderr
+    assert "so this is" not in said.stderr

@@ -44,3 +44,9 @@ def test_all_columns_but_the_last_are_aligned_to_the_right(rows: list[tuple[str,
     for line, row in zip(lines, rows, strict=True):
         assert line.endswith(row[-1])
     assert len({len(line) - len(row[-1]) for line, row in zip(lines, rows, strict=True)}) <= 1
+
+
+def test_a_detail_that_goes_on_with_the_headline_has_no_comma_before_it() -> None:
+    of_gpu = Reading(panel="gpu", title="GPU 0", headline="1.3 GB", detail="of 85.5 GB, 0 % busy")
+    (line,) = sight_lines(Sight(seconds=1.0, readings=(of_gpu,)), None)
+    assert line.endswith("GPU 0 1.3 GB of 85.5 GB, 0 % busy")

@@ -103,6 +103,13 @@ def test_figures_that_are_old_say_so(tmp_path: Path) -> None:
     assert "old: the interpreter is busy" in allocators_reading("jax", tmp_path).reason
 
 
+def test_a_program_that_has_ended_is_not_said_to_have_never_used_torch(tmp_path: Path) -> None:
+    (tmp_path / "999999999.levels").write_text("torch.allocated=5\ttorch.reserved=9\n")
+    reading = allocators_reading("torch", tmp_path)
+    assert (reading.reason, reading.numbers) == ("no process that used torch runs any more", ())
+    assert "has imported jax (yet)" in allocators_reading("jax", tmp_path).reason
+
+
 def test_a_program_without_torch_is_said_to_have_none(tmp_path: Path) -> None:
     assert "has imported torch (yet)" in allocators_reading("torch", tmp_path).reason
     assert "has imported torch (yet)" in allocators_reading("torch", None).reason

@@ -80,3 +80,29 @@ def test_work_on_a_gpu_counts_once_by_its_streams() -> None:
     assert rows(profile)["loss", "jit_step: dot.3"] == 0.005
     assert profile.facts[KERNELS] == 1
     assert round(profile.facts[COPYING], 6) == 0.001
+
+
+def test_kernels_that_the_compiler_tries_are_not_the_programs() -> None:
+    gpu = [
+        named("process", "/device:GPU:0", 8),
+        named("thread", "Stream #13(Compute)", 8, 13),
+        event("RedzoneAllocatorKernelImpl", 23.1, 0.2, tid=13, pid=8),
+        event("input_fusion", 23.4, 0.2, tid=13, pid=8, hlo_module="input_fusion", hlo_op="None"),
+        event("MemcpyOther", 23.7, 0.2, tid=13, pid=8),
+        event("gemm", 23.9, 5, tid=13, pid=8, hlo_module="jit_step", hlo_op="dot.3"),
+        event("MemcpyD2H", 32, 1, tid=13, pid=8),
+    ]
+    profile = read([*CALLS, *gpu])
+
+    assert profile.facts[KERNELS] == 1
+    assert round(profile.facts[COPYING], 6) == 0.001
+
+
+def test_where_a_module_begins_is_no_line_of_its_work() -> None:
+    places = [["run.py", 1, "<module>", "/p/run.py"]]
+    events = [event("$run.py:1 <module>", 0, 100), event("PjitFunction(step)", 2, 3), dot(6, 8)]
+    running = json.dumps([{"pid": 7, "places": places, "traceEvents": events}]).encode()
+    profile = read_jax(Recording(engine=JAX, rate=0.0, running=running), lambda _: True)
+
+    (own,) = {each.frame for each in lines_of(profile).lines if each.frame.path == "/p/run.py"}
+    assert (own.line, own.function) == (0, "<module>")

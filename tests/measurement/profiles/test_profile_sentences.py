@@ -5,8 +5,9 @@ from dataclasses import replace
 from profile_makers import Costs, library, own, profile_of
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import Profile, ProfiledProcess
-from whet.measurement.profiles.sentences import Measured, cpu_sentences
+from whet.core.observations.profile import BYTES, Profile, ProfiledProcess
+from whet.measurement.profiles.sentences import Measured, cpu_sentences, memory_sentences
+from whet.measurement.profiles.stack_table import StackTable
 
 LOADER = Frame(
     path="/v/site-packages/torch/utils/data/dataloader.py",
@@ -113,3 +114,21 @@ def test_the_rank_that_all_others_wait_for_is_the_straggler() -> None:
     assert "straggler" not in said(job({0: 0.2, 1: 0.1, 2: 0.3}), 11.4, 4.1)
     assert "straggler" not in said(job({0: 2.0, 1: 0.1, 2: 0.2}), 9.7, 4.1)  # two compute
     assert "straggler" not in said(job({0: 2.0}), 2.0, 4.1)
+
+
+def test_addresses_that_are_reserved_are_not_called_memory() -> None:
+    table = StackTable()
+    table.add(1, "", (own(7, "load"),), BYTES, 14e9)
+    table.add(1, "", (own(11, "make"),), BYTES, 6e8)
+    profile = Profile(
+        question="memory", engine="memray", unit=BYTES, frames=table.frames, stacks=table.stacks
+    )
+
+    def told(peak: int) -> str:
+        measured = Measured(cpu_seconds=1.0, wall_seconds=1.0, peak_bytes=peak)
+        return "\n".join(memory_sentences(profile, measured))
+
+    few = told(800_000_000)
+    assert "it never had more than 800 MB in RAM: a.py:7 in load reserves 14.0 GB" in few
+    assert "come from" not in few
+    assert "14.0 GB of 14.6 GB at the peak (96%) come from a.py:7" in told(14_700_000_000)

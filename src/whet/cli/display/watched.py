@@ -53,7 +53,8 @@ def _words(reading: Reading) -> str:
         return ""
     level = " ".join(filter(None, [reading.column, reading.headline]))
     title = f"{reading.title}:" if reading.column else reading.title
-    return f"{title} {', '.join(filter(None, [level, reading.detail]))}"
+    goes_on = reading.detail[:1].isalpha()  # `of 85 GB`, `allocated, 2 MB reserved`
+    return f"{title} {(' ' if goes_on else ', ').join(filter(None, [level, reading.detail]))}"
 
 
 def _below(reading: Reading, before: Reading | None) -> list[str]:

@@ -7,6 +7,7 @@ from whet.core.outcome import Outcome
 
 _MOST_BYTES = 1 << 20
 _TRACEBACK = re.compile(r"^\s*Traceback \(most recent call last\)", re.MULTILINE)
+_WARNING = re.compile(r"^(?:.{0,500}:\d+: )?(?P<says>\w{0,60}Warning: .{1,500})$", re.MULTILINE)
 
 
 def still_complains(failed: Outcome, passed: Outcome) -> bool:
@@ -26,6 +27,19 @@ def still_complains(failed: Outcome, passed: Outcome) -> bool:
     before = [line for line in _said(failed).splitlines() if line.strip()]
     lines = set(now.splitlines())
     return bool(before) and all(line in lines for line in before)
+
+
+def warns_of_more(failed: Outcome, passed: Outcome) -> bool:
+    """Whether a run with a change warns of something that the failing run didn't warn of.
+
+    A library that can't do what the change asks for often says so, and does nothing.
+    """
+    return bool(_warnings(passed) - _warnings(failed))
+
+
+def _warnings(outcome: Outcome) -> set[str]:
+    text = outcome.stderr.tail(_MOST_BYTES).decode("utf-8", "replace")
+    return {match["says"].strip() for match in _WARNING.finditer(text)}
 
 
 def _ends_in_one(failed: Outcome) -> int:

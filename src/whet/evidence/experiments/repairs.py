@@ -61,9 +61,11 @@ write or delete elsewhere: such a change is never tried.
 _KEEPS = frozenset({"lru_cache", "cache"})
 _KEEPS_ONCE = "cached_property"
 _WIDER = {
-    "int8": "int64", "int16": "int64", "int32": "int64", "intc": "int64", "uint8": "int64",
-    "uint16": "int64", "uint32": "int64", "float16": "float64", "float32": "float64",
+    "int8": ("int64",), "int16": ("int64",), "int32": ("int64",), "intc": ("int64",),
+    "uint8": ("int64",), "uint16": ("int64",), "uint32": ("int64",),
+    "float16": ("float32", "bfloat16", "float64"), "float32": ("float64",),
 }  # fmt: skip
+_HAVE_BFLOAT16 = frozenset({"torch", "jnp", "jax.numpy"})
 _MOST_ITEMS = 100_000
 """An iterator may have no end: one that has more items than these isn't made a list."""
 
@@ -388,11 +390,11 @@ def _statements(node: ast.Expr) -> Iterator[Change]:
 def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
     name = node.attr if isinstance(node, ast.Attribute) else node.value
     if isinstance(name, str) and name in _WIDER:
-        wider = _WIDER[name]
-        source = (
-            f"{ast.unparse(node.value)}.{wider}" if isinstance(node, ast.Attribute) else repr(wider)
-        )
-        yield replacing(node, f"`{name}` holds small or coarse numbers only", source)
+        module = ast.unparse(node.value) if isinstance(node, ast.Attribute) else ""
+        for wider in _WIDER[name]:
+            if wider != "bfloat16" or module in _HAVE_BFLOAT16:
+                source = f"{module}.{wider}" if module else repr(wider)
+                yield replacing(node, f"`{name}` holds small or coarse numbers only", source)
 
 
 def _is_mutable(node: ast.expr) -> bool:

@@ -12,6 +12,7 @@ _SUFFIX = ".levels"
 _TAIL_BYTES = 4096
 _STALE_SECONDS = 5.0
 _NOT_LOADED = "no process of the program has imported {} (yet)"
+_ENDED = "no process that used {} runs any more"
 _CPU_ONLY = "this torch is built without CUDA; its CPU allocator keeps no figures: see `memory`"
 _IDLE = "{} has used no {} (yet)"
 _MILLISECONDS = 1000
@@ -27,7 +28,8 @@ def allocators_reading(panel: str, agent_folder: Path | None) -> Reading:
     told, age_seconds = _levels(agent_folder)
     own = {name: value for name, value in told.items() if name.startswith(f"{panel}.")}
     if not own:
-        return Reading(panel=panel, title=panel, reason=_NOT_LOADED.format(panel))
+        reason = _ENDED if _has_told(panel, agent_folder) else _NOT_LOADED
+        return Reading(panel=panel, title=panel, reason=reason.format(panel))
     reading = _torch(own) if panel == "torch" else _jax(own)
     if age_seconds > _STALE_SECONDS and not reading.reason:
         words = f"{shown_seconds(age_seconds)} old: the interpreter is busy"
@@ -72,6 +74,18 @@ def _jax(told: Mapping[str, int]) -> Reading:
             Number(name="jax.compilations", value=compiled),
         ),
     )
+
+
+def _has_told(panel: str, agent_folder: Path | None) -> bool:
+    """Whether a process that has ended told of a library."""
+    paths = [] if agent_folder is None else agent_folder.glob(f"*{_SUFFIX}")
+    wanted = f"{panel}.".encode()
+    for path in paths:
+        with suppress(OSError), open(path, "rb", buffering=0) as file:
+            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            if wanted in file.read():
+                return True
+    return False
 
 
 def _levels(agent_folder: Path | None) -> tuple[dict[str, int], float]:

@@ -31,7 +31,10 @@ Places = Mapping[tuple[str, int, str], str]
 
 _PYTHON = re.compile(r"^\$(?P<file>[^/ ]+\.py):(?P<line>\d{1,9}) (?P<function>.+)$")
 _CALL = re.compile(r"^PjitFunction\((?P<name>.*)\)$")
-_COMPILES = {"backend_compile_and_load": "compile", "lower_sharding_computation": "lower"}
+_COMPILER = "backend_compile_and_load"
+_CALLED = ("jit_", "pjit_", "pmap_", "jvp_")
+"""How the modules are called that a program runs; the compiler's own have other names."""
+_COMPILES = {_COMPILER: "compile", "lower_sharding_computation": "lower"}
 _WAITS = {"np.asarray(jax.Array)": "cudaStreamSynchronize"}
 _DEVICE, _STREAM, _COPY = "/device:GPU", "Stream", "Memcpy"
 _NO_GPU = "JAX's profiler saw no work on a GPU, so this is processor time of its operations"
@@ -54,6 +57,25 @@ class _Calls:
         name = _plain(module.removeprefix("jit_"))
         place = bisect.bisect_right(self.starts.get(name, []), start)
         return self.numbers[name][place - 1] if place else None
+
+
+class _Compiling:
+    """When XLA compiled."""
+
+    def __init__(self, events: Sequence[JsonObject]) -> None:
+        """Take it from the events of a trace, in the order of their starts."""
+        self._starts: list[float] = []
+        self._ends: list[float] = []
+        for event in events:
+            if event.get("name") == _COMPILER:
+                end = _start(event) + number(event, "dur")
+                self._starts.append(_start(event))
+                self._ends.append(max(end, self._ends[-1] if self._ends else end))
+
+    def at(self, moment: float) -> bool:
+        """Whether it compiled at a moment."""
+        place = bisect.bisect_right(self._starts, moment)
+        return place > 0 and moment < self._ends[place - 1]
 
 
 def read_jax(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
@@ -85,6 +107,7 @@ def _as_kineto(events: Sequence[JsonObject], places: Places) -> Iterator[dict[st
     timed.sort(key=_start)
     calls = _Calls()
     has_gpu = any(_DEVICE in each for each in processes.values())
+    compiling = _Compiling(timed)
     for place, event in enumerate(timed, 1):
         name, start = text(event, "name", ""), _start(event)
         found = _CALL.match(name)
@@ -104,6 +127,8 @@ def _as_kineto(events: Sequence[JsonObject], places: Places) -> Iterator[dict[st
             continue  # the same work again, by operations, modules and steps
         if not (module and operation) and not is_on_gpu:
             continue
+        if is_on_gpu and not _word(module).startswith(_CALLED) and compiling.at(_start(event)):
+            continue  # the compiler tries kernels, to choose the fastest
         caller = calls.before(_word(module), _start(event))
         correlation = {} if caller is None else {"correlation": caller}
         name = text(event, "name", "")
@@ -122,7 +147,9 @@ def _translated(name: str, places: Places, *, has_gpu: bool) -> dict[str, object
         path = places.get(key)
         if path is None:
             return None  # of a library
-        return {"name": f"{path}({key[1]}): {key[2]}", "cat": "python_function"}
+        # It tells where a function begins; a module begins on its first line, which says nothing.
+        line = 0 if key[2] == "<module>" else key[1]
+        return {"name": f"{path}({line}): {key[2]}", "cat": "python_function"}
     if _CALL.match(name):
         return {"name": name, "cat": "cuda_runtime"}
     if name in _COMPILES:

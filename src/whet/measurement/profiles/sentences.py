@@ -34,6 +34,8 @@ _FEWEST_RANKS = 2
 _LEAST_LAG_SECONDS, _LEAST_LAG = 0.3, 0.2
 """So much longer must each other rank wait, and this share of the time of the slow one."""
 _LEAST_BYTES = 20_000_000
+_TIMES_RESIDENT = 1.2
+"""So many times the memory in RAM, and what was taken can't all have been used."""
 _MANY_KERNELS, _SHORT_KERNEL = 1000, 20e-6
 _MANY_WAITS, _LEAST_SHARE_WAITING, _LEAST_COPYING = 10, 0.05, 1e-3
 _CROWDED = 1.5
@@ -122,15 +124,42 @@ def _waiting(profile: Profile, measured: Measured) -> Iterator[str]:
 
 def memory_sentences(profile: Profile, measured: Measured | None) -> list[str]:
     """Return what a profile of memory shows."""
-    return [*_biggest(profile), *_elsewhere(profile, measured)]
+    return [
+        *_reserved(profile, measured),
+        *_biggest(profile, measured),
+        *_elsewhere(profile, measured),
+    ]
 
 
-def _biggest(profile: Profile) -> Iterator[str]:
+def _reserved(profile: Profile, measured: Measured | None) -> Iterator[str]:
+    """Say if more addresses were reserved than there ever was memory behind them."""
+    total = round(profile.total(BYTES))
+    if (
+        measured is None
+        or not measured.peak_bytes
+        or total <= _TIMES_RESIDENT * measured.peak_bytes
+    ):
+        return
+    peak = shown_bytes(measured.peak_bytes)
+    table = lines_of(profile, most=1)
+    line = table.lines[0] if table.lines else None
+    by = ""
+    if line is not None and line.own > measured.peak_bytes:
+        by = f": {_place(line.frame)} reserves {shown_bytes(round(line.own))}"
+    yield (
+        f"{shown_bytes(total)} are what the program reserved, not what it used: it never had more than"
+        f" {peak} in RAM{by}. Memory that is reserved and not touched (GPU drivers, `mmap`, `np.empty`) takes none."
+    )
+
+
+def _biggest(profile: Profile, measured: Measured | None) -> Iterator[str]:
     """Say which line holds most, if it is a large part."""
     table = lines_of(profile, most=1)
     if not table.lines or not table.total:
         return
     line = table.lines[0]
+    if measured is not None and 0 < measured.peak_bytes < line.own:
+        return  # it can't have been in RAM
     share = line.own / table.total
     if line.frame.in_user_code and share > _MUCH:
         yield (
@@ -219,8 +248,9 @@ def _copying(profile: Profile) -> Iterator[str]:
     """Say if copies to and from the GPU take a large part of its time."""
     busy, copying = profile.facts.get(BUSY, 0.0), profile.facts.get(COPYING, 0.0)
     if copying > _MUCH * busy and copying > _LEAST_COPYING:
-        size = shown_bytes(round(profile.facts.get(COPIED, 0.0)))
-        yield f"Copies take {copying / busy:.0%} of the GPU's time: {size} in {shown_seconds(copying)}."
+        copied = round(profile.facts.get(COPIED, 0.0))
+        size = f"{shown_bytes(copied)} in " if copied else ""  # JAX's profiler doesn't say it
+        yield f"Copies take {copying / busy:.0%} of the GPU's time: {size}{shown_seconds(copying)}."
 
 
 def _straggling(profile: Profile) -> Iterator[str]:
@@ -333,5 +363,5 @@ def _rough(profile: Profile) -> Iterator[str]:
 
 
 def _place(frame: Frame) -> str:
-    where = f"{frame.path.rpartition('/')[2]}:{frame.line}"
+    where = frame.path.rpartition("/")[2] + (f":{frame.line}" if frame.line else "")
     return f"{where} in {frame.function}" if frame.function != "<module>" else where

@@ -305,7 +305,7 @@ def _keep(bench: Workbench, number: int, profile: Profile) -> None:
 
 
 def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
-    words = " ".join(profile.notes)
+    words = "\n".join(profile.notes)
     first = next((line for line in words.splitlines() if len(line) > len("Error:")), "")
     trial = f"trial {entry.number} ran, but it has no profile"
     if "not installed" in words:
@@ -319,6 +319,12 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
         return ProfilerFailed(
             f"{trial}: {first}",
             hint="run it again: a kill or a full disk can cut the file off",
+        )
+    failure = None if entry.outcome is None else entry.outcome.failure
+    if failure is not None:
+        return ProfilerFailed(
+            f"{trial}: the program failed before there was anything to see ({failure.summary})",
+            hint="mend that first; `whet investigate -- COMMAND` looks for the cause",
         )
     if any(not _is_utf_8(word) for word in (entry.trial.cwd, *entry.trial.command)):
         return ProfilerFailed(

@@ -30,6 +30,8 @@ class Gauge:
     """
 
     name = ""
+    starts_empty = True
+    """Where the library isn't used yet, there is nothing of it."""
 
     def __init__(self) -> None:
         self.peaks = Peaks(self.reset)
@@ -51,6 +53,7 @@ class _Traced(Gauge):
     """Python's own memory, while the program has `tracemalloc` trace it."""
 
     name = "python"
+    starts_empty = False  # memory from before is traced by nobody
 
     def is_used(self) -> bool:
         module: Any = sys.modules.get("tracemalloc")
@@ -110,6 +113,7 @@ class _OutsideTorch(_Torch):
     """GPU memory that PyTorch's allocator doesn't hold: contexts, libraries, other processes."""
 
     name = "gpu_outside"
+    starts_empty = False  # other processes have some
 
     def read(self) -> tuple[int, int]:
         cuda: Any = sys.modules["torch.cuda"]
@@ -170,24 +174,33 @@ class Gauges:
                 if each.is_used():
                     level, mark = each.read()
                     begun.append((each, level, each.peaks.begin(level, mark, is_alone=is_alone)))
+                elif each.starts_empty:
+                    begun.append((each, 0, _UNUSED))
             except _ANY_REFUSAL:
                 continue
         return begun
 
-    @staticmethod
-    def end(begun: list[tuple[Gauge, int, tuple[int, int]]]) -> list[tuple[str, int, int]]:
+    def end(self, begun: list[tuple[Gauge, int, tuple[int, int]]]) -> list[tuple[str, int, int]]:
         """Return of each its name, the most, and how much more there is; below zero: unknown."""
+        if begun is _NO_GAUGES:
+            if sys.modules.keys().isdisjoint(self._MODULES):
+                return []
+            begun = [(each, 0, _UNUSED) for each in self._all if each.starts_empty]
         ended: list[tuple[str, int, int]] = []
         for gauge, before, began in begun:
             try:
                 if gauge.is_used():
                     level, mark = gauge.read()
-                    ended.append((gauge.name, gauge.peaks.end(began, mark), level - before))
+                    # What the program began to use in the section was never higher outside of it.
+                    most = max(mark, gauge.peaks.highest)
+                    most = most if began is _UNUSED else gauge.peaks.end(began, mark)
+                    ended.append((gauge.name, most, level - before))
             except _ANY_REFUSAL:
                 continue
         return ended
 
 
+_UNUSED = (-1, -1)
 _NO_GAUGES: list[Any] = []
 
 

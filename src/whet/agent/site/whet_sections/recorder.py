@@ -134,7 +134,6 @@ class Span:
 
 
 _NO_SUMS = Sums("")
-_NO_MORE: list[tuple[str, int, int]] = []
 _CURRENT: ContextVar[Span | None] = ContextVar("whet_section", default=None)
 
 
@@ -229,7 +228,7 @@ class Process:
             nanoseconds, sums = stopped - span.start, span.sums
             sums.end(nanoseconds, (cpu, level, peak), is_outermost=span.is_outermost)
             self._opened.pop(span, None)
-            more = self._gauges.end(span.gauges) if span.gauges else _NO_MORE
+            more = self._gauges.end(span.gauges)
             if span.objects is not None:
                 count, kinds = objects_since(span.objects)
                 more = [*more, ("objects", UNKNOWN, count)]

@@ -12,7 +12,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import Repair
-from whet.evidence.experiments.complaints import still_complains
+from whet.evidence.experiments.complaints import still_complains, warns_of_more
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
 from whet.evidence.provenance.run.recording import Recording
@@ -94,6 +94,8 @@ def repaired_clue(
         is_good = baseline.oracle.judge(outcome) is Verdict.GOOD
         if not is_good or still_complains(baseline.outcome, outcome):
             continue
+        if warns_of_more(baseline.outcome, outcome):
+            continue  # it may pass because what fails isn't done any more
         if not repair.is_telling and still_checking is not None:
             more_lines = repair.text.count("\n") - text_to_change(path).count("\n")
             if not still_checking(path, repair.text, repair.line, more_lines):
