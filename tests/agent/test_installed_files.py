@@ -1,5 +1,6 @@
 """A file is a library's where an installer lists it, wherever that is; all others are the user's."""
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -91,6 +92,45 @@ def test_packages_in_an_archive_are_known_by_its_list(tmp_path: Path) -> None:
     said = subprocess.run([sys.executable, archive], check=True, capture_output=True, text=True)
 
     assert said.stdout == "True False\n"
+
+
+LOADER = """\
+class DataLoader:
+    def __init__(self, rows, num_workers=0):
+        self.num_workers = num_workers
+"""
+
+
+@pytest.mark.parametrize(("is_listed", "expected"), [(True, "0\n"), (False, "4\n")])
+def test_a_switch_is_turned_inside_a_library_wherever_it_is_installed(
+    tmp_path: Path, *, is_listed: bool, expected: str
+) -> None:
+    package = tmp_path / "vendor" / "torch"
+    (package / "utils" / "data").mkdir(parents=True)
+    for folder in (package, package / "utils", package / "utils" / "data"):
+        (folder / "__init__.py").write_text("")
+    (package / "utils" / "data" / "dataloader.py").write_text(LOADER)
+    info = tmp_path / "vendor" / "torch-2.0.dist-info"
+    info.mkdir()
+    (info / "RECORD").write_text("torch/__init__.py,sha256=x,0\n" if is_listed else "")
+    told = tmp_path / "told"
+    told.mkdir()
+    program = tmp_path / "use.py"
+    program.write_text(
+        "from torch.utils.data.dataloader import DataLoader\n"
+        "print(DataLoader([], num_workers=4).num_workers)\n"
+    )
+    variables = {
+        "PYTHONPATH": f"{SITE}{os.pathsep}{tmp_path / 'vendor'}", "WHET_AGENT": str(told),
+        "WHET_PYCACHE": str(tmp_path / "cache"), "WHET_TOGGLES": "no-workers",
+    }  # fmt: skip
+
+    said = subprocess.run(
+        [sys.executable, program], check=True, capture_output=True, text=True,
+        env={**os.environ, **variables},
+    )  # fmt: skip
+
+    assert said.stdout == expected
 
 
 def test_a_folder_is_looked_at_once(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, Profile, ProfiledProcess
 from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.difference import difference
-from whet.measurement.profiles.line_table import lines_of
+from whet.measurement.profiles.line_table import in_memory, lines_of
 from whet.measurement.profiles.merge import RUNS, merged
 
 FRAMES = st.builds(
@@ -125,3 +125,13 @@ def test_a_captured_function_has_what_it_calls_and_nothing_around_it() -> None:
     assert captured(profile, "__main__:step").total(CPU_SECONDS) == 3.0
     assert not captured(profile, "net.app:step").stacks
     assert near_names(profile, "net:Net.stpe")[0] == "net:Net.step"
+
+
+def test_a_line_with_more_than_was_in_ram_only_reserved_it() -> None:
+    table = lines_of(profile_of({(own(7),): (14e9, 0.0), (own(11),): (6e8, 0.0)}))
+
+    held = in_memory(table, 800_000_000)
+
+    assert [each.frame.line for each in held.lines] == [11]
+    assert round(held.total) == 600_000_000
+    assert in_memory(table, 0) == table

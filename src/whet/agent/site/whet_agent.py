@@ -141,6 +141,21 @@ def _append(path: str, data: bytes) -> None:
         pass  # the trial is over, or the disk is full: the program is what matters
 
 
+def _is_library(path: str) -> bool:
+    """Whether an installer put a file where it is, in whichever folder."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    kept = sys.modules.pop("whet_installed", None)
+    sys.path.insert(0, here)
+    try:
+        return bool(_import_unfiltered("whet_installed").is_library(path))
+    finally:
+        sys.path.remove(here)
+        sys.path_importer_cache.pop(here, None)
+        sys.modules.pop("whet_installed", None)  # the program hasn't imported it
+        if kept is not None:
+            sys.modules["whet_installed"] = kept
+
+
 def _begun(
     name: str, begin: Callable[[Any, str], Guards], wish: str, *, forgets_all: bool
 ) -> Guards:
@@ -319,7 +334,8 @@ def _key_byte_code_by_content(
             made = make(fullname, path, lambda: self.get_data(path))
             if made is not None:
                 return made
-        if path.startswith(settled) or any(part in path for part in installed):
+        is_settled = path.startswith(settled) or any(part in path for part in installed)
+        if is_settled or (fullname in guards and _is_library(path)):
             code = original(self, fullname)
             if code and fullname == _REWRITER:
                 code = _guarded(code, _guard_rewriter)

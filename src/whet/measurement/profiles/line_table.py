@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import field
+from dataclasses import field, replace
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, SECONDS, Profile, Stack
@@ -55,6 +55,18 @@ class _Sums:
     own: dict[Frame, float] = field(default_factory=dict[Frame, float])
     total: dict[Frame, float] = field(default_factory=dict[Frame, float])
     calls: dict[Frame, dict[str, float]] = field(default_factory=dict[Frame, dict[str, float]])
+
+
+def in_memory(table: LineTable, peak_bytes: int) -> LineTable:
+    """Return the lines whose memory can have been in RAM: the others reserved addresses.
+
+    Args:
+        table: the lines of a profile of memory.
+        peak_bytes: the most that the program had in RAM; 0: that isn't known.
+    """
+    lines = tuple(each for each in table.lines if not peak_bytes or each.own <= peak_bytes)
+    left = sum(each.own for each in table.lines) - sum(each.own for each in lines)
+    return replace(table, lines=lines, total=table.total - left)
 
 
 def lines_of(profile: Profile, most: int = MOST_LINES) -> LineTable:

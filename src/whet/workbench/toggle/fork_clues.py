@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from whet.core.observations.clue import Clue, Placing, Sureness
@@ -16,6 +17,7 @@ from whet.workbench.trials.session import Session
 SPAWN = "spawn"
 _SWITCHES = (SPAWN, "no-workers", "one-process")
 _REPEATS, _LAST_BYTES = 8, 16_000
+_CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|\bNCCL\b")
 _WHY = "a forked process has the memory of its parent, but neither its threads nor its GPU"
 # What Python, PyTorch and CUDA say where a process fails that another one has started.
 _IN_A_PROCESS = re.compile(
@@ -27,10 +29,13 @@ _IN_A_PROCESS = re.compile(
 
 def fails_in_a_process(baseline: Baseline) -> bool:
     """Whether the program says that a process fails that it has started."""
+    return _IN_A_PROCESS.search(_said(baseline)) is not None
+
+
+def _said(baseline: Baseline) -> str:
     outcome = baseline.outcome
-    said = "" if outcome.failure is None else outcome.failure.summary
-    tail = outcome.stderr.tail(_LAST_BYTES).decode("utf-8", "replace")
-    return _IN_A_PROCESS.search(f"{said}\n{tail}") is not None
+    summary = "" if outcome.failure is None else outcome.failure.summary
+    return f"{summary}\n{outcome.stderr.tail(_LAST_BYTES).decode('utf-8', 'replace')}"
 
 
 def fork_clues(
@@ -48,6 +53,8 @@ def fork_clues(
     if not forks or not fails_in_a_process(baseline):
         return []
     fork = next((each for each in forks if each.cuda is not None), forks[0])
+    if fork.cuda is not None and not _CUDA.search(_said(baseline)):
+        fork = replace(fork, cuda=None)  # it fails for something else
     repeats = None if baseline.reproduction.is_deterministic else _REPEATS
     switches = [each for each in _SWITCHES if each != SPAWN or _can_be_imported_again(fork)]
     for each in chosen(switches, known_toggles(session.bench.settings.toggles)):
@@ -81,7 +88,7 @@ def _clue(fork: Fork, turned: Turned, at: Placing) -> Clue:
             f"; thread `{thread}`, started at {at(line.path, line.number)}, ran then"
             for thread, line in fork.threads[:1]
         )
-        says = f"the process that {forks} forks fails for what its parent had begun: {passes}{ran}"
+        says = f"the process that {forks} forks fails for something that it takes over from its parent: {passes}{ran}"
         begun = " earlier"
     else:
         says = f"the process that {forks} forks fails: {passes}"

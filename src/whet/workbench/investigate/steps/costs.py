@@ -23,7 +23,7 @@ from whet.measurement.leaks.verdict import Kind
 from whet.measurement.profiles.compilations import functions_again, sentence_of
 from whet.measurement.profiles.difference import LineDifference, ProfileDifference
 from whet.measurement.profiles.endless import endless_loop
-from whet.measurement.profiles.line_table import LineCost, lines_of
+from whet.measurement.profiles.line_table import LineCost, in_memory, lines_of
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.where import where_they_differ
 from whet.workbench.investigate.progress.investigating import Work, place_of
@@ -198,7 +198,8 @@ def _profiled(
 
 
 def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
-    table = lines_of(profile)
+    outcome = work.bench.notebook.trial(number).outcome
+    table = in_memory(lines_of(profile), 0 if outcome is None else outcome.peak_rss_bytes)
     top = _top(table.lines)
     if top is None or not table.total or top.own < _LEADS * table.total:
         return None
