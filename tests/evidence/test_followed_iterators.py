@@ -302,3 +302,52 @@ def test_what_was_changed_in_place_is_not_made_wrong_where_it_was_made(tmp_path:
     found = clues(tmp_path, CHANGED_IN_PLACE)
     made = line_of(CHANGED_IN_PLACE, "weights = np.zeros")
     assert not [e for e in found if e.line == made and e.sureness is not Sureness.POSSIBLE], found
+
+
+PUT_IN_TURN = """\
+import queue
+
+SIZES = {"small": 1, "large": 9}
+box = queue.Queue()
+for name in ["small", "large", "medium", "small"]:
+    size = SIZES[name] if name != "medium" else None
+    box.put(size)
+    kept = size or 4
+
+best = 0
+while not box.empty():
+    size = box.get()
+    best = max(best, size)
+print(best)
+"""
+
+
+def test_what_a_queue_gives_is_what_was_put_into_it_in_its_turn(tmp_path: Path) -> None:
+    clue, *_ = clues(tmp_path, PUT_IN_TURN)
+    assert clue.line == line_of(PUT_IN_TURN, "else None"), clue.says
+    last = PUT_IN_TURN.replace("queue.Queue()", "queue.LifoQueue()")
+    lines = {each.line for each in clues(tmp_path, last) if each.sureness is Sureness.SEEN}
+    assert lines <= {clue.line}
+
+
+PREDICATE = """\
+def convert(row):
+    return None if row == "-" else float(row)
+
+
+def plausible(value):
+    if value is not None and value > 100:
+        return None
+    return True
+
+
+mean = 0
+for value in filter(plausible, map(convert, ["1.5", "400", "-", "3.5"])):
+    mean += value / 4
+print(mean)
+"""
+
+
+def test_what_a_predicate_returned_is_not_taken_for_the_item(tmp_path: Path) -> None:
+    clue, *_ = clues(tmp_path, PREDICATE)
+    assert clue.line == line_of(PREDICATE, 'return None if row == "-"'), clue.says

@@ -36,14 +36,14 @@ _ANYTHING = (Exception,)
 class Numbers:
     """Follows the lines of the user's functions, and looks at what they change."""
 
-    def __init__(self, told: ReportLines) -> None:
+    def __init__(self, told: ReportLines, seconds: float = _MOST_SECONDS) -> None:
         self._told = told
         self._count = {NAN: 0, INFINITE: 0}
         self._returned = 0  # calls of the user's functions that returned one
         self._names: dict[CodeType, dict[int, tuple[str, ...]]] = {}
         self._lines: dict[CodeType, int] = {}
         self._sources: dict[str, list[str]] = {}
-        self._left_seconds = _MOST_SECONDS
+        self._left_seconds = seconds
         self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
 
     def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:

@@ -1,7 +1,7 @@
-"""When a number that is none first lay in a variable: a look at all of them now and then.
+"""When a number that is none first lay in a variable: a look at all of them from time to time.
 
-It costs little, so a long run can be looked at whole. A second run is then followed line by line from
-the last look that found none. Both count alike: calls of the user's functions, and the lines of those
+It costs little, so a long run can be looked at whole, once its beginning was followed line by line. A
+second run is then followed from the last look that found none. Both count alike: calls of the user's functions, and the lines of those
 that are called once or twice, such as a training loop.
 """
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SPARSE, FROM = "numbers:sparse", "numbers:from="
 _FEW_CALLS = 2
+_FIRST_SECONDS = 3.0
+"""For looking at values: so long each line is followed."""
 _TIMES, _PART = 20.0, 50.0
 """A look waits for this many times what it takes, and for this part of the time so far."""
 _MOST_FRAMES, _MOST_HELD = 20, 60
@@ -43,14 +45,15 @@ class Count:
         self.moment += 1
         if self.moment >= self.until:
             self.reached(frame)
-        return self._line if calls <= _FEW_CALLS else None
+        return self.line if calls <= _FEW_CALLS else None
 
-    def _line(self, frame: FrameType, event: str, _argument: Any) -> Any:
+    def line(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        """Count a line."""
         if event == "line":
             self.moment += 1
             if self.moment >= self.until:
                 self.reached(frame)
-        return self._line
+        return self.line
 
     def reached(self, frame: FrameType) -> None:
         """Do what is to be done now, and set the next number."""
@@ -58,15 +61,35 @@ class Count:
 
 
 class Sparse(Count):
-    """Looks at all variables now and then, until one holds a NaN."""
+    """Follows each line for a while, then looks at all variables from time to time, until one holds a NaN."""
 
     def __init__(self, told: ReportLines, is_own: Callable[[str], bool]) -> None:
         super().__init__()
         self._told = told
         self._is_own = is_own
+        self._numbers = Numbers(told, _FIRST_SECONDS)
         self._clean = 0
         self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
         self._began = self._clock()
+
+    def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:
+        """Count a call, and at first follow the function."""
+        counted = super().enter(frame, note)
+        if self._numbers.is_done:
+            return counted
+        followed = self._numbers.enter(frame, note)
+
+        def both(frame: FrameType, event: str, argument: Any) -> Any:
+            nonlocal followed
+            if counted is not None:
+                counted(frame, event, argument)
+            followed = followed(frame, event, argument)
+            if not self._numbers.is_done:
+                return both
+            frame.f_trace_lines = True
+            return counted
+
+        return both
 
     def reached(self, frame: FrameType) -> None:
         """Look; the next look comes after a while."""
@@ -130,9 +153,10 @@ class From(Count):
             if self._is_own(each.f_code.co_filename):
                 each.f_trace = self._numbers.enter(each, self._note)
 
-    def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
-        super()._line(frame, event, argument)
-        return frame.f_trace if self._is_begun else self._line
+    def line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Count a line, or follow it."""
+        super().line(frame, event, argument)
+        return frame.f_trace if self._is_begun else self.line
 
 
 def _held(value: Any) -> list[Any]:

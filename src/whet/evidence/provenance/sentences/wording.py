@@ -276,9 +276,8 @@ def with_contrast(clue: Clue, records: Records, at: Placing) -> Clue:
     if named is None or _OTHERS in clue.says:
         return clue
     values = [each.value.strip("'") for each in clue.trail if each.value]
-    path, lines, line = named
-    said = contrast(lines, line, values)
-    return replace(clue, says=f"{clue.says}. At {at(path, line)}, {said}") if said else clue
+    said = contrast(*named, values)
+    return replace(clue, says=f"{clue.says}. In the record, {said}") if said else clue
 
 
 def _is_part_known(trail: Sequence[TrailStep]) -> bool:

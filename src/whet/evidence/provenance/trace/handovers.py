@@ -42,7 +42,12 @@ class Handover:
 
 
 def handed_over(
-    recording: Recording, target: Value | None, step: Step, flaw: Flaw | None
+    recording: Recording,
+    target: Value | None,
+    step: Step,
+    flaw: Flaw | None,
+    *,
+    is_element: bool = False,
 ) -> Handover | None:
     """Return where the program returned a value that a line got from a library; None: nothing tells.
 
@@ -52,6 +57,7 @@ def handed_over(
         step: the line.
         flaw: what is wrong with it. A library that joins items makes another object of them, which
             has the flaw because they have it.
+        is_element: a loop got it: the last call of a function gave it, if one did.
     """
     if target is None:
         return None
@@ -68,6 +74,9 @@ def handed_over(
     if flaw is None or is_a_text:
         return None
     during = [each for each in results if _is_during(each, step) and _is_given(each, step)]
+    if is_element and target.kind != ARRAY:  # an array may be joined from what many calls gave
+        last = {each.frame.code: each for each in reversed(during)}
+        during = [each for each in during if last[each.frame.code] is each]
     place = _place_of(recording, target, step)
     found = _flawed(recording, during, target, flaw, place)
     return found or _flawed(recording, _of_one_task(results, step), target, flaw, place)

@@ -139,13 +139,13 @@ class Records:
 
     def lines_named(
         self, named: str, at: Callable[[str, int], str]
-    ) -> tuple[str, list[str], int] | None:
-        """Return the file of the one record that is named, its lines, and which of them it is."""
+    ) -> tuple[list[str], int] | None:
+        """Return the lines of the file of the one record that is named, and which it is."""
         found = _NAMED.findall(named)
         for path, lines in self.files.items() if len(found) == 1 else ():
             place, number = found[0][0], int(found[0][1])
             if number <= len(lines) and at(path, number) == place:
-                return path, lines, number
+                return lines, number
         return None
 
     def around(self, values: Sequence[Value]) -> Record | None:

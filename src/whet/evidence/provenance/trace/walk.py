@@ -29,6 +29,7 @@ from whet.evidence.provenance.run.source import (
 from whet.evidence.provenance.trace.arguments import Given
 from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part, lone
 from whet.evidence.provenance.trace.handovers import handed_over
+from whet.evidence.provenance.trace.queues import put_for
 from whet.evidence.provenance.trace.trail import (
     End,
     Flaw,
@@ -45,7 +46,6 @@ from whet.evidence.provenance.trace.trail import (
     words_of,
 )
 from whet.evidence.provenance.trace.walk_state import WalkState
-from whet.host.inspect.stacks import is_user_code
 
 _MOST_HOPS = 40
 
@@ -508,7 +508,7 @@ class Walk(WalkState):
         call, yielded = step.frame, self.now.yielded(target, step)
         if yielded is not None:
             self._returned(trail, yielded.frame, yielded)
-        if yielded is not None or self._handed_over(trail, expr, step, target):
+        if yielded is not None or self._handed_over(trail, expr, step, target, is_element=True):
             return
         if isinstance(expr, ast.Call) and self.now.callees(expr, call, step):
             self._follow(trail, expr, call, step, target)
@@ -555,6 +555,10 @@ class Walk(WalkState):
         """Continue with what a call took the value out of, or who gave it to the call."""
         if not isinstance(expr, ast.Call | ast.Await):
             return False
+        if (put := put_for(expr, step, target, self._all, self._sources)) is not None:
+            self._hop(trail, expr, step, target)
+            self._go_on(trail, put[0], put[1], target)
+            return True
         for each, value in found:
             key = None if is_common(target) else self.now.key_of(value, target, step)
             if key is not None and not is_by_chance(expr, target, self._all.part(value, key)):
@@ -566,23 +570,17 @@ class Walk(WalkState):
                 return True
         return self._handed_over(trail, expr, step, target)
 
-    def _leave_package(self, trail: Trail) -> None:
-        """Continue with what the program gave to a package, where a way ends inside that."""
-        last = trail.hops[-1] if trail.hops else None
-        if last is None or self._flaw is None or is_user_code(last.path):
-            return
-        own = next((each for each in last.call.around if is_user_code(each.code.path)), None)
-        asked = (
-            own.step_at(trail.step.begin) if own is not None and trail.step is not None else None
-        )
-        if asked is not None:
-            self._handed_over(trail, None, asked, last.value)
-
     def _handed_over(
-        self, trail: Trail, expr: ast.expr | None, step: Step, target: Value | None
+        self,
+        trail: Trail,
+        expr: ast.expr | None,
+        step: Step,
+        target: Value | None,
+        *,
+        is_element: bool = False,
     ) -> bool:
         """Continue where the program gave a value to the library that a line got it from."""
-        found = handed_over(self._all, target, step, self._flaw)
+        found = handed_over(self._all, target, step, self._flaw, is_element=is_element)
         if found is None:
             return False
         if expr is not None:

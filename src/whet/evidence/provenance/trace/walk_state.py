@@ -7,6 +7,7 @@ from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.arguments import Arguments
 from whet.evidence.provenance.trace.moments import Moments
 from whet.evidence.provenance.trace.trail import TEXTS, End, Flaw, Hop, OfType, Trail
+from whet.host.inspect.stacks import is_user_code
 
 
 class WalkState:
@@ -59,6 +60,30 @@ class WalkState:
     ) -> None:
         """Continue where the value of an expression came from."""
         raise NotImplementedError
+
+    def _handed_over(
+        self,
+        trail: Trail,
+        expr: ast.expr | None,
+        step: Step,
+        target: Value | None,
+        *,
+        is_element: bool = False,
+    ) -> bool:
+        """Continue where the program gave a value to the library that a line got it from."""
+        raise NotImplementedError
+
+    def _leave_package(self, trail: Trail) -> None:
+        """Continue with what the program gave to a package, where a way ends inside that."""
+        last = trail.hops[-1] if trail.hops else None
+        if last is None or self._flaw is None or is_user_code(last.path):
+            return
+        own = next((each for each in last.call.around if is_user_code(each.code.path)), None)
+        asked = (
+            own.step_at(trail.step.begin) if own is not None and trail.step is not None else None
+        )
+        if asked is not None:
+            self._handed_over(trail, None, asked, last.value)
 
     def _go_on(
         self,

@@ -91,7 +91,7 @@ _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
 _FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.6, 0.4
-_FOR_NEIGHBOURS, _FOR_RECORDS = 0.35, 0.35
+_FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST = 0.35, 0.35, 0.75
 """How much of the time that is left they may take: what comes later shows causes, too."""
 """How many runs of an experiment must pass; more for a rare failure."""
 
@@ -169,7 +169,7 @@ class Closer:
         late = self._in_time("errors that are reported late", self._of_late_error, _FOR_OTHERS)
         # Most causes are told by this one: the others have what it leaves.
         is_slow = self.baseline.reproduction.wall_seconds > first_nan.SLOW_SECONDS
-        numbers = self._first_numbers(at) if is_slow else []
+        numbers = self._first_numbers(at, _FOR_FIRST) if is_slow else []
         is_known = any(each.sureness is not Sureness.POSSIBLE for each in numbers)
         (recorded,) = ([] if is_known else self._in_time(_STEPS, self._recorded)) or [None]
         outcome = self.baseline.outcome
@@ -469,8 +469,8 @@ class Closer:
             libraries=self._libraries, known=self._late,
         )]  # fmt: skip
 
-    def _first_numbers(self, at: Placing) -> list[Clue]:
-        return self._in_time("the first NaN", lambda: self._of_numbers(at), _FOR_OTHERS)
+    def _first_numbers(self, at: Placing, share: float = _FOR_OTHERS) -> list[Clue]:
+        return self._in_time("the first NaN", lambda: self._of_numbers(at), share)
 
     def _of_numbers(self, at: Placing) -> list[Clue]:
         """Return what a run tells in which each line was watched for the first number that is none."""

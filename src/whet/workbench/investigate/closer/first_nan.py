@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from whet.core.text.record import JsonObject
+from whet.core.text.record import JsonObject, text
 from whet.evidence.clues.closer_look import of_kind
 from whet.evidence.clues.not_a_number import first_seen, holds_it, speaks_of_it
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
@@ -35,8 +35,14 @@ def watched_numbers(
         usual_seconds: what a plain run takes.
     """
     if usual_seconds > SLOW_SECONDS:
-        clean = first_seen(look("numbers:sparse"))
-        reports = [] if clean is None else look(f"numbers:from={clean}")
-        if any(of_kind(reports, "number")):
+        reports = look("numbers:sparse")
+        clean = first_seen(reports)
+        if not _has_nan(reports) and clean is not None:
+            reports = look(f"numbers:from={clean}")
+        if _has_nan(reports):
             return reports
     return look("numbers")
+
+
+def _has_nan(reports: Sequence[JsonObject]) -> bool:
+    return any(text(each, "what") == "NaN" for each in of_kind(reports, "number"))
