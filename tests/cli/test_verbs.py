@@ -580,7 +580,7 @@ def test_ctrl_c_ends_a_search_with_the_best_on_disk(whet: Whet) -> None:
         stdout=subprocess.DEVNULL,
     )
     while not out.exists() and process.poll() is None:
-        pass
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=30)
 

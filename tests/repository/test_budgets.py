@@ -10,7 +10,7 @@ import pytest
 
 import whet
 
-from .tree import ROOT, tracked
+from .tree import ROOT, syntax_of, tracked
 
 MODULE_LINES = 600
 TEST_MODULE_LINES = 1000
@@ -38,7 +38,7 @@ def test_no_module_is_longer_than_a_person_can_hold() -> None:
             longer.append(f"{name}: {lines} lines")
         longer += [
             f"{name}: {function}: {lines} lines"
-            for function, lines in _functions(text)
+            for function, lines in _functions(path)
             if lines > FUNCTION_LINES
         ]
 
@@ -51,8 +51,8 @@ def test_a_newcomer_finds_a_file_by_the_names_of_few_others() -> None:
     assert [str(folder) for folder, number in files.items() if number > FOLDER_FILES] == []
 
 
-def _functions(text: str) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(text)):
+def _functions(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(syntax_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = ast.get_docstring(node, clean=False) is not None

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from .tree import tracked
+from .tree import syntax_of, tracked
 
 INVENTED = (
     "deeds? onlooker stirrings? belongings? felled felling ceilings? unheld unseen veil hygiene"
@@ -28,7 +28,7 @@ def test_an_invented_word_is_known_in_any_dress(name: str) -> None:
 def test_no_module_and_no_class_has_an_invented_word_and_no_function_is_called_told() -> None:
     found: list[str] = []
     for path in tracked("src/*.py"):
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        nodes = list(ast.walk(syntax_of(path)))
         classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
         found += [f"{path}: {name}" for name in (path.stem, *classes) if is_invented(name)]
         found += [

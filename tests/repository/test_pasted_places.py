@@ -4,10 +4,11 @@ A line that shows a failure goes through `whet.workbench.files.pasted_line`, whi
 """
 
 import ast
+from collections.abc import Iterator
 
 import pytest
 
-from .tree import tracked
+from .tree import syntax_of, tracked
 
 PART = "makes parts of a line that `Shell` runs"
 SHOWN = "shows what was run, as a reader types it; nothing new is offered"
@@ -74,17 +75,15 @@ def _makes_words(tree: ast.Module) -> bool:
     return False
 
 
-def _modules() -> dict[str, ast.Module]:
-    return {
-        str(path).partition("src/whet/")[2].removesuffix(".py"): ast.parse(path.read_text())
-        for path in tracked("src/whet/*.py")
-        if "src/whet/agent/" not in str(path)
-    }
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in tracked("src/whet/*.py"):
+        if "src/whet/agent/" not in str(path):
+            yield str(path).partition("src/whet/")[2].removesuffix(".py"), syntax_of(path)
 
 
 def test_each_place_that_makes_words_of_a_shell_says_how_they_are_known_to_work() -> None:
     own = {"desk/one_liner", "core/text/shell_words"}
-    places = {name for name, tree in _modules().items() if _makes_words(tree)} - own
+    places = {name for name, tree in _modules() if _makes_words(tree)} - own
 
     assert places == set(HOW_IT_IS_KNOWN)
 
@@ -92,7 +91,7 @@ def test_each_place_that_makes_words_of_a_shell_says_how_they_are_known_to_work(
 def test_only_what_runs_a_line_makes_one() -> None:
     makers = {
         name
-        for name, tree in _modules().items()
+        for name, tree in _modules()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

@@ -6,6 +6,7 @@ import select
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -96,6 +97,7 @@ def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
         children = Path(f"/proc/{whet.pid}/task/{whet.pid}/children")
         while not (found := children.read_text().split()):
             assert whet.poll() is None
+            time.sleep(0.005)
         reader = os.pidfd_open(int(found[0]))
         whet.kill()
     poll = select.poll()

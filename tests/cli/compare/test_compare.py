@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -176,6 +177,7 @@ def test_ctrl_c_ends_it_with_what_is_known(whet: Whet) -> None:
         runs = whet.folder / "runs.txt"
         while not runs.exists() or runs.stat().st_size < 14:
             assert process.poll() is None
+            time.sleep(0.005)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=60)
 
@@ -203,6 +205,7 @@ def test_a_number_that_no_run_prints_cannot_decide(whet: Whet) -> None:
 def test_the_function_that_differs_is_named(whet: Whet) -> None:
     program = """
 import sys, time
+import time
 def load():
     for i in range(300_000): i * i
 def train():

@@ -371,8 +371,10 @@ def test_a_reader_that_stands_still_holds_the_program_up_but_not_its_timeout(des
     children = Path(f"/proc/{screen.whet.pid}/task/{screen.whet.pid}/children")
     while not _has_descendant(children, b"yes"):
         assert time.monotonic() < deadline
+        time.sleep(0.005)
     while _has_descendant(children, b"yes"):
         assert time.monotonic() < deadline, "the timeout did not come"
+        time.sleep(0.005)
     facts = screen.facts()
 
     assert facts["timed_out"] is True

@@ -204,6 +204,7 @@ def test_a_copy_that_was_killed_while_the_program_ran_is_missing_and_why_is_said
         until = time.monotonic() + _PATIENCE_SECONDS
         while not all(map(has_ended, copies)):
             assert time.monotonic() < until, copies
+            time.sleep(0.005)
 
     assert future.result().stdout.head(9) == b"1\n"
     last = workshop.runs.last
@@ -227,6 +228,7 @@ def test_whoever_is_made_ready_and_was_killed_is_replaced(workshop: Workshop) ->
     until = time.monotonic() + _PATIENCE_SECONDS
     while not (ready := list(filter(_is_ready, _copies()))):
         assert time.monotonic() < until, _copies()
+        time.sleep(0.005)
     [pid] = ready
     os.kill(pid, signal.SIGKILL)
     second, _ = _start_of(workshop, f"{SLOW}print(2)\n")
