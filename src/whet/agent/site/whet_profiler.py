@@ -21,9 +21,9 @@ def begin(folder: str, tell: Tell, wish: str) -> Guards:
     Args:
         folder: where records go.
         tell: writes to a file of this process, by the end of its name.
-        wish: ``memory`` or ``gpu``.
+        wish: ``memory``, ``gpu`` or ``gpu_memory``.
     """
-    name = "whet_memory" if wish == "memory" else "whet_frameworks"
+    name = {"memory": "whet_memory", "gpu_memory": "whet_allocations"}.get(wish, "whet_frameworks")
     own = __import__(name)
     try:
         guards: Guards = own.begin(folder, tell)

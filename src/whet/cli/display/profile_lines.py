@@ -43,7 +43,9 @@ def _summary(profile: Profile, table: LineTable, measured: Measured | None) -> l
     runs = int(profile.facts.get(RUNS, 1))
     words = [f"{amount} {UNIT_WORDS[profile.unit]}"]
     if profile.unit == BYTES:
-        words.append("at the peak")
+        words.append(
+            "of the GPU at the peak" if profile.question == "gpu_memory" else "at the peak"
+        )
     if profile.unit in {CPU_SECONDS, GPU_SECONDS}:
         words.append(f"in {shown_seconds(profile.seconds)}")
     if profile.samples:

@@ -100,7 +100,7 @@ class Profile(Record):
     """What one profiler saw of one trial.
 
     Attributes:
-        question: what was asked: ``cpu``, ``memory``, ``gpu`` or ``io``.
+        question: what was asked: ``cpu``, ``memory``, ``gpu``, ``gpu_memory`` or ``io``.
         engine: the profiler, such as ``py-spy 0.4.3``.
         unit: the number that ranks the lines, such as `CPU_SECONDS`.
         frames: each line that was seen, once.

@@ -29,6 +29,7 @@ _NO_TRACE = (
     "no profiler wrote anything: the program didn't import torch and compiled nothing with JAX, or"
     " a signal ended it before the profiler could write"
 )
+_NO_ALLOCATIONS = "the program took no memory of a GPU by way of torch, or a signal ended it before torch could tell"
 _NO_JAX = "JAX's profiler can't be started in the program's version of JAX"
 _READ_SECONDS = 300.0
 _MOST_BYTES = 4 << 30
@@ -96,7 +97,8 @@ class Inside:
         if self._asked.trace:
             recording = self._nsys()
         else:
-            recording = self._traces() if self._asked.question == "gpu" else self._memory()
+            recorded = {"gpu": self._traces, "gpu_memory": self._allocations}
+            recording = recorded.get(self._asked.question, self._memory)()
         compilations = read_compilations(self._folder)
         profile = replace(self._asked.read(recording), compilations=compilations)
         detail = {"question": profile.question, "engine": profile.engine}
@@ -140,6 +142,24 @@ class Inside:
             words = words or (_NO_JAX if is_jax else _NO_TRACE)
         running = f"[{', '.join(traces)}]".encode()
         return Recording(engine=engine, rate=0.0, running=running, complaint=words)
+
+    def _allocations(self) -> Recording:
+        """Return what torch's allocators held at their peak, for each GPU of each process."""
+        gpus: list[dict[str, object]] = []
+        complaints: list[str] = []
+        for path in sorted(self._folder.glob("*.allocations")):
+            for line in content_of(path, most_bytes=_MOST_BYTES).splitlines():
+                told = as_record(decoded(line), "allocations")
+                if "complaint" in told:
+                    complaints.append(f"torch keeps no history: {text(told, 'complaint')}")
+                else:
+                    gpus.append({**told, "pid": process_of(path)})
+        if not gpus and not complaints:
+            complaints.append(_NO_ALLOCATIONS)
+        return Recording(
+            engine="torch's allocator", rate=0.0, running=json.dumps(gpus).encode(),
+            complaint="\n".join(complaints),
+        )  # fmt: skip
 
     def _memory(self) -> Recording:
         """Return the blocks that each process held at its peak."""

@@ -1,15 +1,30 @@
 """Reads what memray found: the blocks that each process held at its peak."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import dropwhile
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import BYTES, COUNT, Profile, ProfiledProcess, Recording
-from whet.core.text.record import as_record, decoded, integer, items_of, number, row, rows, sequence
+from whet.core.text.record import (
+    as_record,
+    boolean,
+    decoded,
+    integer,
+    items_of,
+    number,
+    row,
+    rows,
+    sequence,
+)
 from whet.measurement.profiles.stack_table import StackTable
 
 PEAK = "peak_bytes"
 """Name of the fact that tells how much the allocators held at the peak, all processes together."""
+
+RESERVED, OUTSIDE, ASKED = "reserved_bytes", "outside_bytes", "asked_bytes"
+"""Facts of the memory of GPUs: what torch had from the driver at the peak; what was taken
+outside its allocator, at the end; the size that was refused, if memory ran out."""
 
 _MOST_STACKS = 5000
 _INTERPRETER = Frame(path="", line=0, function="the interpreter", in_user_code=False)
@@ -48,6 +63,27 @@ def read_blocks(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
         facts={PEAK: peak},
         notes=(recording.complaint,) if recording.complaint else (),
     )
+
+
+def read_allocations(recording: Recording, is_own: Callable[[str], bool]) -> Profile:
+    """Return the profile of the memory of GPUs that torch held at the peak.
+
+    Args:
+        recording: what the allocator of each GPU held in each process, as JSON.
+        is_own: whether a file is the user's own.
+    """
+    gpus = [as_record(each, "gpu") for each in items_of(decoded(recording.running))]
+    profile = read_blocks(recording, is_own)
+    outside = sum(integer(each, "used") - integer(each, "reserved_at_end") for each in gpus)
+    facts = {
+        **profile.facts,
+        RESERVED: sum(integer(each, "reserved") for each in gpus),
+        OUTSIDE: max(0, outside),
+        ASKED: max((integer(each, "asked") for each in gpus), default=0),
+    }
+    cut = "the history was too long: blocks from its beginning have no line"
+    notes = [*profile.notes, *([cut] if any(boolean(each, "is_cut") for each in gpus) else [])]
+    return replace(profile, question="gpu_memory", facts=facts, notes=tuple(notes))
 
 
 def _blocks(

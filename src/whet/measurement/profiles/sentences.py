@@ -24,6 +24,7 @@ from whet.measurement.profiles.line_table import (
     lines_of,
     waits_by_line,
 )
+from whet.measurement.profiles.memory_blocks import ASKED, OUTSIDE, PEAK, RESERVED
 
 _MOST = 0.5
 _MUCH = 0.3
@@ -70,6 +71,8 @@ def sentences_of(profile: Profile, measured: Measured | None) -> list[str]:
         return [*compiling, *cpu_sentences(profile, measured)]
     if profile.question == "gpu":
         return [*compiling, *gpu_sentences(profile)]
+    if profile.question == "gpu_memory":
+        return [*_biggest(profile, None), *_kept(profile), *_outside(profile)]
     return memory_sentences(profile, measured) if profile.question == "memory" else []
 
 
@@ -165,6 +168,32 @@ def _biggest(profile: Profile, measured: Measured | None) -> Iterator[str]:
         yield (
             f"{shown_bytes(round(line.own))} of {shown_bytes(round(table.total))} at the peak"
             f" ({share:.0%}) come from {_place(line.frame)}."
+        )
+
+
+def _kept(profile: Profile) -> Iterator[str]:
+    """Say how much of what torch has from the driver no tensor used, if it is a large part."""
+    reserved, asked = profile.facts.get(RESERVED, 0.0), profile.facts.get(ASKED, 0.0)
+    idle = reserved - profile.facts.get(PEAK, 0.0)
+    if idle < max(_LEAST_BYTES, _MUCH * reserved):
+        return
+    words = f"torch had {shown_bytes(round(idle))} more at the peak, which no tensor used"
+    if asked and asked < idle:
+        yield (
+            f"{words}: pieces of which none was large enough for {shown_bytes(round(asked))}."
+            " `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` keeps them together."
+        )
+    else:
+        yield f"{words}: blocks that it keeps for later."
+
+
+def _outside(profile: Profile) -> Iterator[str]:
+    """Say how much of the GPU is taken outside torch's allocator, if it is a large part."""
+    outside = profile.facts.get(OUTSIDE, 0.0)
+    if outside > max(1e9, profile.facts.get(RESERVED, 0.0)):
+        yield (
+            f"{shown_bytes(round(outside))} of the GPU's memory are outside torch's allocator: CUDA"
+            " itself, other libraries, other programs."
         )
 
 

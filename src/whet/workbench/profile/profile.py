@@ -33,7 +33,7 @@ from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.integrity import DAMAGED, checked, read_checked
 from whet.measurement.profiles.jax_trace import JAX, read_jax
 from whet.measurement.profiles.kineto import read_kineto
-from whet.measurement.profiles.memory_blocks import read_blocks
+from whet.measurement.profiles.memory_blocks import read_allocations, read_blocks
 from whet.measurement.profiles.merge import KERNEL_CPU, merged
 from whet.measurement.profiles.perf_script import read_perf
 from whet.measurement.profiles.sentences import FEW_SAMPLES, Measured
@@ -59,7 +59,7 @@ class Wish:
     """What is to be profiled, and how.
 
     Attributes:
-        question: ``cpu``, ``memory``, ``gpu`` or ``io``.
+        question: ``cpu``, ``memory``, ``gpu``, ``gpu_memory`` or ``io``.
         rate: samples a second.
         native: frames of C, C++ and Rust too.
         once: a short program isn't run again for more samples.
@@ -249,6 +249,10 @@ def _read_blocks(recording: Recording) -> Profile:
     return read_checked(partial(read_blocks, is_own=is_user_code), recording, "memory")
 
 
+def _read_allocations(recording: Recording) -> Profile:
+    return read_checked(partial(read_allocations, is_own=is_user_code), recording, "gpu_memory")
+
+
 def _read_gpu(recording: Recording) -> Profile:
     if recording.engine == JAX:
         return read_checked(partial(read_jax, is_own=is_user_code), recording, "gpu")
@@ -264,6 +268,7 @@ _READERS: Mapping[str, Read] = {
     "cpu": _read_spied,
     "memory": _read_blocks,
     "gpu": _read_gpu,
+    "gpu_memory": _read_allocations,
 }
 
 

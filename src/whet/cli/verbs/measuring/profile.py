@@ -76,6 +76,11 @@ class ProfileCommand(TrialCommand):
     help="Show which lines the memory goes to; `--memory` without a size does the same.",
 )
 @click.option(
+    "--gpu-heap",
+    is_flag=True,
+    help="Show which lines hold the memory of the GPU that torch has at the peak.",
+)
+@click.option(
     "--kernels",
     is_flag=True,
     help="Show which kernels and operators of torch take the time, by your functions; `--gpu` without a size does the same.",
@@ -144,6 +149,7 @@ def command(
     *,
     cpu: bool,
     heap: bool,
+    gpu_heap: bool,
     kernels: bool,
     trace: str,
     captured: bool,
@@ -191,7 +197,15 @@ def command(
             _write(bench, reports, files)
         _show(reports, files, as_json=as_json)
         return 0
-    question = _question({"cpu": cpu, "memory": heap, "gpu": kernels or bool(trace), "io": io})
+    question = _question(
+        {
+            "--cpu": ("cpu", cpu),
+            "--memory": ("memory", heap),
+            "--gpu-heap": ("gpu_memory", gpu_heap),
+            "--gpu": ("gpu", kernels or bool(trace)),
+            "--io": ("io", io),
+        }
+    )
     wish = Wish(
         question=question,
         rate=rate,
@@ -209,12 +223,12 @@ def command(
     return 0 if outcome is None else outcome.shell_exit_code
 
 
-def _question(asked: Mapping[str, bool]) -> str:
-    chosen = [name for name, is_asked in asked.items() if is_asked]
+def _question(asked: Mapping[str, tuple[str, bool]]) -> str:
+    chosen = [option for option, (_, is_asked) in asked.items() if is_asked]
     if len(chosen) > 1:
-        options = " and ".join(f"`--{name}`" for name in chosen)
+        options = " and ".join(f"`{option}`" for option in chosen)
         raise BadUsage(f"{options} exclude each other", hint="profile one after the other")
-    return chosen[0] if chosen else "cpu"
+    return asked[chosen[0]][0] if chosen else "cpu"
 
 
 def _write(bench: Workbench, reports: Sequence[ProfileReport], files: Files) -> None:

@@ -9,10 +9,10 @@ from whet.core.failure import FailureKind
 from whet.core.limits import Limits
 from whet.core.measurements import NumberKind
 from whet.core.observations.clue import Clue, Placing, Sureness
-from whet.core.observations.profile import BYTES, CPU_SECONDS, Profile
+from whet.core.observations.profile import BYTES, COUNT, CPU_SECONDS, Profile
 from whet.core.oracle import AnyFailure, BadIf, CostsMore
 from whet.core.outcome import Outcome
-from whet.core.text.quantity import shown_bytes, shown_seconds
+from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
 from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.evidence.clues.memory_holder import MEMORY_HEADING
@@ -23,7 +23,7 @@ from whet.measurement.leaks.verdict import Kind
 from whet.measurement.profiles.compilations import functions_again, sentence_of
 from whet.measurement.profiles.difference import LineDifference, ProfileDifference
 from whet.measurement.profiles.endless import endless_loop
-from whet.measurement.profiles.line_table import LineCost, in_memory, lines_of
+from whet.measurement.profiles.line_table import LineCost, in_memory, innermost_own, lines_of
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.where import where_they_differ
 from whet.workbench.investigate.progress.investigating import Work, place_of
@@ -49,11 +49,11 @@ def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tup
         baseline: what fails.
         clues: what is known already; where that is firm, no leak is looked for.
     """
-    is_short = _lacks_memory(baseline.outcome)
-    if not is_short and _cost_of(baseline) is not NumberKind.MEMORY:
+    question = _memory_that_lacks(baseline.outcome)
+    if not question and _cost_of(baseline) is not NumberKind.MEMORY:
         return ()
     with work.steps.step("Profile the memory", "find the lines that allocated what it held"):
-        number, profile = _profiled(work, "memory", work.trial)
+        number, profile = _profiled(work, question or "memory", work.trial)
         clue = None if profile is None else _memory_clue(work, number, profile)
         if clue is None:
             work.steps.conclude(_unseen(profile))
@@ -199,20 +199,40 @@ def _profiled(
 
 def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
     outcome = work.bench.notebook.trial(number).outcome
-    table = in_memory(lines_of(profile), 0 if outcome is None else outcome.peak_rss_bytes)
+    is_gpu = profile.question == "gpu_memory"
+    in_ram = 0 if outcome is None or is_gpu else outcome.peak_rss_bytes
+    table = in_memory(lines_of(profile), in_ram)
     top = _top(table.lines)
     if top is None or not table.total or top.own < _LEADS * table.total:
         return None
     at = Placing(work.trial.cwd)(top.frame.path, top.frame.line)
     share = top.own / table.total
+    says = (
+        f"{share:.0%} of the {shown_bytes(round(table.total))} that the program held"
+        f"{' on the GPU' if is_gpu else ''} at its peak were allocated at {at} in `{top.frame.function}`"
+    )
+    step = f"hold less at {at}: keep one part at a time, or a view instead of a copy"
+    if is_gpu:
+        says += f", in {shown_count(_blocks_of(profile, top), 'block')}"
+        step = (
+            f"see what keeps what {at} makes: a tensor that isn't detached keeps all from which it was"
+            " computed, so add up `loss.item()` and keep `tensor.detach()`"
+        )
     return Clue(
-        says=f"{share:.0%} of the {shown_bytes(round(table.total))} that the program held at its peak were"
-        f" allocated at {at} in `{top.frame.function}`",
+        says=says,
         why=f"whet profiled the memory of one more run with the same limits ({profile.engine})",
         heading=MEMORY_HEADING,
         path=top.frame.path, line=top.frame.line, sureness=Sureness.SEEN, trials=(number,),
-        next_step=f"hold less at {at}: keep one part at a time, or a view instead of a copy",
+        next_step=step,
     )  # fmt: skip
+
+
+def _blocks_of(profile: Profile, line: LineCost) -> int:
+    """Return in how many blocks the memory is that a line holds."""
+    stacks = [
+        each for each in profile.stacks if innermost_own(profile.lines_of(each)) == line.frame
+    ]
+    return round(sum(each.number(COUNT) for each in stacks))
 
 
 def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) -> Clue | None:
@@ -274,11 +294,15 @@ def _unseen(profile: Profile | None) -> str:
     return f"no single line has more than {_LEADS:.0%}"
 
 
-def _lacks_memory(outcome: Outcome) -> bool:
+def _memory_that_lacks(outcome: Outcome) -> str:
+    """Return what to profile where memory ran out: ``memory`` or ``gpu_memory``; empty: it didn't."""
     failure = outcome.failure
-    if failure is None or is_about_gpus(failure.summary):
-        return False
-    return failure.limit == "memory" or failure.kind is FailureKind.OUT_OF_MEMORY
+    if failure is None:
+        return ""
+    if failure.kind is FailureKind.OUT_OF_MEMORY and is_about_gpus(failure.summary):
+        return "gpu_memory"
+    is_short = failure.limit == "memory" or failure.kind is FailureKind.OUT_OF_MEMORY
+    return "memory" if is_short else ""
 
 
 def _is_busy_hang(outcome: Outcome) -> bool:
