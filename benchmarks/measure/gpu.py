@@ -68,7 +68,7 @@ ROWS = (
     ),
     Row(
         "blocks of memory",
-        "profile --heap -- python3 fragments.py",
+        "profile --gpu-heap -- python3 fragments.py",
         (r"fragments\.py:7\b", r"fragments\.py:11\b"),
     ),
     Row("leak on the GPU", "leak -- python3 held_losses.py", (r"GPU", r"history")),
@@ -76,12 +76,12 @@ ROWS = (
     Row(
         "losses with their graphs",
         "investigate --budget 170s --gpu-memory 1500M -- python3 held_losses.py",
-        (r"cause.*", r"held_losses\.py:(11|12|13)\b"),
+        (r"held on the GPU at its peak were allocated at held_losses\.py:12\b",),
     ),
     Row(
         "CUDA in a forked worker",
         "investigate --budget 170s -- python3 forked.py",
-        (r"fork", r"forked\.py:(6|14)\b"),
+        (r"cause.*fork", r"forked\.py:(6|17)\b"),
     ),
     Row(
         "an index too large",
