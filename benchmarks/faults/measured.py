@@ -1,13 +1,11 @@
-"""The readers of what measures: profilers, sections, counted lines, leaks; and of data that are sampled."""
+"""The readers of what measures: profilers, sections, counted lines, leaks; and of what is asked of them."""
 
 import json
 import sqlite3
 import struct
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cache
-from io import BytesIO
 from pathlib import Path
 
 from benchmarks.faults.facts import a_resource_use, an_outcome
@@ -26,7 +24,6 @@ from whet.host.trial.sections import sections_so_far, with_sections
 from whet.make.documents.json_values import read_json
 from whet.make.documents.made_json import made_json
 from whet.make.elements.fills import Filling
-from whet.make.tables.like import columns_like
 from whet.measurement.expectations.comments import comments_in
 from whet.measurement.profiles.compilations import compiling_sentences
 from whet.measurement.profiles.exports.chrome_trace import chrome_trace
@@ -43,9 +40,7 @@ from whet.measurement.profiles.merge import merged
 from whet.measurement.profiles.perf_script import read_perf
 from whet.measurement.profiles.sentences import sentences_of
 from whet.measurement.profiles.spied import read_spied
-from whet.sampling.kinds import open_source
 from whet.sampling.row_condition import RowCondition
-from whet.sampling.selection import Wish, select
 from whet.workbench.leak.reports import leak_reports
 from whet.workbench.watch.numeric_column import numbers_in
 from whet.workbench.watch.panels import parse_panels
@@ -236,46 +231,7 @@ def _leak_evidence(data: bytes) -> None:
     str((reports.rounds, reports.repeated, reports.growth, reports.unrepeatable, reports.sections))
 
 
-# ---- data that are sampled, and words ----
-
-
-@cache
-def _database() -> bytes:
-    path = placed("seed-sample.db", b"")
-    with closing(sqlite3.connect(path)) as database:
-        database.executescript("""
-            CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE, b REFERENCES b (id));
-            CREATE TABLE b (id INTEGER PRIMARY KEY, value REAL);
-            INSERT INTO b VALUES (1, 0.5), (2, NULL);
-            INSERT INTO a VALUES (1, 'one', 1), (2, 'two', 2);
-            CREATE VIEW v AS SELECT * FROM a; CREATE INDEX i ON a (name);
-            CREATE TRIGGER t AFTER INSERT ON a BEGIN UPDATE b SET value = 1; END;
-        """)
-    return path.read_bytes()
-
-
-@cache
-def _archive() -> bytes:
-    file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("0001.txt", "a")
-        archive.writestr("0001.cls", "1")
-    return file.getvalue()
-
-
-def _sampled(name: str, data: bytes) -> None:
-    for old in (scratch() / "sampled").glob("*"):
-        old.unlink()
-    path = placed(f"sampled/{name}", data)
-    source = open_source(path, name)
-    for wish in (Wish(rows=1), Wish(rows=9, extremes=True)):
-        chosen = {table.name: select(table, wish).places for table in source.tables}
-        source.write(chosen, placed("sampled-out/sample", b""))
-    source.links()
-
-
-def _like(name: str, data: bytes) -> None:
-    columns_like(placed(f"like/{name}", data))
+# ---- schemas and words ----
 
 
 _SCHEMA = _json({
@@ -324,14 +280,6 @@ def measured_readers() -> Iterator[Reader]:
         ("agent: lines", "host.python", Shape.BYTES, lambda: [struct.pack("12d", *range(1, 13))], lambda data: read_lines(_agents("7.lines", data), _LINES_WISH), False),
         ("agent: compilations", "host.profiling", Shape.JSON_LINES, lambda: [_COMPILATION], lambda data: read_compilations(_agents("7.compilations", data)), False),
         ("agent: leaks", "host.trial", Shape.JSON_LINES, lambda: [_LEAK_LINES], _leaks, False),
-        ("sample: CSV", "sampling", Shape.BYTES, lambda: [b'a,b\n1,x\n2,"y,z"\n'], lambda data: _sampled("a.csv", data), False),
-        ("sample: JSON lines", "sampling", Shape.JSON_LINES, lambda: [b'{"a": 1, "b": [2]}\n{"a": null}\n'], lambda data: _sampled("a.jsonl", data), False),
-        ("sample: text", "sampling", Shape.BYTES, lambda: [b"a\nb\r\nc"], lambda data: _sampled("a.txt", data), False),
-        ("sample: SQLite", "sampling", Shape.BYTES, lambda: [_database()], lambda data: _sampled("a.db", data), False),
-        ("sample: ZIP", "sampling", Shape.BYTES, lambda: [_archive()], lambda data: _sampled("a.zip", data), False),
-        ("like: CSV", "make.tables", Shape.BYTES, lambda: [b'a,b\n1,x\n2,"y,z"\n'], lambda data: _like("a.csv", data), False),
-        ("like: JSON", "make.tables", Shape.JSON, lambda: [b'[{"a": 1, "b": [2]}, {"a": null}]'], lambda data: _like("a.json", data), False),
-        ("like: SQLite", "make.tables", Shape.BYTES, lambda: [_database()], lambda data: _like("a.db", data), False),
         ("make: a JSON schema", "make.documents", Shape.JSON, lambda: [_SCHEMA], _schema, False),
         ("source: expectations", "measurement.expectations", Shape.BYTES, lambda: [b"x = 1  # expect: 40 ms\n# expect: < 100 MB, 10 calls\nfor a in b: pass\n"], _comments, False),
         ("words: rows", "sampling", Shape.BYTES, lambda: [b"amount < 0 and country == 'DE' or not (a in (1, 2) and b is null)", b"a ~ 'x.*'"], _words(_where), False),

@@ -464,6 +464,16 @@ def _torch() -> Iterator[bytes]:
         yield path.read_bytes()
 
 
+def arrow_seeds() -> list[bytes]:
+    """Return a file and a stream of Arrow."""
+    return list(_arrow())
+
+
+def torch_seeds() -> list[bytes]:
+    """Return files of torch, of all its formats."""
+    return list(_torch())
+
+
 def _pickles() -> list[bytes]:
     circle: list[Any] = ["x" * 70] * 2
     circle += [circle, wave.Error("y"), Path("z"), bytearray(b"u"), frozenset("v")]

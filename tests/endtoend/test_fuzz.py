@@ -72,6 +72,18 @@ CRASHED = {
         b"begin\t0\t-1\t%s\ta\t\t\tsection\t.\n" % (b"9" * 400),
     ),
     "counts that are no numbers": ("agent: lines", b"\xff" * 96),
+    "a count of waits without end": (
+        "evidence: waits",
+        b'{"seen": 1, "failed": 0, "waits": [{"call": "a", "count": %d}]}' % 10**400,
+    ),
+    "a number of layers without end": (
+        "layers: a configuration",
+        b'{"num_hidden_layers": 9999999999}',
+    ),
+    "a note that is too deep": ("left by a whet: removed files", b"[" * 5000),
+    "a threshold of spaces": ("words: a threshold", b"rss >" + b" " * 65_000 + b"=1"),
+    "a literal that is too deep": ("words: a literal", b"(" * 5000),
+    "an editable package in no encoding": ("where: an editable package", b"\xff"),
     "a long line of spaces": ("program: what it printed", b" " * 65_000 + b"x"),
 }
 

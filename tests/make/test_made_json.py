@@ -219,3 +219,23 @@ def test_the_edges_have_equal_keys_and_more_than_floats() -> None:
 def test_an_unknown_fill_is_answered_with_the_closest() -> None:
     with pytest.raises(BadUsage, match="`cuont` is not a fill of JSON"):
         whet.make.json(fill="cuont")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["^" + "d+" * 500 + "$", "^(a+)+$b", "(a*)*$c", "((a+)+)+$d", "^(?:(?:x?)*)*$y"],
+)
+def test_a_pattern_that_takes_forever_to_fail_is_answered(pattern: str) -> None:
+    made = text_matching(pattern, 3)
+    assert made is None or len(made) >= 3
+
+
+@pytest.mark.parametrize(
+    ("pattern", "least"),
+    [(r"^([\w-]+\.)+[a-z]{2,}$", 40), (r"^(a+b?)*$", 60), (r"^[^\W\d]+(?: [^\W\d]+)*$", 50), (r"\bword\b", 4)],
+)  # fmt: skip
+def test_a_pattern_with_a_repeat_in_another_has_a_long_text(pattern: str, least: int) -> None:
+    made = text_matching(pattern, least)
+    assert made is not None
+    assert len(made) >= least
+    assert re.search(pattern, made)

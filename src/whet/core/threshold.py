@@ -17,7 +17,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
-_WORDS = re.compile(r"\s*(?P<name>[^\s<>=!~]+)\s*(?P<sign>[<>=!~]+)\s*(?P<value>.*?)\s*", re.DOTALL)
+_WORDS = re.compile(r"\s*(?P<name>[^\s<>=!~]+)\s*(?P<sign>[<>=!~]+)(?P<value>.*)", re.DOTALL)
 _SIZE = re.compile(r"(?P<number>[\d.]+)\s*(?P<power>[kKMGT]?)(?P<binary>i?)B?")
 _POWERS = ("", "k", "M", "G", "T")
 
@@ -88,7 +88,7 @@ class Threshold:
             raise BadThreshold(
                 f"`{text}` has no comparison", hint="write it like 'rss > 8G' or 'disk.free < 1G'"
             )
-        name, sign, value = found["name"], found["sign"], found["value"]
+        name, sign, value = found["name"], found["sign"], found["value"].strip()
         if name not in LEVEL_NAMES:
             near = difflib.get_close_matches(name, LEVEL_NAMES, n=1, cutoff=0.5)
             names = ", ".join(LEVEL_NAMES)

@@ -197,7 +197,7 @@ class RecordedTrials:
         numbers: list[int] = []
         for row in rows:
             data = as_record(decoded(text(row, "trial")), "trial")
-            if data["command"] == list(trial.command) and Trial.from_json(data).key == key:
+            if data.get("command") == list(trial.command) and Trial.from_json(data).key == key:
                 numbers.append(integer(row, "number"))
         return numbers
 

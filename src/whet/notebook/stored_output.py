@@ -1,7 +1,6 @@
 """A captured stream that is in the blob store; it is read when somebody asks."""
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Generator
@@ -10,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from whet.core.errors import NotebookDamaged, OutputNotKept
+from whet.core.text.record import MalformedRecordError, as_record, decoded, integer
 from whet.core.value_class import value_class
 from whet.host.trial.capture import FileOutput
 
@@ -95,8 +95,8 @@ def check_whole(path: Path, digest: str) -> None:
 
 def removed_so_far(mark: Path) -> int:
     """Return how many files whet itself has removed; 0 if the note of it doesn't exist or isn't whole."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return int(json.loads(mark.read_bytes())["files"])
+    with suppress(OSError, MalformedRecordError):
+        return integer(as_record(decoded(mark.read_bytes()), "note"), "files")
     return 0
 
 

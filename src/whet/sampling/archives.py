@@ -7,7 +7,6 @@ import errno
 import shutil
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -18,7 +17,7 @@ from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
 from whet.sampling.columns import check_columns
 from whet.sampling.folder import FILE_COLUMNS, file_row, rows_of
-from whet.sampling.streams import created, opened
+from whet.sampling.streams import BROKEN_ZIP, created, opened
 from whet.sampling.table import BATCH_ROWS, Batch, Link, Table
 
 _SAMPLE_COLUMNS = ("key", "folder", "suffixes", "members", "bytes")
@@ -281,7 +280,7 @@ class ZipFile:
         try:
             with zipfile.ZipFile(path) as archive:
                 self._members = [each for each in archive.infolist() if not each.is_dir()]
-        except (zipfile.BadZipFile, LookupError, NotImplementedError, OSError, ValueError) as error:
+        except (*BROKEN_ZIP, OSError, ValueError) as error:
             raise CannotSample(
                 f"`{path.name}` isn't a whole ZIP archive: {error}", hint="get the whole file again"
             ) from error
@@ -317,7 +316,7 @@ class ZipFile:
                 try:
                     with archive.open(member) as source, out.open(new, "w") as copy:
                         shutil.copyfileobj(source, copy, _COPY_BYTES)
-                except (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+                except (*BROKEN_ZIP, OSError) as error:
                     # What bz2 and a place before the file's beginning raise; a full disk isn't meant.
                     if isinstance(error, OSError) and error.errno not in {None, errno.EINVAL}:
                         raise

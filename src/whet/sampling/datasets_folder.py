@@ -6,12 +6,21 @@ folder for each split and `dataset_dict.json`.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
 
 from whet.core.errors import CannotSample
+from whet.core.text.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    record_of,
+    sequence,
+)
 from whet.core.value_class import value_class
+from whet.host.files.files import content_of
 from whet.sampling.arrow_files import ArrowTable, is_stream, schema_of, write_rows
 from whet.sampling.table import Link, Table
 
@@ -38,8 +47,8 @@ class _DataSet:
 
     folder: Path
     place: str
-    state: Mapping[str, Any]
-    info: Mapping[str, Any]
+    state: JsonObject
+    info: JsonObject
     table: ArrowTable
 
 
@@ -56,7 +65,7 @@ class DataSetFolder:
         """
         self._folder = folder
         if (folder / SPLITS).is_file():
-            splits = _json(folder / SPLITS).get("splits", [])
+            splits = map(_name, _list(folder / SPLITS, "splits"))
             self._parts = [_data_set(folder / split, split, split) for split in splits]
         else:
             self._parts = [_data_set(folder, "", name)]
@@ -87,7 +96,8 @@ def _data_set(folder: Path, place: str, name: str) -> _DataSet:
             f"`{folder.name}` holds a selection of rows, which an old `datasets` saved",
             hint="load it and save it again: `load_from_disk(…).flatten_indices().save_to_disk(…)`",
         )
-    files = [Path(str(each["filename"])).name for each in state.get("_data_files", [])]
+    shards = [record_of(each) or {} for each in _list(folder / STATE, "_data_files")]
+    files = [_name(Path(str(each.get("filename"))).name) for each in shards]
     paths = tuple(folder / file for file in files)
     missing = next((path for path in paths if not path.is_file()), None)
     if missing is not None or not paths:
@@ -110,23 +120,48 @@ def _write(part: _DataSet, places: Sequence[int], folder: Path) -> None:
     (folder / STATE).write_text(json.dumps(state, indent=2, sort_keys=True), "utf-8")
     if part.info:
         info = dict(part.info)
-        splits: Any = info.get("splits") or {}
-        split: Any = part.state.get("_split")
-        if split in splits:
-            counted = {**splits[split], "num_examples": len(places), "num_bytes": size}
+        splits = dict(record_of(info.get("splits")) or {})
+        split = part.state.get("_split")
+        if isinstance(split, str) and (known := record_of(splits.get(split))) is not None:
+            counted = {**known, "num_examples": len(places), "num_bytes": size}
             counted.pop("shard_lengths", None)
             info["splits"] = {**splits, split: counted}
         (folder / _INFO).write_text(json.dumps(info, indent=2, sort_keys=True), "utf-8")
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _json(path: Path) -> JsonObject:
     try:
-        found: Any = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        return as_record(decoded(content_of(path)), path.name)
+    except (OSError, MalformedRecordError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _list(path: Path, name: str) -> Sequence[object]:
+    try:
+        return sequence(_json(path), name)
+    except MalformedRecordError as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _name(value: object) -> str:
+    """Return the name of a file or folder in the data set; one that leads out of it is refused."""
+    name = value if isinstance(value, str) else ""
+    if name in {"", ".", ".."} or not _is_encodable(name) or Path(name).name != name:
         raise CannotSample(
-            f"`{path.parent.name}/{path.name}` can't be read: {error}",
+            f"the data set names `{value}`, which isn't a file or folder in it",
             hint="get the whole folder again",
-        ) from error
-    if not isinstance(found, dict):
-        raise CannotSample(f"`{path.name}` isn't an object", hint="get the whole folder again")
-    return cast("dict[str, Any]", found)
+        )
+    return name
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+
+
+def _damaged(path: Path, why: str) -> CannotSample:
+    return CannotSample(
+        f"`{path.parent.name}/{path.name}` can't be read: {why}", hint="get the whole folder again"
+    )

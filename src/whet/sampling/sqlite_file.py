@@ -346,7 +346,7 @@ def _read(path: Path) -> Generator[sqlite3.Connection]:
             database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
             database.text_factory = _text
             yield database
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # its own complaint may be no UTF-8
         raise CannotSample(
             f"SQLite can't read `{path.name}`: {error}",
             hint=f"`sqlite3 {path.name} .recover` may save what is left of a damaged one",

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import shutil
+import zipfile
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ _UNKNOWN = frozenset({".zst", ".zstd", ".tzst", ".lz4", ".br", ".7z", ".rar"})
 _BUFFER_BYTES = 1 << 20
 
 BROKEN_STREAM = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
+BROKEN_ZIP = (
+    *BROKEN_STREAM, zipfile.BadZipFile, LookupError, RuntimeError, UnicodeDecodeError
+)  # fmt: skip
+"""What `zipfile` raises for a damaged archive, one with a password or one with a method it doesn't have."""
 """What reading a damaged or cut file raises, beside an `OSError`."""
 
 

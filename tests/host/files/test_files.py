@@ -3,12 +3,13 @@
 import errno
 import os
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from whet.core.errors import CannotWrite, DiskFull
-from whet.host.files.files import remove_tree, storage_error, write_atomically
+from whet.host.files.files import content_of, remove_tree, storage_error, write_atomically
 
 
 def test_a_file_is_replaced_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -117,3 +118,21 @@ def test_what_is_no_file_is_never_replaced_by_one(tmp_path: Path) -> None:
 
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
     assert pipe.is_fifo()
+
+
+def test_a_high_limit_of_a_small_file_takes_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    tracemalloc.start()
+    try:
+        assert content_of(tmp_path / "a", most_bytes=1 << 40) == b"abc"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_is_read_whole_up_to_its_limit(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 10_000
+    (tmp_path / "a").write_bytes(data)
+    assert content_of(tmp_path / "a") == data
+    with pytest.raises(OSError, match="File too large"):
+        content_of(tmp_path / "a", most_bytes=len(data) - 1)

@@ -116,3 +116,9 @@ def test_a_pattern_that_the_library_writes_out_is_written_out() -> None:
 def test_without_a_stack_the_numbers_are_told() -> None:
     with pytest.raises(CheckpointUnreadable, match=r"num_hidden_layers = 12"):
         stacks_of(tensors_of("group", ["a"]), {"num_hidden_layers": 12})
+
+
+def test_a_configuration_that_counts_a_billion_layers_costs_nothing() -> None:
+    settings: dict[str, object] = {"num_hidden_layers": 10**12}
+    with pytest.raises(CheckpointUnreadable, match="as the configuration counts layers"):
+        stacks_of({**tensors_of("layers", ["a"]), f"layers.{'9' * 5000}.w": "a", "layers.².w": "a"}, settings)  # fmt: skip

@@ -263,7 +263,7 @@ def _byte_code(file: str | None) -> dict[str, Any] | None:
         used = made == int(status.st_mtime) & 0xFFFFFFFF and size == status.st_size & 0xFFFFFFFF
     try:
         same = marshal.loads(data[_PYC_HEADER:]) == compile(source, file, "exec", dont_inherit=True)
-    except (ValueError, EOFError, TypeError, SyntaxError):
+    except (ValueError, EOFError, TypeError, SyntaxError, SystemError, MemoryError, RecursionError):
         same = None
     return {"path": path, "used": used, "same": same}
 
@@ -275,18 +275,35 @@ def _installed_by(top: str) -> dict[str, Any] | None:
     except ImportError:
         return None
     for found in metadata.distributions():
-        files = found.read_text("top_level.txt") or ""
+        files = _text(found, "top_level.txt")
         names = set(files.split()) | {(found.metadata["Name"] or "").replace("-", "_").lower()}
         if top in names or top.lower() in names:
-            direct = json.loads(found.read_text("direct_url.json") or "{}")
-            editable = bool(direct.get("dir_info", {}).get("editable"))
+            direct = _object(_text(found, "direct_url.json"))
+            folder, url = direct.get("dir_info"), direct.get("url")
             return {
                 "name": found.metadata["Name"],
                 "version": found.version,
-                "editable": editable,
-                "url": direct.get("url", ""),
+                "editable": isinstance(folder, dict) and bool(folder.get("editable")),
+                "url": url if isinstance(url, str) else "",
             }
     return None
+
+
+def _text(distribution: Any, name: str) -> str:
+    """Return the text of a file of a distribution; of none, or one that isn't UTF-8, an empty one."""
+    try:
+        return distribution.read_text(name) or ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return the object of JSON in a text; of anything else, an empty one."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _read(file: str, attributes: list[str]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def read_object(path: str) -> dict[str, Any]:
     """
     try:
         read = json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError("`{}` isn't JSON: {}".format(path, error)) from error
     if not is_object(read):
         raise ValueError("`{}` holds no object".format(path))

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from itertools import takewhile
 
+from whet.core.text.literal import literal_in
 from whet.core.value_class import value_class
 from whet.evidence.experiments.changes import MOST_BYTES, parsed
 from whet.evidence.experiments.single_changes import (
@@ -268,8 +269,8 @@ def _around_the_difference(old: str, new: str) -> tuple[str, str]:
 def _characters(old: str, new: str) -> tuple[str, str]:
     """Return two string literals as their characters, each in quotes; other texts as they are."""
     try:
-        values = [ast.literal_eval(each) for each in (old, new)]
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        values = [literal_in(each) for each in (old, new)]
+    except ValueError:
         return old, new
     if not all(isinstance(each, str) and each.isprintable() for each in values):
         return old, new

@@ -15,6 +15,7 @@ _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 _MOST_BYTES = 64 * 1024 * 1024
+_PIECE_BYTES = 1 << 16
 _MOST_NAME_BYTES = 240
 """Linux allows names of 255 bytes; the rest is for a number or another suffix."""
 
@@ -91,7 +92,12 @@ def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> by
             raise OSError(errno.EINVAL, "not a regular file", os.fsdecode(path))
         if status.st_size > most_bytes:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), os.fsdecode(path))
-        return file.read(most_bytes)
+        parts: list[bytes] = []
+        left, wanted = most_bytes, status.st_size + 1  # Python makes room for all that is asked for
+        while part := file.read(min(left, wanted)):
+            parts.append(part)
+            left, wanted = left - len(part), _PIECE_BYTES
+        return b"".join(parts)
 
 
 def write_all(descriptor: int, data: bytes | memoryview) -> None:

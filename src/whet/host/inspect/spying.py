@@ -240,19 +240,28 @@ def _spied_by(command: Sequence[str]) -> tuple[list[ThreadStack], str]:
         first_line = complaint.strip().partition("\n")[0]
         return [], FORBIDDEN if _FORBIDDEN.search(complaint) else f"py-spy: {first_line}"
     try:
-        threads = [
-            ThreadStack(
-                number=optional_integer(thread, "os_thread_id") or 0,
-                name=optional_text(thread, "thread_name") or "",
-                frames=spied_frames(thread),
-                is_running=boolean(thread, "active"),
-                holds_gil=boolean(thread, "owns_gil"),
-            )
-            for thread in (as_record(each, "thread") for each in items_of(decoded(answer.stdout)))
-        ]
+        threads = threads_in(answer.stdout)
     except MalformedRecordError as error:
         return [], f"py-spy: {error}"
     return threads, "" if threads else "py-spy: it has no Python threads (yet, or any longer)"
+
+
+def threads_in(dump: bytes) -> list[ThreadStack]:
+    """Return the threads in a dump of py-spy.
+
+    Raises:
+        MalformedRecordError: if it is no such dump.
+    """
+    return [
+        ThreadStack(
+            number=optional_integer(thread, "os_thread_id") or 0,
+            name=optional_text(thread, "thread_name") or "",
+            frames=spied_frames(thread),
+            is_running=boolean(thread, "active"),
+            holds_gil=boolean(thread, "owns_gil"),
+        )
+        for thread in (as_record(each, "thread") for each in items_of(decoded(dump)))
+    ]
 
 
 def _gdb(facts: ProcessFacts) -> tuple[tuple[ThreadStack, ...], str]:

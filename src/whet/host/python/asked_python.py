@@ -12,7 +12,7 @@ from typing import IO, Self
 
 from whet import agent
 from whet.core.errors import CommandNotFound, HostFailure
-from whet.core.text.record import as_record
+from whet.core.text.record import MalformedRecordError, as_record, decoded
 from whet.host.process.ending import holding_signals
 
 _RUNNER = Path(agent.__file__).with_name("asked.py")
@@ -69,7 +69,13 @@ class AskedPython:
             line = b""
         if not line:
             raise self._failure()
-        return dict(as_record(json.loads(line), "an answer"))
+        try:
+            return dict(as_record(decoded(line), "an answer"))
+        except MalformedRecordError as error:
+            raise HostFailure(
+                f"the Python that whet asks doesn't answer in JSON: {error}",
+                hint="a module of the model may print while it is loaded: let it print to stderr",
+            ) from error
 
     def _failure(self) -> HostFailure:
         code = self._process.wait()

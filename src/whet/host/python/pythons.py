@@ -1,6 +1,5 @@
 """The Pythons of a machine: on `PATH`, from pyenv and uv, and those that uv can download."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import WhetError
+from whet.core.text.record import MalformedRecordError, as_record, decoded, items_of, text
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.environments import find_uv
 from whet.host.python.python_interpreter import PythonFacts
@@ -87,5 +87,15 @@ def _of_uv(environment: Mapping[str, str]) -> Iterator[str]:
         [uv, "python", "list", "--only-installed", "--managed-python", "--output-format", "json"],
         environment=environment,
     )
-    with suppress(ValueError, TypeError, KeyError):
-        yield from (str(each["path"]) for each in json.loads(answer.stdout) if each["path"])
+    with suppress(MalformedRecordError):
+        yield from paths_in(answer.stdout)
+
+
+def paths_in(listed: bytes) -> list[str]:
+    """Return the paths in uv's list of Pythons.
+
+    Raises:
+        MalformedRecordError: if it is no such list.
+    """
+    pythons = [as_record(each, "python") for each in items_of(decoded(listed))]
+    return [text(each, "path") for each in pythons if each.get("path")]

@@ -1,11 +1,14 @@
 """A text that a regular expression matches."""
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 _MOST = 64
 _MOST_CHARACTERS = 10_000
+_MANY, _MOST_FOR_HARD = 8, 20
+"""Of a pattern with more repeats, or with one in another, only texts as short as this are tried."""
 _OF_CATEGORY = {
     "DIGIT": "1", "WORD": "a", "SPACE": " ", "NOT_DIGIT": "a", "NOT_WORD": " ", "NOT_SPACE": "a",
 }  # fmt: skip
@@ -26,10 +29,40 @@ def text_matching(pattern: str, least: int) -> str | None:
         texts = [_text(parsed, repeats) for repeats in (0, 1, min(least, _MOST), *range(2, _MOST))]
     except (re.error, ArithmeticError, ValueError, LookupError, RecursionError):
         return None
-    padded = texts[0].ljust(least, "x")
-    return next(
-        (each for each in (*texts, padded) if len(each) >= least and re.search(pattern, each)), None
-    )
+    fitting = [each for each in texts if len(each) >= least]
+    if fitting and not any(_looks_around(parsed, is_whole=True)):
+        return fitting[0]  # it was put together piece by piece
+    repeats = [*_repeats(parsed, is_repeated=False)]
+    most = _MOST_FOR_HARD if len(repeats) > _MANY or True in repeats else _MOST_CHARACTERS
+    tried = (each for each in (*fitting, texts[0].ljust(least, "x")) if len(each) <= most)
+    return next((each for each in tried if re.search(pattern, each)), None)
+
+
+def _looks_around(parsed: "list[Any]", *, is_whole: bool = False) -> Iterator[bool]:
+    """Yield true for each piece that asks for what stands beside it; at the ends of the whole that is nothing."""
+    for place, (kind, value) in enumerate(parsed):
+        if str(kind) in {"AT", "ASSERT_NOT"}:
+            yield not (is_whole and place in {0, len(parsed) - 1})
+        for inner in _parts(value):
+            yield from _looks_around(inner)
+
+
+def _repeats(parsed: "list[Any]", *, is_repeated: bool) -> Iterator[bool]:
+    """Yield for each repeat of no fixed number whether it is in another one: to fail can take forever then."""
+    for kind, value in parsed:
+        is_open = str(kind) in {"MAX_REPEAT", "MIN_REPEAT"} and value[0] != value[1]
+        if is_open:
+            yield is_repeated
+        for inner in _parts(value):
+            yield from _repeats(inner, is_repeated=is_repeated or is_open)
+
+
+def _parts(value: Any) -> "list[list[Any]]":
+    """Return the patterns that a piece holds."""
+    if not isinstance(value, tuple):
+        return []
+    held = [*value, *(value[1] if value and isinstance(value[-1], list) else ())]
+    return [list(each) for each in held if type(each).__name__ == "SubPattern"]
 
 
 def _text(parsed: "list[Any]", repeats: int) -> str:

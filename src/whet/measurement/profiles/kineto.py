@@ -65,7 +65,7 @@ class _Event:
     start: float
     end: float
     correlation: int | None
-    size: int
+    size: float
     inside: float = 0.0  # what events within it took
 
 
@@ -158,7 +158,7 @@ def _trace(events: Sequence[JsonObject], pid: int) -> _Trace:
             start=start / _MICROSECONDS,
             end=(start + number(event, "dur")) / _MICROSECONDS,
             correlation=optional_integer(details, "correlation"),
-            size=optional_integer(details, "bytes") or 0,
+            size=0.0 if details.get("bytes") is None else number(details, "bytes"),
         )
         if kind in _ON_GPU:
             trace.gpu.append(made)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import Stack
+from whet.core.text.record import MalformedRecordError
 
 Key = tuple[int, str, tuple[int, ...]]
 
@@ -24,10 +25,16 @@ class StackTable:
             frames: outermost first.
             name: of the number.
             number: how much.
+
+        Raises:
+            MalformedRecordError: if that is more than a float holds.
         """
         places = tuple(self._frames.setdefault(each, len(self._frames)) for each in frames)
         numbers = self._numbers.setdefault((pid, thread, places), {})
-        numbers[name] = numbers.get(name, 0.0) + number
+        try:
+            numbers[name] = numbers.get(name, 0.0) + number
+        except OverflowError as error:
+            raise MalformedRecordError(f"`{name}` of a stack is too large") from error
 
     @property
     def frames(self) -> tuple[Frame, ...]:

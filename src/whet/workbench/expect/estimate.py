@@ -221,7 +221,7 @@ class _Step:
         settings = {name: told[name] for name in ("dtype", "device", "threads", "precision")}
         words = [platform.node(), _processor(), self._target.library, str(told["version"])]
         key = " | ".join([*words, *(f"{name} {value}" for name, value in settings.items())])
-        known = _known_machines(self._environment)
+        known = known_machines(self._environment)
         old = known.get(key)
         if old is not None and not measures_again:
             return old
@@ -272,7 +272,8 @@ def _processor() -> str:
     return platform.machine()
 
 
-def _known_machines(environment: Mapping[str, str]) -> dict[str, Machine]:
+def known_machines(environment: Mapping[str, str]) -> dict[str, Machine]:
+    """Return what was measured of machines before, by their names."""
     with suppress(OSError, MalformedRecordError, CannotWrite):
         told = as_record(decoded((user_state(environment) / _FILE).read_bytes()), "machines")
         return {key: Machine.from_json(record(told, key)) for key in told}

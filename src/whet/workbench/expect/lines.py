@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import math
 import os
 from collections.abc import Sequence
 from importlib.util import decode_source
@@ -10,7 +11,16 @@ from pathlib import Path
 from whet.core.errors import NothingCounted, UnknownTarget
 from whet.core.observations.evidence import GUESSES, LINES, Evidence
 from whet.core.text.code_lines import functions_in
-from whet.core.text.record import JsonObject, as_record, decoded, integer, number, records, rows
+from whet.core.text.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    integer,
+    number,
+    records,
+    rows,
+)
 from whet.core.value_class import value_class
 from whet.host.process.console import Console
 from whet.host.python.module_search import files_named
@@ -154,7 +164,11 @@ def report_of(result: RunResult, target: LinesTarget, told: JsonObject) -> Lines
             f"trial {trial} never ran `{target.name}`",
             hint=f"`whet where {target.path.stem} -- COMMAND` shows which file Python loads",
         )
-    counts = added([_counts(each) for each in processes])
+    of_processes = [_counts(each) for each in processes]
+    wanted = statement_count(target.source)
+    if any(len(each) != wanted for each in of_processes):
+        raise MalformedRecordError(f"the counts aren't of the {wanted} statements of the file")
+    counts = added(of_processes)
     outcome = result.entry.outcome
     assert outcome is not None
     return LinesReport(
@@ -177,20 +191,28 @@ def _cost(process: JsonObject) -> float:
 def _counts(process: JsonObject) -> list[Count]:
     beside = number(process, "beside_seconds")
     counts: list[Count] = []
-    for runs, seconds, marks, kept in rows(process["rows"], _COLUMNS):
-        measured, counting = float(str(seconds)), float(str(marks)) * beside
+    for numbers in rows(process.get("rows"), _COLUMNS):
+        runs, measured, marks, kept = map(_finite, numbers)
+        counting = marks * beside
         net = max(measured - counting, 0.0)
         is_rough = counting > _HALF * measured
         counts.append(
             Count(
-                runs=int(float(str(runs))),
+                runs=int(runs),
                 # Of what is mostly the counting's own time, only the most that it can be is known.
                 seconds=measured if is_rough else net,
                 least_seconds=net,
-                kept_bytes=int(float(str(kept))),
+                kept_bytes=int(kept),
             )
         )
     return counts
+
+
+def _finite(value: object) -> float:
+    found = number({"a count": value}, "a count")
+    if not math.isfinite(found):
+        raise MalformedRecordError(f"a count is {found}")
+    return found
 
 
 def _wish(target: LinesTarget) -> str:

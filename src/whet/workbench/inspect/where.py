@@ -16,12 +16,14 @@ from whet.core.text.record import (
     boolean,
     decoded,
     integer,
-    items_of,
+    number,
     optional_record,
     optional_text,
     records,
+    rows,
     text,
     texts,
+    whole,
 )
 from whet.core.value_class import value_class
 from whet.host.code.editing import unsaved_beside
@@ -259,11 +261,20 @@ def run_counted(
     oracle = oracle_of(request.judging)
     session = Session(bench=bench, verb="where", request=request, tasks=tasks)
     result = run_trial(session, trial, oracle, console)
+    return counted_in(result, definition)
+
+
+def counted_in(result: RunResult, definition: Definition) -> Ran:
+    """Return what the agents of a trial have counted of the target.
+
+    Raises:
+        MalformedRecordError: if they wrote something else.
+    """
     loads: list[tuple[float, Load]] = []
     calls: list[tuple[float, Calls]] = []
     reason = definition.reason
     for line in _count_records(result):
-        at = float(str(line["at"]))
+        at = number(line, "at")
         if "early" in line or "unwoven" in line:
             reason = reason or (_EARLY if "early" in line else _UNWOVEN)
             continue
@@ -298,8 +309,8 @@ def _count_records(result: RunResult) -> list[JsonObject]:
 
 def _by(line: JsonObject) -> tuple[tuple[str, int, str], ...]:
     return tuple(
-        (str(path), int(str(number)), str(function))
-        for path, number, function in map(items_of, items_of(line.get("by")))
+        (str(path), whole(place), str(function))
+        for path, place, function in rows(line.get("by"), 3)
     )
 
 

@@ -14,9 +14,23 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from whet.core.errors import CheckpointUnreadable
+from whet.core.text.record import (
+    JsonObject,
+    MalformedRecordError,
+    as_record,
+    decoded,
+    record,
+    row,
+    sequence,
+    text,
+    text_map,
+    whole,
+)
 from whet.core.value_class import value_class
+from whet.host.files.files import content_of
 from whet.reduction.formats.arrays.safetensors import MOST_HEADER_BYTES
 from whet.reduction.formats.arrays.torch_pickle import Storage, TensorRecord, load_pickle
+from whet.sampling.streams import BROKEN_ZIP
 
 _LENGTH = struct.Struct("<Q")
 _ZIP_MEMBER = struct.Struct("<26xHH")
@@ -25,6 +39,7 @@ _PIECE_BYTES = 1 << 22
 _METADATA = "__metadata__"
 _ALIGNMENT_BYTES = 8
 _MOST_PICKLE_BYTES = 100_000_000
+_LONGEST_ORDER, _LONGEST_NAME = 16, 255
 
 _INDEXES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 _SINGLES = ("model.safetensors", "pytorch_model.bin")
@@ -231,14 +246,17 @@ def _files_of(folder: Path) -> tuple[Path, ...]:
 
 def _index(path: Path) -> dict[str, str]:
     try:
-        files = json.loads(path.read_bytes())["weight_map"]
-        names = {str(name): str(file) for name, file in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        index = as_record(decoded(content_of(path, most_bytes=MOST_HEADER_BYTES)), path.name)
+        names = text_map(index, "weight_map")
+    except (OSError, MalformedRecordError) as error:
         raise CheckpointUnreadable(
             f"`{path}` isn't an index of weights: {error}", hint=_AGAIN
         ) from error
+    if not names:
+        raise CheckpointUnreadable(f"`{path}` has no `weight_map`", hint=_AGAIN)
     for file in names.values():
-        if Path(file).name != file:
+        is_odd = file in {"", ".."} or len(file) > _LONGEST_NAME or not file.isprintable()
+        if is_odd or Path(file).name != file:
             raise CheckpointUnreadable(
                 f"`{path}` names `{file}`, which isn't in its folder", hint=_AGAIN
             )
@@ -255,11 +273,9 @@ def _safetensors(path: Path) -> tuple[list[TensorPlace], int]:
         raw = file.read(length)
     data = _LENGTH.size + length
     try:
-        header: dict[str, dict[str, object]] = json.loads(raw)
-        places = [
-            _place(path, name, fields, data) for name, fields in header.items() if name != _METADATA
-        ]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        header = as_record(decoded(raw), "header")
+        places = [_place(path, name, header, data) for name in header if name != _METADATA]
+    except MalformedRecordError as error:
         raise CheckpointUnreadable(
             f"`{path}` has a damaged header: {error}", hint=_AGAIN
         ) from error
@@ -271,12 +287,15 @@ def _safetensors(path: Path) -> tuple[list[TensorPlace], int]:
     return places, data
 
 
-def _place(path: Path, name: str, fields: Mapping[str, object], data: int) -> TensorPlace:
-    start, end = cast("list[int]", fields["data_offsets"])
-    shape = tuple(int(each) for each in cast("list[int]", fields["shape"]))
+def _place(path: Path, name: str, header: JsonObject, data: int) -> TensorPlace:
+    fields = record(header, name)
+    start, end = map(whole, row(fields.get("data_offsets"), 2))
+    shape = tuple(map(whole, sequence(fields, "shape")))
+    if any(each < 0 for each in shape):
+        raise MalformedRecordError(f"`{name}` has a shape of {shape}")
     return TensorPlace(
         name=name,
-        dtype=str(fields["dtype"]),
+        dtype=text(fields, "dtype"),
         shape=shape,
         file=path,
         start=data + start,
@@ -293,13 +312,15 @@ def _pickled(path: Path) -> tuple[list[TensorPlace], int]:
                 raise CheckpointUnreadable(f"`{path}` isn't a checkpoint of torch", hint=_CONVERT)
             root = data.removesuffix("data.pkl")
             order = f"{root}byteorder"
-            if order in members and archive.read(order) != b"little":
+            if order in members and archive.open(order).read(_LONGEST_ORDER) != b"little":
                 raise CheckpointUnreadable(
                     f"`{path}` is of a machine with another order of bytes", hint=_AGAIN
                 )
             held = load_pickle(archive.read(data))
-    except zipfile.BadZipFile as error:
-        raise CheckpointUnreadable(f"`{path}` isn't a zip file of torch", hint=_CONVERT) from error
+    except (*BROKEN_ZIP, OSError) as error:
+        raise CheckpointUnreadable(
+            f"`{path}` isn't a zip file of torch: {error}", hint=_CONVERT
+        ) from error
     except ValueError as error:
         raise CheckpointUnreadable(f"whet doesn't run `{path}`: {error}", hint=_CONVERT) from error
     records = _Records(
@@ -372,6 +393,8 @@ class _Records:
                 file.seek(member.header_offset)
                 header = file.read(_ZIP_MEMBER_BYTES)
             self.read += len(header)
+            if len(header) < _ZIP_MEMBER_BYTES:
+                raise CheckpointUnreadable(f"`{self._path}` ends before `{record}`", hint=_AGAIN)
             name_bytes, extra_bytes = _ZIP_MEMBER.unpack(header)
             self._starts[record] = (
                 member.header_offset + _ZIP_MEMBER_BYTES + name_bytes + extra_bytes

@@ -18,6 +18,8 @@ Settings = Mapping[str, object]
 _COUNT = re.compile(
     r"((num|n)_)?((hidden|encoder|decoder|text|vision|audio|transformer)_)*(layers?|blocks?)$|depth$"
 )
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_DEEPEST = 50
 _ROLES = {"encoder", "decoder", "vision", "visual", "text", "audio", "language", "image"}
 _SAME_ROLE = {"visual": "vision", "image": "vision", "language": "text"}
 _EXTRA = "num_nextn_predict_layers"
@@ -83,7 +85,7 @@ def stacks_of(tensors: Mapping[str, object], settings: Settings) -> list[Stack]:
         fitting = [
             each
             for each in counts
-            if {*range(each[2])} <= numbers and len(numbers) <= each[2] + more
+            if each[2] <= len(numbers) <= each[2] + more and numbers.issuperset(range(each[2]))
         ]
         if fitting:
             section, field, count = max(fitting, key=lambda each: _likeness(prefix, each))
@@ -102,7 +104,11 @@ def renamed(name: str, stacks: Sequence[tuple[Stack, Sequence[int]]]) -> str | N
     parts = name.split(".")
     for stack, kept in stacks:
         depth = len(stack.prefix)
-        if tuple(parts[:depth]) == stack.prefix and len(parts) > depth and parts[depth].isdigit():
+        if (
+            tuple(parts[:depth]) == stack.prefix
+            and len(parts) > depth
+            and _NUMBER.fullmatch(parts[depth])
+        ):
             number = int(parts[depth])
             if number not in kept:
                 return None
@@ -172,7 +178,7 @@ def _counts(
     settings: Settings, section: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str, int]]:
     for key, value in settings.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and len(section) < _DEEPEST:
             yield from _counts(cast("Settings", value), (*section, key))
         elif (
             isinstance(value, int)
@@ -189,7 +195,7 @@ def _numbered(tensors: Iterable[str]) -> list[tuple[tuple[str, ...], set[int]]]:
     for name in tensors:
         parts = name.split(".")
         for place, part in enumerate(parts):
-            if part.isdigit():
+            if _NUMBER.fullmatch(part):
                 found[tuple(parts[:place])].add(int(part))
     return sorted(found.items(), key=lambda item: (len(item[0]), item[0]))
 
@@ -226,7 +232,11 @@ def _with_kinds(stack: Stack, tensors: Mapping[str, object], settings: Settings)
     depth = len(stack.prefix)
     for name, form in tensors.items():
         parts = name.split(".")
-        if tuple(parts[:depth]) == stack.prefix and len(parts) > depth and parts[depth].isdigit():
+        if (
+            tuple(parts[:depth]) == stack.prefix
+            and len(parts) > depth
+            and _NUMBER.fullmatch(parts[depth])
+        ):
             inside[int(parts[depth])].add((tuple(parts[depth + 1 :]), form))
     said = [
         (key, [*cast("Iterable[object]", value)])

@@ -200,7 +200,7 @@ def _read_config(transformers: Any, file: str, request: dict[str, Any]) -> Any:
     try:
         with open(file, encoding="utf-8") as opened:
             tree: Any = json.load(opened)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RefusedError(
             "unknown", "`%s` isn't JSON: %s" % (file, error), "check the file"
         ) from error

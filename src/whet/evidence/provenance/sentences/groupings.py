@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.core.text.literal import literal_in
 from whet.core.text.quantity import listed, shown_count
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing
@@ -301,10 +302,9 @@ def _is_cut_to(field: Field, keys: Sequence[str]) -> bool:
 def _texts(key: Value) -> list[str]:
     """Return a key, or the parts of a tuple, without spaces around and without case."""
     parts: list[object] = [key.words]
-    with suppress(ValueError, SyntaxError):
-        tree = ast.parse(key.words, mode="eval").body
-        nodes = tree.elts if isinstance(tree, ast.Tuple) else [tree]
-        parts = [ast.literal_eval(each) for each in nodes]
+    with suppress(ValueError):
+        value = literal_in(key.words)
+        parts = [*cast("tuple[object, ...]", value)] if isinstance(value, tuple) else [value]
     return [str(each).strip().casefold() for each in parts]
 
 

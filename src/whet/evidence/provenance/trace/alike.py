@@ -1,10 +1,11 @@
 """Values that a reader takes for the same, and that a program doesn't."""
 
-import ast
 import re
 import unicodedata
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+
+from whet.core.text.literal import literal_in
 
 _LOOK_ALIKE = str.maketrans({
     "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "8": "b", "2": "z",
@@ -20,8 +21,8 @@ _DATE = re.compile(r"datetime\.date(?:time)?\((\d+), (\d+), (\d+)(?:, 0, 0)?\)")
 
 def read(words: str) -> object:
     """Return the value that is written so; what isn't a literal stays its words."""
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        return ast.literal_eval(words)
+    with suppress(ValueError):
+        return literal_in(words)
     return words
 
 
