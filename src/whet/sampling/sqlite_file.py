@@ -275,7 +275,15 @@ class Database:
         )
         rows = table.rows(places)
         while batch := [row[first:] for row in islice(rows, BATCH_ROWS)]:
-            out.executemany(statement, batch)
+            out.executemany(statement, [row for row in batch if not any(map(_is_odd, row))])
+            for row in batch:
+                if any(map(_is_odd, row)):  # Python hands over no text that isn't UTF-8
+                    marks = ", ".join("CAST(? AS TEXT)" if _is_odd(each) else "?" for each in row)
+                    values = [
+                        str(each).encode("utf-8", "surrogateescape") if _is_odd(each) else each
+                        for each in row
+                    ]
+                    out.execute(f"{statement.partition(' VALUES ')[0]} VALUES ({marks})", values)
 
     def _keep_counters(self, out: sqlite3.Connection) -> None:
         """Let `AUTOINCREMENT` continue where it is."""
@@ -324,6 +332,15 @@ def _spelled(table: DatabaseTable, names: Sequence[str]) -> tuple[str, ...] | No
     return None if None in found else tuple(name for name in found if name is not None)
 
 
+def _is_odd(value: object) -> bool:
+    """Whether it is a text that isn't UTF-8."""
+    return (
+        isinstance(value, str)
+        and not value.isascii()
+        and any("\ud800" <= each <= "\udfff" for each in value)
+    )
+
+
 def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
@@ -346,7 +363,7 @@ def _read(path: Path) -> Generator[sqlite3.Connection]:
             database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
             database.text_factory = _text
             yield database
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # its own complaint may be no UTF-8
+    except (sqlite3.Error, UnicodeError) as error:  # names or complaints may be no UTF-8
         raise CannotSample(
             f"SQLite can't read `{path.name}`: {error}",
             hint=f"`sqlite3 {path.name} .recover` may save what is left of a damaged one",
@@ -362,6 +379,10 @@ def _written() -> Generator[None]:
     """
     try:
         yield
+    except UnicodeEncodeError as error:
+        raise CannotSample(
+            "the schema of the database isn't UTF-8", hint="dump it and load it again as UTF-8"
+        ) from error
     except sqlite3.OperationalError as error:
         if error.sqlite_errorname.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error

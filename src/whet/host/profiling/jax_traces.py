@@ -14,7 +14,7 @@ from whet.host.files.files import content_of
 
 _TRACES = "plugins/profile/*/*.trace.json.gz"
 _FILES = ".jax-files"
-_MOST_BYTES = 1 << 30
+_MOST_BYTES, _PIECE_BYTES = 1 << 30, 1 << 20
 
 
 def jax_traces(folder: Path) -> list[str]:
@@ -42,10 +42,14 @@ def jax_traces(folder: Path) -> list[str]:
 def _unpacked(path: Path) -> bytes:
     """Return what a packed file holds; a small one can hold very much."""
     with gzip.open(BytesIO(content_of(path, most_bytes=_MOST_BYTES))) as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise OSError(f"{path} holds more than {_MOST_BYTES >> 20} MiB")
-    return data
+        parts: list[bytes] = []
+        size = 0
+        while part := file.read(_PIECE_BYTES):  # Python makes room for all that is asked for
+            parts.append(part)
+            size += len(part)
+            if size > _MOST_BYTES:
+                raise OSError(f"{path} holds more than {_MOST_BYTES >> 20} MiB")
+    return b"".join(parts)
 
 
 def _places(told: Path) -> Iterator[tuple[str, int, str, str]]:

@@ -184,7 +184,7 @@ def report_of(result: RunResult, target: LinesTarget, told: JsonObject) -> Lines
 
 
 def _cost(process: JsonObject) -> float:
-    beside = integer(process, "marks") * number(process, "beside_seconds")
+    beside = number(process, "marks") * number(process, "beside_seconds")
     return number(process, "mark_seconds") + beside
 
 

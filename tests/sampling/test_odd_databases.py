@@ -1,4 +1,4 @@
-"""A small database whose columns are computed can ask for any amount of memory: it gets none."""
+"""A database from somebody else: what it computes takes no memory, and odd texts stay as they are."""
 
 import sqlite3
 from contextlib import closing
@@ -28,6 +28,18 @@ def test_a_value_that_is_larger_than_the_file_is_refused(tmp_path: Path) -> None
     assert select(table, Wish(rows=3)).places == [1, 2, 3]
     with pytest.raises(CannotSample, match="too big"):
         select(table, Wish(rows=3, extremes=True))
+
+
+def test_a_text_that_is_not_utf_8_stays_the_same_bytes(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as made:
+        made.execute("CREATE TABLE t (a INTEGER, b)")
+        made.execute("INSERT INTO t VALUES (1, CAST(x'ff41' AS TEXT)), (2, 'é'), (3, x'ff')")
+        made.commit()
+    source = open_source(tmp_path / "a.db", "a.db")
+    source.write({"t": [1, 2, 3]}, tmp_path / "out.db")
+    with closing(sqlite3.connect(tmp_path / "out.db")) as written:
+        rows = written.execute("SELECT a, typeof(b), hex(b) FROM t ORDER BY a").fetchall()
+    assert rows == [(1, "text", "FF41"), (2, "text", "C3A9"), (3, "blob", "FF")]
 
 
 def test_a_value_that_fits_is_read(tmp_path: Path) -> None:
