@@ -50,6 +50,7 @@ from whet.evidence.provenance.sentences.happened import Happened
 from whet.evidence.provenance.sentences.key_clues import KeyClues
 from whet.evidence.provenance.sentences.missing_clues import MissingClues
 from whet.evidence.provenance.sentences.near_misses import NearMisses
+from whet.evidence.provenance.sentences.tables import TableClues
 from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
     HOLDS,
@@ -69,6 +70,7 @@ from whet.evidence.provenance.trace.flaws import shape_of
 from whet.evidence.provenance.trace.records import Record, Records
 from whet.evidence.provenance.trace.trail import End, Hop, Trail
 from whet.evidence.provenance.trace.walk import Walk
+from whet.host.inspect.stacks import is_user_code
 
 _MOST_TRAILS = 2
 _BEGINNINGS = {"empty", "zero"}
@@ -98,6 +100,7 @@ class Origin(Wording):
     happened: Happened = field(init=False)
     keys: KeyClues = field(init=False)
     totals: Totals = field(init=False)
+    tables: TableClues = field(init=False)
     groupings: GroupingClues = field(init=False)
     is_telling: bool = field(init=False, default=False)
     fallbacks: set[tuple[str, int]] = field(init=False, default_factory=set[tuple[str, int]])
@@ -117,6 +120,7 @@ class Origin(Wording):
         self.happened = Happened(self.recording, self.sources, self.at, self.walk, self.control)
         self.keys = KeyClues(self.recording, self.sources, self.at, self.walk)
         self.groupings = GroupingClues(self.recording, self.sources, self.at, self.walk)
+        self.tables = TableClues(self.recording, self.sources, self.at, self.walk, self.records)
         self.totals = Totals(
             self.recording, self.sources, self.at, self.walk, self.records, self._record_of
         )
@@ -127,6 +131,7 @@ class Origin(Wording):
         if failing is None:
             return []
         others = [
+            *self.tables.clues(failing),
             *self._of_replaced(failing),
             *self.events.clues(failing),
             *self.missing.clues(failing),
@@ -169,7 +174,7 @@ class Origin(Wording):
         statement = self.sources[path].statement(error.line)
         # One that the program itself raises says what it found wrong, and not why.
         is_why = not isinstance(statement, ast.Raise) and error.type not in GIVEN_UP
-        is_lost = replaced is not None and is_why
+        is_lost = replaced is not None and is_why and is_user_code(path)
         below = failing_at(error, self.sources, self.position_of)
         deeper = [] if below is None else list(self._of(below))
         more = f". {upper(deeper[0].says)}" if deeper else ""
@@ -234,7 +239,7 @@ class Origin(Wording):
             is_firm = (
                 is_sure
                 and self.is_origin(trail)
-                and not self._is_changed(trail, suspect)
+                and not self.walk.is_changed(trail, suspect.flaw)
                 and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
                 and not is_placeholder(
                     self.sources[trail.hops[-1].path].statement(trail.hops[-1].line)
@@ -262,14 +267,6 @@ class Origin(Wording):
         if trail.end is End.INPUT and record is None:
             trail.end = End.UNKNOWN  # it may be a file or anything else that is gone through
         return is_one_of_many, record
-
-    def _is_changed(self, trail: Trail, suspect: Suspect) -> bool:
-        """Whether a value had no flaw yet where it was made: something has changed it in place."""
-        expr, step = trail.expression, trail.step
-        if expr is None or step is None or suspect.flaw is None or trail.end is not End.MADE:
-            return False
-        made = self.walk.now.outcome(expr, step)
-        return made is not None and made.kind != SCALAR and not suspect.flaw(made)
 
     def _story(
         self, failing: Failing, suspect: Suspect, trail: Trail, sureness: Sureness,
@@ -302,7 +299,7 @@ class Origin(Wording):
             return self.clue(says, path, filler.line, Sureness.POSSIBLE, (*plain, *changed[1:]))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
-        later = ", and became so later" if self._is_changed(trail, suspect) else ""
+        later = ", and became so later" if self.walk.is_changed(trail, suspect.flaw) else ""
         clue = self.clue(
             f"{head}{put}. {self.end(trail, suspect.value)}{later}{self._decided(trail, suspect)}{of}",
             last.path, last.line, sureness,

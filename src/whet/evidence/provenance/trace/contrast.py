@@ -46,6 +46,14 @@ def contrast(lines: Sequence[str], line: int, about: Sequence[str] = ()) -> str:
     return told[0] if len(told) == 1 else ""
 
 
+def no_numbers(lines: Sequence[str], name: str) -> list[int]:
+    """Return the lines in which a column holds no number, if it does in at least five and in most."""
+    cells = {n: each.get(f"`{name}`") for n, each in _records(lines[:_MOST_OTHERS]).items()}
+    known = {n: each for n, each in cells.items() if each is not None and each.strip()}
+    odd = [n for n, each in known.items() if _number(each) is None]
+    return odd if len(known) - len(odd) >= max(_LEAST_OTHERS, len(odd)) else []
+
+
 def _apart(name: str, value: str, others: Sequence[str]) -> str:
     """Say how a field of one record differs from that of all others."""
     count, said = f"the other {len(others):,}", f"`{value[:_MOST_SHOWN]}`"

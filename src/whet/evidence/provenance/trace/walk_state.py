@@ -2,7 +2,7 @@
 
 import ast
 
-from whet.evidence.provenance.run.recording import Call, Recording, Step, Value
+from whet.evidence.provenance.run.recording import SCALAR, Call, Recording, Step, Value
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.arguments import Arguments
 from whet.evidence.provenance.trace.moments import Moments
@@ -95,6 +95,14 @@ class WalkState:
     ) -> None:
         self._hop(trail, expr, step, target, inside)
         self._follow(trail, expr, step.frame, step, target)
+
+    def is_changed(self, trail: Trail, flaw: Flaw | None) -> bool:
+        """Whether a value had no flaw yet where it was made: something has changed it in place."""
+        expr, step = trail.expression, trail.step
+        if expr is None or step is None or flaw is None or trail.end is not End.MADE:
+            return False
+        made = self.now.outcome(expr, step)
+        return made is not None and made.kind != SCALAR and not flaw(made)
 
     def _is_flawed(self, value: Value | None) -> bool:
         return value is not None and self._flaw is not None and self._flaw(value)
