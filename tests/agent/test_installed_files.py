@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,7 @@ def test_a_switch_is_turned_inside_a_library_wherever_it_is_installed(
 
 def test_a_folder_is_looked_at_once(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
-    entries = whet_installed._entries
+    entries: Callable[[str], list[str]] = vars(whet_installed)["_entries"]
 
     def counted(folder: str) -> list[str]:
         looked.append(folder)

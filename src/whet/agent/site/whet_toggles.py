@@ -167,14 +167,15 @@ class Switches:
         """Have what would be forked started from scratch, whichever way the program asks for."""
         contexts, default = module["_concrete_contexts"], module["_default_context"]
         spawn = contexts["spawn"]
-        kind = spawn.Process
-        start = vars(kind)["_Popen"].__func__
+        kind: type = spawn.Process
+        starts = "_Popen"  # as Python calls what starts a process
+        start: Callable[[Any], Any] = getattr(kind, starts)
 
         def popen(process: Any) -> Any:
             self._tell("inside:spawn")
             return start(process)
 
-        type.__setattr__(kind, "_Popen", staticmethod(popen))
+        type.__setattr__(kind, starts, staticmethod(popen))
         for each in ("fork", "forkserver"):
             contexts[each] = spawn
         vars(default)["_default_context"] = spawn

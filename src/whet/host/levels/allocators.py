@@ -78,9 +78,10 @@ def _jax(told: Mapping[str, int]) -> Reading:
 
 def _has_told(panel: str, agent_folder: Path | None) -> bool:
     """Whether a process that has ended told of a library."""
-    paths = [] if agent_folder is None else agent_folder.glob(f"*{_SUFFIX}")
+    if agent_folder is None:
+        return False
     wanted = f"{panel}.".encode()
-    for path in paths:
+    for path in agent_folder.glob(f"*{_SUFFIX}"):
         with suppress(OSError), open(path, "rb", buffering=0) as file:
             file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
             if wanted in file.read():
