@@ -83,7 +83,8 @@ class Sparse(Count):
             nonlocal followed
             if counted is not None:
                 counted(frame, event, argument)
-            followed = followed(frame, event, argument)
+            if followed is not None:
+                followed = followed(frame, event, argument)
             if not self._numbers.is_done:
                 return both
             frame.f_trace_lines = True
