@@ -65,7 +65,8 @@ class Holders:
             space: Any = getattr(module, "__dict__", None)
             if type_of(space) is dict:
                 path: object = space.get("__file__")
-                self._modules[id(space)] = (name, path if isinstance(path, str) else "")
+                # The first name: multiprocessing gives `__main__` a second one.
+                self._modules.setdefault(id(space), (name, path if isinstance(path, str) else ""))
         for own, title, file in spaces:
             self._modules[id(own)] = (title, file)
         self._locals = {id(space): local for local, space in thread_spaces()}

@@ -49,10 +49,12 @@ def unit_of(value: Any) -> str:
 
 
 def _values(is_own: Callable[[str], bool]) -> Iterator[tuple[tuple[str, str, str], Any]]:
+    seen: set[int] = set()
     for name, module in list(sys.modules.items()):
         space: Any = getattr(module, "__dict__", None)
         path: object = space.get("__file__") if type_of(space) is dict else None
-        if isinstance(path, str) and is_own(path):
+        if isinstance(path, str) and is_own(path) and id(space) not in seen:
+            seen.add(id(space))
             names: list[tuple[str, Any]] = list(space.items())
             own = [(key, value) for key, value in names if key[:2] != "__"]
             yield from (((path, name, key), value) for key, value in own)

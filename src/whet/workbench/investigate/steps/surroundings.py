@@ -110,7 +110,7 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
                 work.steps.conclude(clue.says)
                 return (clue,)
         tried = listed([each.other for each in settings])
-        work.steps.conclude(f"it fails the same way, or not at all better, with {tried}")
+        work.steps.conclude(f"the command doesn't pass there either: {tried}")
     return ()
 
 
