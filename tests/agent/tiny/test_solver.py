@@ -232,3 +232,46 @@ def test_tokens_stay_in_the_vocabulary_and_apart() -> None:
     found = {tree["bos_token_id"], *tree["eos_token_id"], tree["pad_token_id"]}
     assert len(found) == 4
     assert max(found) < 10
+
+
+def state_space(tree: Tree) -> Shapes:
+    """Return what a layer of a state-space model has: its heads make up an expanded width."""
+    inner = tree["hidden_size"] * tree["mamba_expand"]
+    if tree["mamba_n_heads"] * tree["mamba_d_head"] != inner:
+        raise ValueError("the heads do not match the width")
+    return {
+        "embedding": (tree["vocab_size"], tree["hidden_size"]),
+        "into": (tree["hidden_size"], inner),
+        "state": (tree["mamba_n_heads"], tree["mamba_d_state"]),
+    }
+
+
+@pytest.mark.parametrize(("heads", "size"), [(128, 64), (64, 128), (8, 1024)])
+def test_heads_make_up_an_expanded_width_as_before(heads: int, size: int) -> None:
+    tree = {
+        "vocab_size": 32000, "hidden_size": 4096, "num_attention_heads": 32, "mamba_expand": 2,
+        "mamba_n_heads": heads, "mamba_d_head": size, "mamba_d_state": 256,
+    }  # fmt: skip
+
+    small = solved(tree, state_space)
+
+    assert small["mamba_n_heads"] * small["mamba_d_head"] == 2 * small["hidden_size"]
+    assert small["hidden_size"] < 100
+    assert small["mamba_n_heads"] > 1
+
+
+def test_lists_that_name_layers_by_number_are_renumbered() -> None:
+    section = {
+        "types": ["a", "a", "b", "a"],
+        "hybrid_layer_ids": [1, 2],
+        "out_indices": [3],
+        "eos_token_id": [1, 2],
+        "mixed_layers": [2, 1],
+        "sizes": [1, 2],
+    }
+
+    assert fields.lists_of(section, 4, [0, 2]) == {
+        "types": ["a", "b"],
+        "hybrid_layer_ids": [1],
+        "out_indices": [],
+    }

@@ -26,12 +26,14 @@ POSITIONS = re.compile(r"^(max|n)_?.*positions?(_embeddings)?$|max_seq(uence)?_l
 EXPERTS = re.compile(r"^(num|n)_(local_|routed_)?experts$|^moe_num_experts$|^num_moe_experts$")
 CHOSEN = re.compile(r"experts_per_tok|top_?k|_k$")
 GROUPS = re.compile(r"group")
+EXPANSION = re.compile(r"(^|_)expand$|expansion(_factor)?$")
 ROTARY = re.compile(r"^rotary_(dim|ndims)$|rope_head_dim$")
 SECTIONS = re.compile(r"section$")
 IMAGE = re.compile(r"^image_size$|^img_size$")
 PATCH = re.compile(r"^patch_size$")
 WINDOW = re.compile(r"^sliding_window$|^attention_window$|^local_attention$")
 IDENTIFIER = re.compile(r"(_id|_ids|_index|_idx|_seed|token_id|id2label|label2id)$")
+NUMBERS_OF_LAYERS = re.compile(r"layers?(_|$)|indic|index|idx")
 WIDTH = re.compile(
     r"hidden|width|_dim$|dim$|size$|embd?$|d_model|d_ff|rank$|inner|intermediate|ffn|channels"
 )
@@ -135,9 +137,34 @@ def keep_layers(tree: Tree, reference: Tree, path: Path, kinds: list[int], count
     others = [each for each in range(whole) if each not in kinds]
     places = sorted([*kinds, *others][:count])
     put(tree, path, len(places))
-    for key, value in get(reference, path[:-1]).items():
-        if is_list(value) and len(value) == whole:
-            get(tree, path[:-1])[key] = [value[place] for place in places]
+    get(tree, path[:-1]).update(lists_of(get(reference, path[:-1]), whole, places))
+
+
+def lists_of(section: Mapping[str, Any], count: int, places: list[int]) -> dict[str, list[Any]]:
+    """Return the lists of a part of a configuration that say something of layers, as some layers stay.
+
+    A list has an entry for each layer, or names layers by their numbers.
+
+    Args:
+        section: the part.
+        count: how many layers there are.
+        places: those that stay.
+    """
+    changed: dict[str, list[Any]] = {}
+    for key, value in section.items():
+        if not is_list(value):
+            continue
+        if len(value) == count:
+            changed[key] = [value[place] for place in places]
+        elif NUMBERS_OF_LAYERS.search(key) and _are_numbers_below(value, count):
+            changed[key] = [places.index(each) for each in value if each in places]
+    return changed
+
+
+def _are_numbers_below(values: Sequence[Any], count: int) -> bool:
+    if not values or not all(is_number(each) and 0 <= each < count for each in values):
+        return False
+    return list(values) == sorted(set(values))
 
 
 def differences(old: Tree, new: Tree, path: Path = ()) -> Iterator[tuple[str, object, object]]:

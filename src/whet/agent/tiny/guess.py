@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from fractions import Fraction
@@ -42,6 +43,7 @@ def guessed(section: dict[Path, int], level: int = 0) -> dict[Path, int]:
             new[path] = VOCABULARY << level
         if _is(fields.POSITIONS, path):
             new[path] = POSITIONS << level
+    _products(section, new)
     _patches(section, new, IMAGE_PATCHES << level)
     _experts(section, new, EXPERTS << level)
     _rotary(section, new)
@@ -115,10 +117,24 @@ def _scales(
             scale *= Fraction(heads[next(iter(heads))], listed[0])
         return (scale if listed else Fraction(min(16, width), width)), scale
     first = main[0]
-    head_sizes = [value for path, value in section.items() if _is(fields.HEAD_SIZE, path)]
+    head_sizes = [
+        value
+        for path, value in section.items()
+        if _is(fields.HEAD_SIZE, path) and not _is_of_others(value, first, section, heads)
+    ]
     size = head_sizes[0] if head_sizes else max(1, width // section[first])
     head_scale = min(Fraction(1), Fraction(head_size, size))
     return head_scale * Fraction(heads[first], section[first]), head_scale
+
+
+def _is_of_others(size: int, first: Path, section: dict[Path, int], heads: dict[Path, int]) -> bool:
+    """Whether a size makes up a number with other heads than these, such as those of a state space."""
+    others = [path for path in heads if path != first and not _is(fields.KEY_VALUE, path)]
+    widths = [value for path, value in section.items() if _is(fields.MAIN_WIDTH, path)]
+    values = set(section.values())
+    return size * section[first] not in widths and any(
+        size * section[path] in values for path in others
+    )
 
 
 def _one(path: Path, value: int, heads: dict[Path, int], scales: tuple[Fraction, Fraction]) -> int:
@@ -140,6 +156,35 @@ def aligned(value: Fraction) -> int:
     if value == whole and whole % _LEAST_WIDTH == 0:
         return whole
     return max(_LEAST_WIDTH, 8 * math.ceil(value / 8))
+
+
+def _products(section: dict[Path, int], new: dict[Path, int]) -> None:
+    """Let heads by their size make up a width, or the expansion of one, if they did before."""
+    mains = [path for path in section if _is(fields.MAIN_WIDTH, path)]
+    factors = [path for path in section if _is(fields.EXPANSION, path)]
+    sizes = [path for path in section if _is(fields.HEAD_SIZE, path)]
+    heads = [path for path in section if _is_heads(path) and not isinstance(path[-1], int)]
+    wholes = [(main,) for main in mains] + list(itertools.product(mains, factors))
+    others = [path for path in section if path not in (*mains, *sizes, *heads)]
+    for head, size in itertools.product(heads, sizes):
+        made = section[head] * section[size]
+        for whole in wholes:
+            if made == math.prod(section[each] for each in whole):
+                _divided(section, new, (head, size), math.prod(new[each] for each in whole))
+        for other in others:
+            if section[other] == made and not _is(fields.VOCABULARY, other):
+                new[other] = new[head] * new[size]
+
+
+def _divided(
+    section: dict[Path, int], new: dict[Path, int], heads: tuple[Path, Path], whole: int
+) -> None:
+    """Let a number of heads, or else their size, make up a width."""
+    head, size = heads
+    if whole % new[size] == 0 and 1 < whole // new[size] <= section[head]:
+        new[head] = whole // new[size]
+    elif whole % new[head] == 0:
+        new[size] = whole // new[head]
 
 
 def _patches(section: dict[Path, int], new: dict[Path, int], count: int) -> None:

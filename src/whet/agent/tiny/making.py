@@ -99,8 +99,19 @@ class Found:
 
 
 def solved(reference: Any, request: dict[str, Any]) -> Found:
-    """Return small dimensions for a reference."""
-    whole = reference.build(reference.tree)
+    """Return small dimensions for a reference.
+
+    Raises:
+        RefusedError: if it can't be built, or no small dimensions fit.
+    """
+    try:
+        whole = reference.build(reference.tree)
+    except Exception as error:  # whatever the user's libraries raise
+        raise RefusedError(
+            "unsolved",
+            "`%s` can't be built as it is: %s" % (reference.name, brief(error)),
+            "check its configuration, or set what is missing: `--set NAME=VALUE`",
+        ) from error
     wanted = skeleton.skeleton(whole)
     kinds = skeleton.layer_kinds(whole)
 

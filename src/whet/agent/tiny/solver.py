@@ -176,6 +176,7 @@ class Solver:
         name = fields.name_of(path)
         hints = (
             fields.IMAGE, fields.PATCH, fields.WINDOW, fields.CHOSEN, fields.SECTIONS, fields.HEADS, fields.GROUPS,
+            fields.HEAD_SIZE,
         )  # fmt: skip
         if any(hint.search(name) for hint in hints):
             return True
@@ -400,12 +401,10 @@ def _with(tree: Any, path: Path, value: int) -> Any:
 
 
 def _cut(tree: Any, path: Path, count: int, places: list[int]) -> None:
-    """Leave these layers alone, in the count and in each list beside it that has one entry a layer."""
+    """Leave these layers alone, in the count and in each list beside it that says something of layers."""
     fields.put(tree, path, len(places))
     section = fields.get(tree, path[:-1])
-    for key, value in section.items():
-        if fields.is_list(value) and len(value) == count:
-            section[key] = [value[place] for place in places]
+    section.update(fields.lists_of(section, count, places))
 
 
 def _by_section(dimensions: Values) -> list[Values]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import json
 import os
+import re
+import sys
 from typing import Any
 
 from .. import libraries
@@ -107,13 +110,12 @@ def read_reference(request: dict[str, Any]) -> TransformersModel:
     file = os.path.join(path, "config.json") if os.path.isdir(path) else path
     if os.path.isfile(file):
         config = _read_config(transformers, file, request)
+        model_class = _class_of(transformers, config, file, request)
         for key, value in settings.items():
-            if not hasattr(config, key):
+            if not _is_read(config, key, model_class):
                 raise _unread(config, key)
             setattr(config, key, value)
-        found = TransformersModel(
-            config, _class_of(transformers, config, file, request), os.path.dirname(file)
-        )
+        found = TransformersModel(config, model_class, os.path.dirname(file))
         found.stored = dict(request.get("stored") or {})
         if found.dtype is None:
             found.dtype = number_types.most_frequent(found.stored)
@@ -163,12 +165,36 @@ def of_class(transformers: Any, found: Any, settings: dict[str, Any]) -> Transfo
             "`%s` refuses its settings: %s" % (config_class.__name__, brief(error)),
             "check `--set`",
         ) from error
-    for key, value in settings.items():
-        others = config_class(**{name: each for name, each in settings.items() if name != key})
-        is_all = dict(others.to_dict(), **{key: value}) == config.to_dict()
-        if is_all and not hasattr(others, key):
-            raise _unread(others, key)
-    return TransformersModel(config, _default_class(config) if is_config else found)
+    model_class = _default_class(config) if is_config else found
+    for key in settings:
+        _refuse_unread(config, settings, key, model_class)
+    return TransformersModel(config, model_class)
+
+
+def _refuse_unread(config: Any, settings: dict[str, Any], key: str, model_class: Any) -> None:
+    rest = {name: each for name, each in settings.items() if name != key}
+    try:
+        others = type(config)(**rest)
+    except Exception:  # without it the rest doesn't fit together, so it is read
+        return
+    is_all = dict(others.to_dict(), **{key: settings[key]}) == config.to_dict()
+    if is_all and not _is_read(others, key, model_class):
+        raise _unread(others, key)
+
+
+def _is_read(config: Any, key: str, model_class: Any) -> bool:
+    """Whether a configuration has a setting, or its module or that of its model names it."""
+    if hasattr(config, key):
+        return True
+    return any(_names(each.__module__, key) for each in (model_class, type(config)))
+
+
+def _names(module: str, key: str) -> bool:
+    try:
+        source = inspect.getsource(sys.modules[module])
+    except (OSError, TypeError, KeyError):
+        return False
+    return re.search(r"\b%s\b" % re.escape(key), source) is not None
 
 
 def _unread(config: Any, key: str) -> RefusedError:
@@ -184,7 +210,7 @@ def of_model(model: Any, settings: dict[str, Any]) -> TransformersModel:
     """Return the reference for a model that is made already."""
     _hush(library("transformers"))
     for key, value in settings.items():
-        if not hasattr(model.config, key):
+        if not _is_read(model.config, key, type(model)):
             raise _unread(model.config, key)
         setattr(model.config, key, value)
     found = TransformersModel(model.config, type(model))
