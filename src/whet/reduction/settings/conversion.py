@@ -73,7 +73,7 @@ def _guessed(value: object, like: object) -> object:
         return value
     try:
         found: object = json.loads(value.lower() if value.lower() in {"true", "false"} else value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     return found
 

@@ -200,7 +200,7 @@ def command(
 def _value(text: str) -> object:
     try:
         value: object = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return value
 
