@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from whet.agent.site.whet_installed import is_library
     from whet.agent.site.whet_positions import Positions
 
     Guards = dict[str, Callable[[dict[str, object]], None]]
     Tell = Callable[[str, bytes], None]
 else:
+    from whet_installed import is_library
     from whet_positions import Positions
 
     sys.modules.pop("whet_positions", None)
 
 
 _LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
-_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
 _ANY_ERROR = (Exception,)
 
 
@@ -178,5 +179,5 @@ class _Jax:
         except _ANY_ERROR:  # the program stopped it
             pass
         self._note_files()
-        own = [each for each in self._files if not any(part in each for part in _LIBRARIES)]
+        own = [each for each in self._files if not is_library(each)]
         self._tell(".jax-files", "".join(each + "\n" for each in own).encode("utf-8", "replace"))

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    from whet.agent.site.whet_installed import is_library
+else:
+    from whet_installed import is_library
+
 _NAME = "whet positions"
 _TOOLS = (3, 4, 5)  # debuggers, coverage and profilers have numbers of their own
 _MOST_LINES, _MOST_CALLS, _MOST_EVENTS = 100_000, 50_000, 3_000_000
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_STANDARD = os.path.dirname(os.__file__)
-_LIBRARIES = ("site-packages", "dist-packages", "torchinductor_")
+_GENERATED = "torchinductor_"  # a part of the folder of what torch.compile writes
 
 
 class _Function:
@@ -211,7 +214,7 @@ class Positions:
     def _look(self, code: CodeType) -> _Function | None:
         """Find out whether a function is the user's own; follow it if it is."""
         path = code.co_filename
-        if path.startswith(("<", _STANDARD, _HERE)) or any(each in path for each in _LIBRARIES):
+        if path.startswith(("<", _HERE)) or _GENERATED in path or is_library(path):
             return None
         function = self._functions[id(code)] = _Function(code)
         self._follow(code, closely=True)
