@@ -100,7 +100,9 @@ ROWS = (
         ("GOOD|good|passes",),
     ),
     Row(
-        "panels", "watch gpu torch sections -n 0.3s -- python3 waits_for_data.py", ("GPU 0", r"torch [\d.]+ MB allocated")
+        "panels",
+        "watch gpu torch sections -n 0.3s -- python3 waits_for_data.py",
+        ("GPU 0", r"torch [\d.]+ MB allocated"),
     ),
     Row("Nsight Systems", "profile --trace cuda -- python3 many_kernels.py", ("nsys|kernel",)),
 )

@@ -75,7 +75,8 @@ class Nnx:
         if id(model) in seen:
             return
         seen.add(id(model))
-        mine, its = vars(model), vars(other)
+        mine: dict[str, Any] = model.__dict__
+        its: dict[str, Any] = other.__dict__
         for name in [each for each in its if each in mine]:
             mine[name] = value = mine.pop(name)
             if self.is_module(value):
@@ -247,7 +248,8 @@ def _framework_drawing(name: str) -> Any:
 
 def held(module: Any) -> dict[str, Any]:
     """Return what a module holds by name."""
-    return {name: value for name, value in vars(module).items() if not name.startswith(_PRIVATE)}
+    whole: dict[str, Any] = module.__dict__
+    return {name: value for name, value in whole.items() if not name.startswith(_PRIVATE)}
 
 
 def items(value: Any, framework: Any) -> Optional[Named]:

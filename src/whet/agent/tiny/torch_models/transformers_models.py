@@ -186,7 +186,7 @@ def _is_read(config: Any, key: str, model_class: Any) -> bool:
     """Whether a configuration has a setting, or its module or that of its model names it."""
     if hasattr(config, key):
         return True
-    return any(_names(each.__module__, key) for each in (model_class, type(config)))
+    return _names(model_class.__module__, key) or _names(config.__class__.__module__, key)
 
 
 def _names(module: str, key: str) -> bool:
