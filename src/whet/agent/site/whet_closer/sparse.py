@@ -69,7 +69,8 @@ class Sparse(Count):
         self._is_own = is_own
         self._numbers = Numbers(told, _FIRST_SECONDS)
         self._clean = 0
-        self._clock: Callable[[], float] = vars(__import__("time"))["perf_counter"]
+        times: Any = __import__("time")
+        self._clock: Callable[[], float] = times.perf_counter
         self._began = self._clock()
 
     def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from whet.core.text.quantity import shown_count
+from whet.core.text.record import MalformedRecordError, as_record
 from whet.evidence.provenance.trace.oddness import odd_in
 
 _LEAST_OTHERS, _MOST_OTHERS = 5, 5000
@@ -95,7 +96,10 @@ def _records(lines: Sequence[str]) -> dict[int, Mapping[str, str]]:
     delimiter = max(_DELIMITERS, key=lambda each: sum(each in text for text in filled.values()))
     table = {n: text for n, text in filled.items() if delimiter in text and text[:1] != "#"}
     try:
-        cells = {n: next(csv.reader([text], delimiter=delimiter), []) for n, text in table.items()}
+        cells = {
+            n: next(csv.reader([text], delimiter=delimiter), list[str]())
+            for n, text in table.items()
+        }
     except csv.Error:  # a cell that is too long, or a line with another end in it
         return {}
     if not cells:
@@ -119,9 +123,9 @@ def _records(lines: Sequence[str]) -> dict[int, Mapping[str, str]]:
 
 def _objects(lines: Mapping[int, str]) -> Iterator[tuple[int, Mapping[str, str]]]:
     for number, line in lines.items():
-        with suppress(ValueError, RecursionError):
-            found = json.loads(line.strip().rstrip(",")) if line.lstrip()[:1] == "{" else None
-            if isinstance(found, dict):
+        with suppress(ValueError, RecursionError, MalformedRecordError):
+            if line.lstrip()[:1] == "{":
+                found = as_record(json.loads(line.strip().rstrip(",")), "line")
                 yield number, {f"`{name}`": _plain(each) for name, each in found.items()}
 
 
