@@ -217,11 +217,11 @@ def _waits(data: bytes) -> None:
     waits_of(SystemCalls.from_json(as_record(decoded(data), "calls")))
 
 
-_WAITS = {
+_WAITS: dict[str, object] = {
     "seen": 9, "failed": 0,
     "waits": [{"call": "connect", "target": "127.0.0.1:80", "seconds": 0.5, "count": 2, "pid": 7, "frames": []}],
 }  # fmt: skip
-_COUNTS = {
+_COUNTS: dict[str, object] = {
     "told": [
         {"at": 1.0, "pid": 7, "file": "/p/x.py", "by": [["/p/y.py", 3, "<module>"]]},
         {"at": 2.0, "pid": 7, "file": "/p/x.py", "function": "f", "count": 3, "by": []},

@@ -107,7 +107,7 @@ _EVENTS = [
     {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "ts": 9.0, "dur": 4.0, "args": {"correlation": 6, "bytes": 9}},
 ]  # fmt: skip
 _KINETO = _json([{"pid": 7, "traceEvents": _EVENTS}])
-_JAX = _json([{
+_JAX_TRACES: list[object] = [{
     "pid": 7, "places": [["x.py", 3, "f", "/p/x.py"]],
     "traceEvents": [
         {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/host:CPU"}},
@@ -116,16 +116,11 @@ _JAX = _json([{
         {"ph": "X", "pid": 1, "tid": 2, "ts": 2.0, "dur": 3.0, "name": "PjitFunction(f)"},
         {"ph": "X", "pid": 1, "tid": 2, "ts": 3.0, "dur": 1.0, "name": "dot.1", "args": {"hlo_op": "dot.1", "hlo_module": "jit_f"}},
     ],
-}])  # fmt: skip
-_BLOCKS = _json(
-    [
-        {
-            "pid": 7,
-            "peak": 900,
-            "blocks": [[800, 2, [["f", "/p/x.py", 3], ["<module>", "/p/x.py", 9]]], [100, 1, []]],
-        }
-    ]
-)
+}]  # fmt: skip
+_JAX = _json(_JAX_TRACES)
+_STACK: list[object] = [["f", "/p/x.py", 3], ["<module>", "/p/x.py", 9]]
+_HELD: list[object] = [[800, 2, _STACK], [100, 1, list[object]()]]
+_BLOCKS = _json([{"pid": 7, "peak": 900, "blocks": _HELD}])
 _PERF = b"""python 7/7 123.456:
 \t    7f01 sum_it+0x1f (/usr/lib/libx.so)
 \t    7f02 py::f:/p/x.py (/tmp/perf-7.map)

@@ -105,7 +105,8 @@ def _data_set(folder: Path, place: str, name: str) -> _DataSet:
             f"`{folder.name}` has no shard `{missing.name if missing else '*.arrow'}`",
             hint="get the whole folder again",
         )
-    info = _json(folder / _INFO) if (folder / _INFO).is_file() else {}
+    nothing: JsonObject = {}
+    info = _json(folder / _INFO) if (folder / _INFO).is_file() else nothing
     return _DataSet(folder, place, state, info, ArrowTable(paths, name, schema_of(paths[0])))
 
 
@@ -119,7 +120,7 @@ def _write(part: _DataSet, places: Sequence[int], folder: Path) -> None:
     state = {**part.state, "_data_files": [{"filename": shard}], "_fingerprint": fingerprint}
     (folder / STATE).write_text(json.dumps(state, indent=2, sort_keys=True), "utf-8")
     if part.info:
-        info = dict(part.info)
+        info: dict[str, object] = {**part.info}
         splits = dict(record_of(info.get("splits")) or {})
         split = part.state.get("_split")
         if isinstance(split, str) and (known := record_of(splits.get(split))) is not None:

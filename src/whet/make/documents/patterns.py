@@ -59,9 +59,8 @@ def _repeats(parsed: "list[Any]", *, is_repeated: bool) -> Iterator[bool]:
 
 def _parts(value: Any) -> "list[list[Any]]":
     """Return the patterns that a piece holds."""
-    if not isinstance(value, tuple):
-        return []
-    held = [*value, *(value[1] if value and isinstance(value[-1], list) else ())]
+    pieces: list[Any] = [*value] if value.__class__ is tuple else []
+    held: list[Any] = [*pieces, *(pieces[1] if pieces and isinstance(pieces[-1], list) else ())]
     return [list(each) for each in held if type(each).__name__ == "SubPattern"]
 
 
