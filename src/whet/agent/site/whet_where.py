@@ -279,11 +279,12 @@ def _installed_by(top: str) -> dict[str, Any] | None:
         names = set(files.split()) | {(found.metadata["Name"] or "").replace("-", "_").lower()}
         if top in names or top.lower() in names:
             direct = _object(_text(found, "direct_url.json"))
-            folder, url = direct.get("dir_info"), direct.get("url")
+            folder: Any = direct.get("dir_info")
+            url: Any = direct.get("url")
             return {
                 "name": found.metadata["Name"],
                 "version": found.version,
-                "editable": isinstance(folder, dict) and bool(folder.get("editable")),
+                "editable": folder.__class__ is dict and bool(folder.get("editable")),
                 "url": url if isinstance(url, str) else "",
             }
     return None
@@ -299,11 +300,12 @@ def _text(distribution: Any, name: str) -> str:
 
 def _object(text: str) -> dict[str, Any]:
     """Return the object of JSON in a text; of anything else, an empty one."""
+    found: Any = None
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return found if found.__class__ is dict else {}
 
 
 def _read(file: str, attributes: list[str]) -> dict[str, Any]:
