@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -47,3 +48,14 @@ def test_a_signal_while_no_tool_starts_is_what_it_was() -> None:
         call_tool(["true"])
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.slow
+def test_a_tool_that_reads_late_gets_all_that_it_is_given() -> None:
+    command = "import sys, time; time.sleep(1); print(len(sys.stdin.buffer.read()))"
+    answer = call_tool([sys.executable, "-c", command], stdin=bytes(1_000_000), timeout_seconds=20)
+    assert answer.text == "1000000"
+
+
+def test_a_tool_that_reads_nothing_ends_as_it_does() -> None:
+    assert call_tool(["false"], stdin=bytes(1_000_000)).exit_code == 1

@@ -103,7 +103,7 @@ def _lists_in(folder: str) -> tuple[str, ...]:
     if found is None:
         try:
             names = _entries(folder)
-        except OSError:
+        except (OSError, ValueError):  # a name that no folder can have
             names = []
         found = _infos[folder] = tuple(name for name in names if name.endswith(".dist-info"))
     return found

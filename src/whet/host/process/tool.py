@@ -6,9 +6,12 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from whet.core.value_class import value_class
+from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.process.ending import holding_signals, is_cleaning_up
 
 _LOOK_SECONDS, _LOOKS = 0.5, 2
@@ -113,22 +116,31 @@ def _answer(
 
     git reads `.gitignore` whatever it is, and an archive may bring a pipe of that name.
     """
+    if stdin:
+        # `communicate` forgets what it hasn't yet written when its time is up.
+        DaemonThread(target=partial(_feed, process.stdin, stdin)).start()
+        process.stdin = None
     left = timeout_seconds
     seen = 0
     while True:
         step = _LOOK_SECONDS if left is None else min(left, _LOOK_SECONDS)
         try:
-            return process.communicate(stdin, step)
+            return process.communicate(timeout=step)
         except subprocess.TimeoutExpired:
             left = None if left is None else left - step
             if left is not None and left <= 0:
                 raise
-            stdin = b""
         seen = seen + 1 if _opens_a_pipe(process.pid) else 0
         if seen == _LOOKS:
             process.kill()
             stdout, _ = process.communicate()
             return stdout, b"it waits for a named pipe that no process writes to"
+
+
+def _feed(stdin: IO[bytes] | None, data: bytes) -> None:
+    if stdin is not None:
+        with suppress(BrokenPipeError), stdin:
+            stdin.write(data)
 
 
 def _opens_a_pipe(pid: int) -> bool:
