@@ -428,3 +428,11 @@ def test_a_number_of_thousands_of_digits_is_no_fault_of_whets(
 
     assert "itself failed" not in said.stderr
     assert said.code in {0, 64, 66, 69, 78}, said.stderr[:300]
+
+
+def test_a_place_for_temporary_files_that_is_none_is_named(whet: Whet) -> None:
+    for place in ("/nonexistent/folder", "/dev/null"):
+        said = whet("run", "--", "true", environment={"TMPDIR": place})
+        assert said.code == 73
+        assert f"whet can't make a folder in `{place}`, where temporary files go" in said.stderr
+        assert "set `TMPDIR`" in said.stderr

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from whet.core.errors import HostFailure
+from whet.core.errors import CannotWrite, HostFailure
 from whet.core.text.json_record import Record
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
 from whet.core.value_class import value_class
@@ -33,6 +33,7 @@ SLOT_VARIABLE = "WHET_SLOT"
 """Marks each process of a trial with the spawner that it belongs to."""
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+_NO_PLACE = {errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 @value_class(kw_only=True)
@@ -107,6 +108,11 @@ class CleanupJournal:
                 self.forget(str(path))
             except OSError as error:
                 self.forget(str(path))
+                if error.errno in _NO_PLACE:
+                    raise CannotWrite(
+                        f"whet can't make a folder in `{parent}`, where temporary files go: {error.strerror}",
+                        hint="set `TMPDIR` to a folder that you can write to, or unset it",
+                    ) from error
                 raise storage_error(error, path) from error
             else:
                 return path
