@@ -68,3 +68,14 @@ def test_where_a_gpu_has_no_memory_left_the_line_that_took_most_is_the_cause(tra
         in answer["says"]
     )
     assert "blocks" in answer["says"]
+    assert "`loss.item()`" in answer["next_step"]
+
+
+def test_a_single_large_block_is_not_taken_for_graphs_that_are_kept(trains: Whet) -> None:
+    (trains.folder / "large.py").write_text(
+        "import torch\ntable = torch.empty(6 << 30)\ntorch.empty(4 << 30)\n"
+    )
+    trains("investigate", "--no-changes", "--budget", "60s", "--", sys.executable, "large.py")
+    answer = json.loads((trains.folder / "whet-report/report.json").read_text())["answer"]
+    assert "were allocated at large.py:2" in answer["says"]
+    assert "hold less at large.py:2" in answer["next_step"]

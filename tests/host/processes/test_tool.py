@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from whet.host.process import tool
 from whet.host.process.ending import EndSignalError, orderly_end
 from whet.host.process.tool import call_tool
 
@@ -50,10 +51,25 @@ def test_a_signal_while_no_tool_starts_is_what_it_was() -> None:
             os.kill(os.getpid(), signal.SIGINT)
 
 
-@pytest.mark.slow
-def test_a_tool_that_reads_late_gets_all_that_it_is_given() -> None:
-    command = "import sys, time; time.sleep(1); print(len(sys.stdin.buffer.read()))"
-    answer = call_tool([sys.executable, "-c", command], stdin=bytes(1_000_000), timeout_seconds=20)
+def test_a_tool_that_reads_late_gets_all_that_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    let_go = threading.Thread(target=lambda: gate.write_text("now"))
+
+    def looked(_pid: int) -> bool:
+        if let_go.ident is None:  # its time was up once
+            let_go.start()
+        return False
+
+    monkeypatch.setattr(tool, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(tool, "_opens_a_pipe", looked)
+    command = "import sys; open(sys.argv[1]).read(); print(len(sys.stdin.buffer.read()))"
+    answer = call_tool(
+        [sys.executable, "-c", command, str(gate)], stdin=bytes(1_000_000), timeout_seconds=20
+    )
+    let_go.join()
     assert answer.text == "1000000"
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Container
-from typing import Any
+from collections.abc import Container, Iterable
+from typing import Any, Callable
 
 from . import fields
-from .refusals import RefusedError
+from .refusals import RefusedError, brief
 
 ROWS, LENGTH = 2, 8
 SIDES = (32, 28, 64, 96, 128, 224)
@@ -97,3 +97,35 @@ def taken(call: Any) -> tuple[list[str], dict[str, Any]]:
         else:
             tensors.append(name)
     return tensors, switches
+
+
+def first_that_runs(
+    candidates: Iterable[dict[str, Any]],
+    call: Callable[[dict[str, Any]], object],
+    name: str,
+    takes: str,
+) -> dict[str, Any]:
+    """Return the first inputs with which a model runs.
+
+    Args:
+        candidates: inputs by name.
+        call: calls the model, and raises if they don't fit.
+        name: what the model is called.
+        takes: what has to be true of it, for the hint.
+
+    Raises:
+        RefusedError: if there are none.
+    """
+    last: BaseException | None = None
+    for given in candidates:
+        try:
+            call(given)
+        except Exception as error:
+            last = error
+        else:
+            return given
+    why = "it takes no arguments" if last is None else brief(last)
+    raise RefusedError(
+        "unsolved", "no input was found with which `%s` runs: %s" % (name, why),
+        "check that " + takes,
+    )  # fmt: skip

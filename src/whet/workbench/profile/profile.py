@@ -50,6 +50,15 @@ _MOST_RUNS = 20
 _HIGH_RATE = 1000
 _MOST_SECONDS = 10.0
 
+_WITHOUT_SAMPLES = (
+    "a program that ends at once has nothing to sample; `--rate 1000` looks more often"
+)
+_WITHOUT_ANYTHING = {
+    "gpu": "`whet profile -- COMMAND` shows the time on processors",
+    "gpu_memory": "`whet profile --heap -- COMMAND` shows the memory outside GPUs",
+}
+"""What to do next where a profile has nothing, by its question."""
+
 LEAST_RATE, _SURE_SAMPLES = 100, 400
 """The usual looks in a second; and how many looks tell the lines of a program apart."""
 
@@ -338,7 +347,7 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
         )
     return ProfilerFailed(
         f"{trial}: the profiler saw nothing{f' ({first})' if first else ''}",
-        hint="a program that ends at once has nothing to sample; `--rate 1000` looks more often",
+        hint=_WITHOUT_ANYTHING.get(profile.question, _WITHOUT_SAMPLES),
     )
 
 

@@ -16,7 +16,8 @@ from whet.workbench.trials.session import Session
 
 SPAWN = "spawn"
 _SWITCHES = (SPAWN, "no-workers", "one-process")
-_REPEATS, _LAST_BYTES = 8, 16_000
+_SEVERAL, _REPEATS, _LAST_BYTES = 3, 8, 16_000
+"""Runs with a switch: of a failure that always comes, and of one that may not."""
 _CUDA = re.compile(r"\bCUDA\b|\bcu(?:BLAS|DNN|FFT)\b|\bNCCL\b")
 _WHY = "a forked process has the memory of its parent, but neither its threads nor its GPU"
 # What Python, PyTorch and CUDA say where a process fails that another one has started.
@@ -55,7 +56,9 @@ def fork_clues(
     fork = next((each for each in forks if each.cuda is not None), forks[0])
     if fork.cuda is not None and not _CUDA.search(_said(baseline)):
         fork = replace(fork, cuda=None)  # it fails for something else
-    repeats = None if baseline.reproduction.is_deterministic else _REPEATS
+    # Without CUDA's own word, a process that starts later may only win a race.
+    repeats = None if fork.cuda is not None else _SEVERAL
+    repeats = repeats if baseline.reproduction.is_deterministic else _REPEATS
     switches = [each for each in _SWITCHES if each != SPAWN or _can_be_imported_again(fork)]
     for each in chosen(switches, known_toggles(session.bench.settings.toggles)):
         (turned,) = turn_each(session, trial, baseline, (each,), repeats=repeats)

@@ -1,8 +1,8 @@
-"""When a number that is none first lay in a variable: a look at all of them from time to time.
+"""When a variable first holds a NaN: whet looks at all variables from time to time.
 
-It costs little, so a long run can be looked at whole, once its beginning was followed line by line. A
-second run is then followed from the last look that found none. Both count alike: calls of the user's functions, and the lines of those
-that are called once or twice, such as a training loop.
+That costs little, so it covers a long run whole, once the beginning has been followed line by line. A
+second run is then followed from the last look that found no NaN. Both runs count the same: calls of the
+user's functions, and the lines of functions that are called once or twice, such as a training loop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SPARSE, FROM = "numbers:sparse", "numbers:from="
 _FEW_CALLS = 2
 _FIRST_SECONDS = 3.0
-"""For looking at values: so long each line is followed."""
+"""How long whet looks at values while it follows each line at the beginning."""
 _TIMES, _PART = 20.0, 50.0
 """A look waits for this many times what it takes, and for this part of the time so far."""
 _MOST_FRAMES, _MOST_HELD = 20, 60

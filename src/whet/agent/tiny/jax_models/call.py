@@ -7,7 +7,6 @@ from typing import Any, Callable
 
 from .. import call_arguments, libraries
 from ..fields import is_list, is_number
-from ..refusals import RefusedError, brief
 from .frameworks import draws
 from .model import JaxModel
 
@@ -71,19 +70,8 @@ def fitting_inputs(model: JaxModel, call: Callable[..., Any], name: str) -> dict
     Raises:
         RefusedError: if none is found.
     """
-    last: BaseException | None = None
-    for given in _candidates(model):
-        try:
-            call(given)
-        except Exception as error:
-            last = error
-        else:
-            return given
-    why = "it takes no arguments" if last is None else brief(last)
-    raise RefusedError(
-        "unsolved", "no input was found with which `%s` runs: %s" % (name, why),
-        "check that its `__call__` takes arrays of floating numbers or of whole ones",
-    )  # fmt: skip
+    takes = "its `__call__` takes arrays of floating numbers or of whole ones"
+    return call_arguments.first_that_runs(_candidates(model), call, name, takes)
 
 
 def _candidates(model: JaxModel) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import call_arguments, libraries
-from ..refusals import RefusedError, brief
 from . import number_types
 from .reference import TorchReference
 
@@ -57,21 +56,13 @@ class ModuleReference(TorchReference):
         Raises:
             RefusedError: if none is found.
         """
-        torch = libraries.torch()
-        last: BaseException | None = None
-        for given in _inputs(model):
-            try:
-                with torch.no_grad():
-                    model(**given)
-            except Exception as error:
-                last = error
-            else:
-                return given
-        why = "it takes no arguments" if last is None else brief(last)
-        raise RefusedError(
-            "unsolved", "no input was found with which `%s` runs: %s" % (self.name, why),
-            "check that its `forward` takes tensors of floating numbers or of whole ones",
-        )  # fmt: skip
+        takes = "its `forward` takes tensors of floating numbers or of whole ones"
+
+        def call(given: dict[str, Any]) -> None:
+            with libraries.torch().no_grad():
+                model(**given)
+
+        return call_arguments.first_that_runs(_inputs(model), call, self.name, takes)
 
     def save(self, model: Any, tree: Any, folder: str) -> None:
         """Write the weights, and how to make the model."""

@@ -83,7 +83,7 @@ class ProfileCommand(TrialCommand):
 @click.option(
     "--kernels",
     is_flag=True,
-    help="Show which kernels and operators of torch take the time, by your functions; `--gpu` without a size does the same.",
+    help="Show which kernels and operators of torch take the time, by your lines; `--gpu` without a size does the same.",
 )
 @click.option(
     "--trace",

@@ -38,6 +38,9 @@ _LEADS, _BUSY = 0.5, 0.1
 _MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
 
+_MANY_BLOCKS = 8
+"""From so many on, a line has made them in several rounds, and something keeps the earlier ones."""
+
 TIME_HEADING = "what takes the time"
 
 
@@ -212,8 +215,10 @@ def _memory_clue(work: Work, number: int, profile: Profile) -> Clue | None:
         f"{' on the GPU' if is_gpu else ''} at its peak were allocated at {at} in `{top.frame.function}`"
     )
     step = f"hold less at {at}: keep one part at a time, or a view instead of a copy"
+    blocks = _blocks_of(profile, top) if is_gpu else 0
     if is_gpu:
-        says += f", in {shown_count(_blocks_of(profile, top), 'block')}"
+        says += f", in {shown_count(blocks, 'block')}"
+    if blocks >= _MANY_BLOCKS:
         step = (
             f"see what keeps what {at} makes: a tensor that isn't detached keeps all from which it was"
             " computed, so add up `loss.item()` and keep `tensor.detach()`"
