@@ -55,6 +55,17 @@ def test_a_time_zone_that_decides_is_the_cause_with_the_line_that_uses_it(whet: 
 
 
 @pytest.mark.slow
+def test_a_time_zone_that_a_script_sets_is_turned_behind_it(whet: Whet) -> None:
+    whet.write("main.py", DUE)
+    whet.write("run.sh", f"export TZ=America/Los_Angeles\nexec {sys.executable} main.py\n")
+    whet("investigate", "--budget", "60s", "-o", "out", "--", "sh", "run.sh")
+    answer = json.loads((whet.folder / "out" / "report.json").read_text())["answer"]
+    assert "fails with `TZ=America/Los_Angeles`, which the command itself sets" in answer["says"]
+    assert "passes with `TZ=UTC`: the time zone decides" in answer["says"]
+    assert "main.py:5" in answer["next_step"]
+
+
+@pytest.mark.slow
 def test_a_time_zone_that_does_not_decide_is_not_named(whet: Whet) -> None:
     clues = report(whet, NOT_THE_ZONE, TZ="America/Los_Angeles")["clues"]
     assert not [each for each in clues if "decides" in each["says"]]

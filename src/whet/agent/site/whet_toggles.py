@@ -87,6 +87,10 @@ class Switches:
                     guards[module] = _after(guards.get(module), guard)
         for each in self._inside:
             switch, _, seed = each.partition("=")
+            if switch == "time-zone":
+                os.environ["TZ"] = seed
+                __import__("time").tzset()
+                self._tell("inside:time-zone")
             if switch == "random-seed":
                 for module, guard in self._seeds(int(seed)).items():
                     guards[module] = _after(guards.get(module), guard)

@@ -1,7 +1,7 @@
 """Whether the shell around a command decides: its time zone, its locale, Python's variables, the umask."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from whet.evidence.clues.surroundings import (
 )
 from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
-from whet.host.trial.agent_tasks import AgentTasks
+from whet.host.trial.agent_tasks import TOGGLES_VARIABLE, AgentTasks
 from whet.workbench.files.needed_settings import USUAL_LOCALES, telling_variables
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.investigate.progress.investigating import Work, place_of
@@ -58,6 +58,7 @@ class _Setting:
         variables: those that turn it.
         unset: those that are left out for that.
         umask: the other umask, in octal; empty: it stays.
+        inside: what the agent turns in each Python, as something between sets it again; empty: nothing.
         is_asked: it is tried only if the program uses it.
     """
 
@@ -67,6 +68,7 @@ class _Setting:
     variables: Mapping[str, str] = field(default_factory=dict[str, str])
     unset: tuple[str, ...] = ()
     umask: str = ""
+    inside: str = ""
     is_asked: bool = False
 
     @property
@@ -80,6 +82,9 @@ class _Setting:
         command = trial.command
         if self.umask:
             command = ("sh", "-c", f'umask {self.umask}; exec "$@"', "sh", *command)
+        if self.inside:
+            before = filter(None, kept.get(TOGGLES_VARIABLE, "").split(","))
+            kept[TOGGLES_VARIABLE] = ",".join([*before, self.inside])
         unset = tuple(dict.fromkeys((*trial.unset, *self.unset)))
         return replace(
             trial, command=command, environment={**kept, **self.variables}, unset=unset
@@ -94,8 +99,13 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     kinds = {each.kind for each in uses}
     environment = {**work.bench.environment, **work.trial.environment}
     environment = {name: v for name, v in environment.items() if name not in work.trial.unset}
-    settings = [each for each in _settings(environment) if each.name in kinds or not each.is_asked]
-    if not settings or not pythons_in(baseline.outcome.evidence):
+    pythons = pythons_in(baseline.outcome.evidence)
+    if not pythons:
+        return ()
+    zones = dict.fromkeys(each.zone for each in pythons)
+    settings = [*_zones_inside(zones, environment.get("TZ", "")), *_settings(environment)]
+    settings = [each for each in settings if each.name in kinds or not each.is_asked]
+    if not settings:
         return ()
     with work.steps.step("Try other surroundings", _WHY):
         for each in settings:
@@ -112,6 +122,16 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         tried = listed([each.other for each in settings])
         work.steps.conclude(f"the command doesn't pass there either: {tried}")
     return ()
+
+
+def _zones_inside(zones: Iterable[str], around: str) -> Iterator[_Setting]:
+    """Yield the time zones that something between the shell and Python has set, such as a script."""
+    for zone in zones:
+        if zone not in _UTC and zone != around:
+            yield _Setting(
+                name=TIME_ZONE, now=f"`TZ={quoted(zone)}`, which the command itself sets,",
+                other="`TZ=UTC`", inside="time-zone=UTC",
+            )  # fmt: skip
 
 
 def _settings(environment: Mapping[str, str]) -> Iterator[_Setting]:
