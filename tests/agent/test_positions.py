@@ -153,3 +153,41 @@ def test_nothing_is_followed_any_more_after_too_many_events(python: str, tmp_pat
     begun = places.index([])
     assert begun > 5
     assert not any(places[begun:])
+
+
+ENDS = """\
+import gc, os, sys, weakref
+sys.path.insert(0, sys.argv[1])
+import whet_positions
+
+def one():
+    positions = whet_positions.Positions()
+    assert positions.begin()
+    positions.end()
+    return weakref.ref(positions)
+
+ended = [one() for _ in range(3)]
+gc.collect()
+assert not any(each() for each in ended)
+positions = whet_positions.Positions()
+positions.begin()
+tool = next(each for each in range(6) if sys.monitoring.get_tool(each) == "whet positions")
+pid = os.fork()
+if not pid:
+    os._exit(sys.monitoring.get_tool(tool) is not None)
+assert not os.waitpid(pid, 0)[1]
+assert sys.monitoring.get_tool(tool)
+seen = positions.end()
+assert seen["threads"][0]["moments"]
+positions._look(one.__code__)  # a thread that was on its way
+positions._enters(one.__code__, 0)
+positions._comes_to(one.__code__, 6)
+assert positions.end()["threads"] == seen["threads"]
+"""
+
+
+def test_what_has_ended_holds_nothing_and_follows_no_forked_process(
+    python: str, tmp_path: Path
+) -> None:
+    (tmp_path / "ends.py").write_text(ENDS)
+    subprocess.run([python, str(tmp_path / "ends.py"), str(SITE)], check=True)

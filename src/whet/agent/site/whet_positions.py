@@ -24,6 +24,7 @@ else:
 
 _NAME = "whet positions"
 _TOOLS = (3, 4, 5)  # debuggers, coverage and profilers have numbers of their own
+_EVENTS = ("PY_START", "PY_RESUME", "LINE", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
 _MOST_LINES, _MOST_CALLS, _MOST_EVENTS = 100_000, 50_000, 3_000_000
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _GENERATED = "torchinductor_"  # a part of the folder of what torch.compile writes
@@ -105,18 +106,16 @@ class Positions:
         else:
             return False
         events = monitoring.events
-        for event, call in (
-            (events.PY_START, self._enters),
-            (events.PY_RESUME, self._resumes),
-            (events.LINE, self._comes_to),
-            (events.PY_RETURN, self._leaves),
-            (events.PY_YIELD, self._leaves),
-            (events.PY_UNWIND, self._leaves),
-        ):
-            monitoring.register_callback(tool, event, call)
+        calls = {"PY_START": self._enters, "PY_RESUME": self._resumes, "LINE": self._comes_to}
+        for event in _EVENTS:
+            call: Any = calls.get(event, self._leaves)
+            monitoring.register_callback(tool, getattr(events, event), call)
         self._enter_all_that_run()
         monitoring.set_events(tool, events.PY_START | events.PY_UNWIND)
-        os.register_at_fork(after_in_child=self._stop)
+        if not _FOLLOWING:
+            os.register_at_fork(after_in_child=_stop_all)
+            _FOLLOWING.append(None)
+        _FOLLOWING[0] = self
         return True
 
     def end(self) -> dict[str, Any]:
@@ -126,7 +125,7 @@ class Positions:
         number of the caller's place, and that of the line. Each thread has its number in the system,
         its moments in nanoseconds since 1970, and its place from each moment on; 0 is none.
         """
-        self._stop()
+        self.stop()
         threads = [
             {"tid": each.native, "moments": list(each.moments), "places": list(each.places)}
             for each in self._threads.values()
@@ -135,13 +134,18 @@ class Positions:
         places = [[above, self._frame_of[at]] for at, above in enumerate(self._above)][1:]
         return {"frames": self._frames, "places": places, "threads": threads}
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Follow nothing any more."""
         tool, self._tool = self._tool, -1
         if tool < 0:
             return
+        if _FOLLOWING[0] is self:
+            _FOLLOWING[0] = None
         self._monitoring.set_events(tool, 0)
         for each in list(self._functions.values()):
             self._monitoring.set_local_events(tool, each.code, 0)
+        for event in _EVENTS:
+            self._monitoring.register_callback(tool, getattr(self._monitoring.events, event), None)
         self._monitoring.free_tool_id(tool)
 
     # ---- what Python tells ----
@@ -153,7 +157,7 @@ class Positions:
         function.calls += 1
         if function.calls > _MOST_CALLS:
             function.is_followed = False
-            self._monitoring.set_local_events(self._tool, code, 0)
+            self._ask(code, 0)
             return self._monitoring.DISABLE
         self._enter(self._thread(), function, code.co_firstlineno)
         return None
@@ -224,7 +228,13 @@ class Positions:
         events = self._monitoring.events
         wanted = events.PY_START | events.PY_RESUME | events.PY_RETURN | events.PY_YIELD
         wanted |= events.LINE if closely else 0
-        self._monitoring.set_local_events(self._tool, code, wanted)
+        self._ask(code, wanted)
+
+    def _ask(self, code: CodeType, events: int) -> None:
+        try:
+            self._monitoring.set_local_events(self._tool, code, events)
+        except ValueError:
+            pass  # another thread has stopped it meanwhile
 
     def _thread(self) -> _Thread:
         ident = get_ident()
@@ -246,15 +256,27 @@ class Positions:
         return place
 
     def _note(self, thread: _Thread, place: int) -> None:
+        if self._tool < 0:
+            return  # a thread that was on its way when another one stopped it
         thread.now = place
         thread.moments.append(time_ns())
         thread.places.append(place)
         self._events += 1
         if self._events > _MOST_EVENTS:
-            self._stop()
+            self.stop()
             for each in list(self._threads.values()):  # where they are from now on isn't known
                 each.moments.append(time_ns())
                 each.places.append(0)
+
+
+_FOLLOWING: list[Positions | None] = []
+"""The one that follows now; empty: none has."""
+
+
+def _stop_all() -> None:
+    """Follow no process that is forked: it would go on with what its parent has."""
+    if _FOLLOWING[0] is not None:
+        _FOLLOWING[0].stop()
 
 
 def _call_of(thread: _Thread, code: CodeType) -> _Call | None:
