@@ -61,6 +61,22 @@ class WalkState:
         """Continue where the value of an expression came from."""
         raise NotImplementedError
 
+    def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
+        """Continue where a part was put into its container, before a moment."""
+        raise NotImplementedError
+
+    def _element(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        call: Call,
+        step: Step,
+        target: Value | None,
+        inside: Value | None = None,
+    ) -> None:
+        """Continue where an element of the iterated object came from."""
+        raise NotImplementedError
+
     def _handed_over(
         self,
         trail: Trail,
