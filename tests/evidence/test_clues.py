@@ -206,6 +206,37 @@ def test_a_with_around_an_error_that_no_except_has_caught_is_named() -> None:
     assert clue.sureness is Sureness.POSSIBLE
 
 
+RETRY = """\
+def fetch(get, {names}):
+    for {names} in range(3):
+        try:
+            {done}
+        except Exception as error:
+            last = error
+    raise KeyError(last)
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "done", "order"),
+    [
+        ("attempt", "return get()", [60, 50]),  # the first brought the others
+        ("item", "return get(item)", [50, 60]),  # each round does something else
+        ("attempt", "get()", [50, 60]),  # a round that succeeds doesn't end it
+    ],
+)
+def test_of_the_errors_of_a_retry_the_first_comes_first(
+    names: str, done: str, order: list[int]
+) -> None:
+    source = RETRY.format(names=names, done=done)
+    told: list[JsonObject] = []
+    for number, line in enumerate((60, 50)):
+        told.append(raised(number, line, "ValueError", "get"))
+        told.append({**raised(number, 4, "ValueError", "fetch"), "kind": "passed"})
+    found = raised_clues(told, None, AT, lambda _: source)
+    assert [clue.line for clue in found] == order
+
+
 def test_an_error_is_the_cause_only_where_its_own_handler_raised_the_failure() -> None:
     source = SWALLOWED.format(kind="ValueError", deed="raise KeyError from None")
     handler = source.splitlines().index("        raise KeyError from None") + 1

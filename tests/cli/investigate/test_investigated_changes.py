@@ -210,3 +210,28 @@ def test_a_part_that_brings_it_is_not_said_to_be_the_only_one_that_does(whet: Wh
     told = (whet.folder / "whet-report" / "report.md").read_text()
     assert report(whet)["part"]["hunks_after"] == 1
     assert "without that it passes" not in told, "the other hunk brings it too"
+
+
+def test_in_a_repository_of_one_commit_the_edit_that_brings_it_is_named(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.commit("one", app_py=program(1, 2, 3))
+    (whet.folder / "app.py").write_text(program(11, 22, 4))
+
+    whet("investigate", "--no-changes", "--", "python3", "app.py")
+
+    found = report(whet)
+    assert found["part"]["places"] == ["app.py:7"]
+    assert "app.py:7" in found["answer"]["cause"]["says"]
+    assert found["answer"]["cause"]["sureness"] == "shown"
+
+
+def test_edits_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    whet.commit("one", app_py=program(1, 22, 3))
+    (whet.folder / "app.py").write_text(program(11, 22, 4))
+
+    said = whet("investigate", "--no-changes", "--", "python3", "app.py")
+
+    assert report(whet)["part"] is None
+    assert "whet didn't search them: " in said.stderr
+    assert "hunk" not in said.stdout

@@ -297,3 +297,12 @@ def test_cuda_that_was_started_before_a_fork_is_named_with_both_lines(whet: Whet
     )
     assert "with `spawn`" in cause["says"]
     assert "num_workers=0" in cause["next_step"]
+
+
+def test_results_that_always_arrive_in_the_wrong_order_are_named_with_the_line_that_collects_them(
+    whet: Whet,
+) -> None:
+    clues, _ = investigated(whet, "slow_first.py")
+    shown = [each for each in clues if each["sureness"] == "shown"]
+    assert shown[0]["line"] == line_of("slow_first.py", "imap_unordered")
+    assert "in the order of submission it passes every time" in str(shown[0]["says"])

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.failure import Failure, FailureKind
@@ -26,6 +26,8 @@ _NO_FAULT = frozenset({"", "0"})
 GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
 """They say that a wait timed out, but not why."""
 
+_LOOPS = ast.For | ast.AsyncFor | ast.While
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _BROAD = frozenset({"", "Exception", "BaseException"})
 _MOST = 2
 # Code that expects a missing file doesn't expect a full disk.
@@ -48,13 +50,14 @@ class _Raised:
 class _Handler:
     """What has caught an error: its line, whether it takes anything, whether it raises another.
 
-    A line of 0: it was caught, and as it had to be.
+    A line of 0: it was caught, and as it had to be. It is in a loop that `tries_again` until that succeeds.
     """
 
     line: int
     end: int
     is_broad: bool
     raises: bool
+    tries_again: bool = False
 
 
 _EXPECTED = _Handler(line=0, end=0, is_broad=False, raises=False)
@@ -71,7 +74,10 @@ def raised_clues(
     at: Placing,
     source_of: Callable[[str], str],
 ) -> list[Clue]:
-    """Return the errors before the failure that it doesn't mention, the last first."""
+    """Return the errors before the failure that it doesn't mention, the last first.
+
+    Of those that a loop met which tries the same again, the first comes first: it brought the others.
+    """
     errors = list(_raised(told))
     place = None if failure is None else failure.place
     kind = "" if failure is None else failure.signature.exception.rpartition(".")[2]
@@ -89,14 +95,15 @@ def raised_clues(
     )
     is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
     final_line = errors[final].at if final < len(errors) else None
-    clues: list[Clue] = []
-    for each in reversed(errors[:final]):
-        if each.type in _SKIPS:
-            continue
-        clue = _clue(each, at, source_of, is_test=is_test, final=final_line)
-        if clue is not None and len(clues) < _MOST:
-            clues.append(clue)
-    return clues
+    by_handler: dict[tuple[str, int, str], list[Clue]] = {}
+    for number, each in enumerate(reversed(errors[:final])):
+        handler = _handler(source_of(each.last.path), each.last, each.type)
+        clue = _clue(each, handler, at, source_of, is_test=is_test, final=final_line)
+        if clue is not None and each.type not in _SKIPS:
+            line = handler.line if handler is not None and handler.tries_again else -number
+            key = (each.last.path, line, each.thread)
+            by_handler.setdefault(key, []).insert(0, clue)
+    return [clue for clues in by_handler.values() for clue in clues][:_MOST]
 
 
 def is_given_up(told: JsonObject) -> bool:
@@ -124,13 +131,13 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
 
 def _clue(
     raised: _Raised,
+    handler: _Handler | None,
     at: Placing,
     source_of: Callable[[str], str],
     *,
     is_test: bool,
     final: Line | None,
 ) -> Clue | None:
-    handler = _handler(source_of(raised.last.path), raised.last, raised.type)
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
     where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
     thread = f", in thread `{raised.thread}`" if raised.thread else ""
@@ -178,19 +185,37 @@ def _handler(source: str, last: Line, kind: str) -> _Handler | None:
     except (SyntaxError, ValueError, RecursionError):
         return None
     handler: _Handler | None = None
+    loop: ast.For | ast.AsyncFor | ast.While | None = None
     for node in ast.walk(tree):  # what is further in comes later
+        if isinstance(node, _LOOPS | _FUNCTIONS) and _spans(node.body, last.number):
+            loop = node if isinstance(node, _LOOPS) else None
         if not isinstance(node, ast.Try | ast.TryStar | ast.With | ast.AsyncWith):
             continue
-        first, end = node.body[0].lineno, node.body[-1].end_lineno or node.body[-1].lineno
-        if not first <= last.number <= end:
+        if not _spans(node.body, last.number):
             continue
         if isinstance(node, ast.With | ast.AsyncWith):
             handler = _taken(node, kind) or handler
         elif isinstance(node, ast.TryStar) and kind.endswith("Group"):
             handler = _EXPECTED  # the errors in the group aren't reported
         else:
-            handler = _matching(node.handlers, kind) or _left(node.finalbody) or handler
+            matching = _matching(node.handlers, kind)
+            if matching is not None and loop is not None and _tries_again(loop, node):
+                matching = replace(matching, tries_again=True)
+            handler = matching or _left(node.finalbody) or handler
     return handler
+
+
+def _spans(body: Sequence[ast.stmt], number: int) -> bool:
+    return body[0].lineno <= number <= (body[-1].end_lineno or body[-1].lineno)
+
+
+def _tries_again(loop: ast.For | ast.AsyncFor | ast.While, tried: ast.Try | ast.TryStar) -> bool:
+    """Whether each round of a loop does the same, until that succeeds: its variable plays no part."""
+    done = [node for each in (*tried.body, *tried.orelse) for node in ast.walk(each)]
+    used = {node.id for node in done if isinstance(node, ast.Name)}
+    target = () if isinstance(loop, ast.While) else ast.walk(loop.target)
+    varied = {node.id for node in target if isinstance(node, ast.Name)}
+    return any(isinstance(node, ast.Return | ast.Break) for node in done) and not varied & used
 
 
 def _manager(source: str, number: int) -> int:
@@ -198,9 +223,8 @@ def _manager(source: str, number: int) -> int:
     line = 0
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(module_of(source)):
-            if isinstance(node, ast.With | ast.AsyncWith):
-                end = node.body[-1].end_lineno or node.body[-1].lineno
-                line = node.lineno if node.body[0].lineno <= number <= end else line
+            if isinstance(node, ast.With | ast.AsyncWith) and _spans(node.body, number):
+                line = node.lineno
     return line
 
 

@@ -89,15 +89,13 @@ def part_sentence(part: SmallestPart) -> str:
     places = ", ".join(part.places[:_MOST_PLACES])
     more = len(part.places) - _MOST_PLACES
     also = f" and {more} more places" if more > 0 else ""
-    of, where = f"of {part.base} → {part.changed}", f"{places}{also}"
+    where = f"{places}{also} ({part.base} → {part.changed})"
     if not part.stopped.is_complete:
         count = f"{part.after} of {part.before} hunks"
-        return (
-            f"{of} the cause is among {count}, not narrowed further: {where}; {part.stopped.value}"
-        )
+        return f"the cause is among {count}, not narrowed further: {where}; {part.stopped.value}"
     if part.after == part.before:
-        return f"{of} no smaller part than all of it fails the same way: {where}"
-    return f"{of} {part.after} of {part.before} hunks {'causes' if part.after == 1 else 'cause'} it: {where}"
+        return f"no smaller part of the change than all of it fails the same way: {where}"
+    return f"{part.after} of {part.before} hunks {'causes' if part.after == 1 else 'cause'} it: {where}"
 
 
 def next_of_part(part: SmallestPart) -> str:

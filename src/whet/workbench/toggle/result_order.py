@@ -1,4 +1,4 @@
-"""Whether a flaky failure depends on the order in which results of pools and tasks arrive."""
+"""Whether a failure depends on the order in which results of pools and tasks arrive."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from whet.workbench.trials.session import Session
 _IN_ORDER, _REVERSED = "submission-order", "reversed-results"
 _BACKWARDS = 4
 _CALLED, _BETWEEN = "called:", "\x1f"
-_WHY = "results of pools and tasks arrive in another order from run to run"
+_WHY = "results of pools and tasks arrive as they come, and not in the order of submission"
 
 
 def result_order(session: Session, trial: Trial, baseline: Baseline) -> Clue | None:

@@ -381,14 +381,8 @@ class Walk(NameWalk):
             holder = self.now.value(each, call, asked)
             key = self.now.key_of(holder, target, step)
             if holder is not None and key is not None:
-                place = changed_place(self._all, holder, key, target, step.begin)
                 moment = asked.over if isinstance(each, ast.Call) else step.begin
-                part = self._all.part(holder, key)
-                is_key = words_of(target) == key and not is_passed_on(part, target)
-                go_on, where = (self._keyed, (holder, key)) if is_key else (self._put, place)
-                go_on(trail, *where, moment)
-                if trail.end is End.UNKNOWN:
-                    self._follow(trail, each, call, step, holder)
+                self._out_of(trail, (each, holder, key), step, target, moment)
                 return True
         for each in self.now.gone_through(expr):
             holder = self.now.value(each, call, step)
@@ -396,6 +390,24 @@ class Walk(NameWalk):
                 self._follow(trail, each, call, step, holder)
                 return True
         return False
+
+    def _out_of(
+        self,
+        trail: Trail,
+        source: tuple[ast.expr, Value, str],
+        step: Step,
+        target: Value | None,
+        moment: int,
+    ) -> None:
+        """Continue where a part of what an expression holds was put there, or a key of it."""
+        expr, holder, key = source
+        part = self._all.part(holder, key)
+        if words_of(target) == key and not is_passed_on(part, target):
+            self._keyed(trail, holder, key, moment)
+        else:
+            self._put(trail, *changed_place(self._all, holder, key, target, step.begin), moment)
+        if trail.end is End.UNKNOWN:
+            self._follow(trail, expr, step.frame, step, holder)
 
     def _given_by(self, trail: Trail, expr: ast.expr, step: Step, target: Value | None) -> None:
         """Continue in what a loop has asked for its element: a generator, or a library's iterator."""
@@ -455,12 +467,11 @@ class Walk(NameWalk):
             return True
         for each, value in found:
             key = None if is_common(target) else self.now.key_of(value, target, step)
-            if key is not None and not is_by_chance(expr, target, self._all.part(value, key)):
+            part = self._all.part(value, key or "")
+            if value is not None and key is not None and not is_by_chance(expr, target, part):
                 self._hop(trail, expr, step, target)
-                place = changed_place(self._all, value, key, target, step.begin)
-                self._put(trail, *place, step.over if isinstance(each, ast.Call) else step.begin)
-                if trail.end is End.UNKNOWN:
-                    self._follow(trail, each, step.frame, step, value)
+                moment = step.over if isinstance(each, ast.Call) else step.begin
+                self._out_of(trail, (each, value, key), step, target, moment)
                 return True
         return self._handed_over(trail, expr, step, target)
 

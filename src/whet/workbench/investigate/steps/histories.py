@@ -24,7 +24,7 @@ from whet.workbench.investigate.steps.grafts import (
     todays_lines,
 )
 from whet.workbench.investigate.steps.own_data import OwnData, own_data
-from whet.workbench.parts.edits import commit_before
+from whet.workbench.parts.edits import commit_before, has_edits
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
@@ -34,6 +34,8 @@ from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 _JUDGING = frozenset({FailureKind.ASSERTION, FailureKind.EXIT, FailureKind.TEST_FAILURE})
 """What a check says of other code; other failures of a script are its own."""
+
+_FIRST = "there is no commit before the current one"
 
 Find = Callable[[VersionHunt], FirstBad]
 
@@ -74,7 +76,11 @@ def history_of(
         return History(versions=versions_of(bench, trial, ends))
     remark = _why_not(trial)
     if remark:
-        return History(versions=None, remark=f"whet searched no history: {remark}")
+        return History(
+            versions=None,
+            remark=f"whet searched no history: {remark}",
+            has_only_edits=remark == _FIRST and trial.code is not None and has_edits(trial.code),
+        )
     doubt = _why_unsure(trial)
     # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
     ends = BisectOptions(good="", bad="HEAD")
@@ -92,7 +98,7 @@ def _why_not(trial: Trial) -> str:
         return "this folder isn't in a git repository"
     repository = Repository.containing(Path(trial.cwd))
     if repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
-        return "there is no commit before the current one"
+        return _FIRST
     return ""
 
 

@@ -12,7 +12,6 @@ from whet.core.errors import (
     NothingBetween,
     NothingDiffers,
 )
-from whet.core.event import Notice
 from whet.core.observations.clue import Sureness
 from whet.core.verdict import Verdict
 from whet.host.code.search_stamp import is_clean
@@ -40,6 +39,7 @@ _MOST_PART_TRIALS = 60
 
 _PARENTS_OF_MERGE = 2
 
+_EDITS = "the last commit doesn't fail this way: the cause is in your uncommitted edits"
 _GOOD_SIDE = "with it the command passes: find the differences that decide"
 
 
@@ -121,6 +121,8 @@ def search_history(work: Work, baseline: Baseline) -> None:
     """Find the version that brought the failure, and the part of it or of what isn't committed."""
     versions = work.history.versions
     if versions is None:
+        if work.history.has_only_edits:
+            _look_at_edits(work, baseline)
         return
     reason = "run older versions, to find the change that causes the failure"
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
@@ -251,7 +253,12 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
     from whet.workbench.bisect.culprit_part import part_sentence
     from whet.workbench.parts.edits import part_of_working_tree
 
-    reason = "it passes without your uncommitted edits: find the edits that cause the failure"
+    passes, find = (
+        "it passes without your uncommitted edits",
+        "find the edits that cause the failure",
+    )
+    is_known = not work.history.has_only_edits
+    reason = f"{passes}: {find}" if is_known else f"see whether {passes}, and {find}"
     budget = replace(work.budget, trials=_MOST_PART_TRIALS)
     with work.steps.step("Search your edits", reason):
         try:
@@ -260,9 +267,11 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
                 CommandOptions(budget=budget, jobs=work.options.jobs), baseline=baseline,
             )  # fmt: skip
         except (NothingBetween, EndMisjudged, NotARepository) as error:
-            work.bench.emit(Notice(text=f"whet didn't search them: {error}"))
+            work.steps.conclude(f"whet didn't search them: {error}")
         else:
             work.steps.conclude(part_sentence(work.part))
+            if work.history.has_only_edits:
+                work.history = replace(work.history, remark=_EDITS)
             why = "it fails with this part alone, and without your edits it doesn't"
             repository = Repository.containing(Path(work.trial.cwd))
             added = added_line(repository, work.trial, baseline, "HEAD", work.part.commit)
@@ -309,7 +318,4 @@ def _why_not_committed(work: Work) -> tuple[str, str]:
     if is_clean(work.trial, [work.folder]):
         remark = "the last commit alone doesn't fail this way: it needs an untracked file"
         return remark, "`git status --ignored`"
-    return (
-        "the last commit doesn't fail this way: the cause is in your uncommitted edits",
-        "`git status`, `git diff`",
-    )
+    return _EDITS, "`git status`, `git diff`"

@@ -23,6 +23,7 @@ _FOR_ORDER, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.5, 0.35
 which takes one run if the program collects none."""
 
 _RANDOM = re.compile(r"\b(?:random|randn?|randint|randperm|shuffle|default_rng|normal_|uniform_)\b")
+_ARRIVAL = re.compile(r"\b(?:as_completed|imap_unordered)\b")
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
     from whet.workbench.investigate.symptoms.call_evidence import CallFinding
@@ -92,7 +93,7 @@ def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue
 
     if not can_tell(work.bench, work.trial, baseline, is_random=True):
         return None
-    if not _draws_numbers(baseline):
+    if not _names(_RANDOM, baseline):
         return None
     why = "the program draws random numbers, and they change with each run"
     with work.steps.step("Fix the random numbers", why):
@@ -112,12 +113,12 @@ def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue
     return trial, _each_time(baseline, held.failing_runs), clue
 
 
-def _draws_numbers(baseline: Baseline) -> bool:
-    """Whether a file of the user's that has run names a source of random numbers."""
+def _names(words: re.Pattern[str], baseline: Baseline) -> bool:
+    """Whether a file of the user's that has run has one of some words."""
     files = {path for each in pythons_in(baseline.outcome.evidence) for path in each.files}
     for path in files:
         with suppress(OSError):
-            if is_user_code(path) and _RANDOM.search(Path(path).read_text("utf-8", "replace")):
+            if is_user_code(path) and words.search(Path(path).read_text("utf-8", "replace")):
                 return True
     return False
 
@@ -131,11 +132,13 @@ def _each_time(baseline: Baseline, runs: int) -> Baseline:
 
 
 def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """See whether what fails only sometimes depends on the order in which results arrive."""
+    """See whether what fails depends on the order in which results arrive."""
     from whet.workbench.toggle.result_order import result_order
     from whet.workbench.toggle.set_order import is_python
 
-    if baseline.reproduction.is_deterministic or not is_python(work.trial, baseline):
+    # Slow tasks arrive in an order of their own each time.
+    is_asked = not baseline.reproduction.is_deterministic or _names(_ARRIVAL, baseline)
+    if not is_asked or not is_python(work.trial, baseline):
         return ()
     why = "pools and tasks hand over results as they come"
     with work.steps.step("Fix the order of results", why):
