@@ -60,7 +60,7 @@ def test_a_time_zone_that_a_script_sets_is_turned_behind_it(whet: Whet) -> None:
     whet.write("run.sh", f"export TZ=America/Los_Angeles\nexec {sys.executable} main.py\n")
     whet("investigate", "--budget", "60s", "-o", "out", "--", "sh", "run.sh")
     answer = json.loads((whet.folder / "out" / "report.json").read_text())["answer"]
-    assert "fails with `TZ=America/Los_Angeles`, which the command itself sets" in answer["says"]
+    assert "fails with `TZ=America/Los_Angeles`, which run.sh:1 sets" in answer["says"]
     assert "passes with `TZ=UTC`: the time zone decides" in answer["says"]
     assert "main.py:5" in answer["next_step"]
 
@@ -78,6 +78,95 @@ def test_a_hash_seed_of_the_shell_that_decides_is_named_with_the_set(whet: Whet)
     assert "`PYTHONHASHSEED=3`" in shown["says"]
     assert "the order of sets decides" in shown["says"]
     assert shown["line"] == 1
+
+
+POOL = """\
+import os
+
+
+def limit():
+    return int(os.getenv("POOL_LIMIT", "8"))
+
+
+def take(jobs):
+    if jobs > limit():
+        raise RuntimeError(f"{jobs} jobs, and {limit()} places")
+    return os.environ.get("POOL_COLOR", "")
+
+
+take(5)
+"""
+NAMES = """\
+from pathlib import Path
+
+names = Path("names.txt").read_text().split()
+print(len(names))
+"""
+
+
+def answer_to(whet: Whet, *command: str, **shell: str) -> dict[str, Any]:
+    whet(
+        "investigate",
+        "--no-changes",
+        "--budget",
+        "60s",
+        "-o",
+        "out",
+        "--",
+        *command,
+        environment=shell,
+    )
+    answer: dict[str, Any] = json.loads((whet.folder / "out" / "report.json").read_text())["answer"]
+    return answer
+
+
+@pytest.mark.slow
+def test_of_the_variables_that_a_script_sets_the_one_that_decides_is_named_with_its_line(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", POOL)
+    whet.write(
+        "start.sh", f"export POOL_COLOR=red\nexport POOL_LIMIT=3\n{sys.executable} main.py\n"
+    )
+    answer = answer_to(whet, "sh", "start.sh")
+    assert (
+        "fails with `POOL_LIMIT=3`, which start.sh:2 sets, and passes with no `POOL_LIMIT`"
+        in (answer["says"])
+    )
+    assert "main.py:5 reads it" in answer["says"]
+    assert answer["cause"]["sureness"] == "shown"
+    assert answer["next_step"] == "Check `POOL_LIMIT` at start.sh:2."
+
+
+@pytest.mark.slow
+def test_a_variable_of_the_shell_that_the_program_reads_is_left_out(whet: Whet) -> None:
+    whet.write("main.py", POOL)
+    answer = answer_to(whet, sys.executable, "main.py", POOL_LIMIT="4", POOL_COLOR="red")
+    assert "fails with `POOL_LIMIT=4` and passes with no `POOL_LIMIT`" in answer["says"]
+
+
+@pytest.mark.slow
+def test_variables_that_do_not_decide_are_not_named(whet: Whet) -> None:
+    whet.write("main.py", POOL.replace("take(5)", "take(9)"))
+    whet.write(
+        "start.sh", f"export POOL_COLOR=red\nexport POOL_LIMIT=3\n{sys.executable} main.py\n"
+    )
+    assert "decides" not in answer_to(whet, "sh", "start.sh", POOL_COLOR="blue")["says"]
+
+
+@pytest.mark.slow
+def test_an_encoding_that_a_script_sets_is_turned_although_python_reads_it_when_it_starts(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", NAMES)
+    whet.write("names.txt", "Bj\u00f6rk Ann\n")
+    whet.write(
+        "start.sh", f"LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0 {sys.executable} main.py\n"
+    )
+    answer = answer_to(whet, "sh", "start.sh")
+    assert "start.sh:1 sets" in answer["says"]
+    assert "the encoding decides" in answer["says"]
+    assert "main.py:3" in answer["next_step"]
 
 
 @pytest.mark.parametrize(

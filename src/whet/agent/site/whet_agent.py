@@ -38,6 +38,8 @@ def install() -> None:
     """Take up the agent's jobs, each if it is asked for and can be done."""
     if os.environ.get("WHET_CLOCK"):
         __import__("whet_true_sleep").sleep_in_true_time()
+    if "variable=" in os.environ.get("WHET_TOGGLES", ""):
+        _import_unfiltered("whet_toggles").restore()
     answer = _Answer()
     answer.prepare()
     stage = os.environ.pop("WHET_STAGE", "")

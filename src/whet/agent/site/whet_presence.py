@@ -31,8 +31,6 @@ def begin(write: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[str, 
     name, version = sys.implementation.name, sys.version_info
     shown = "{} {}.{}.{}".format(_NAMES.get(name, name), *version[:3])
     tell("python", sys.executable or "", shown)
-    if os.environ.get("TZ"):
-        tell("zone", os.environ["TZ"])
     here = os.getcwd()
     tell("files", *(os.path.join(here, word) for word in _words()[1:]))
     atexit.register(_tell_modules, tell)

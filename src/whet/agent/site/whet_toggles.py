@@ -31,6 +31,8 @@ class Switches:
 
     def begin(self) -> dict[str, Guard]:
         """Tell at the end; return what is called with modules when they have been run."""
+        if "environment" in self._inside:
+            self._tell(*_variables())
         atexit.register(self._tell_all)
         self._amplify()
         guards: dict[str, Guard] = {}
@@ -87,10 +89,6 @@ class Switches:
                     guards[module] = _after(guards.get(module), guard)
         for each in self._inside:
             switch, _, seed = each.partition("=")
-            if switch == "time-zone":
-                os.environ["TZ"] = seed
-                __import__("time").tzset()
-                self._tell("inside:time-zone")
             if switch == "random-seed":
                 for module, guard in self._seeds(int(seed)).items():
                     guards[module] = _after(guards.get(module), guard)
@@ -364,6 +362,36 @@ class Switches:
         vars(make)["__wrapped__"] = original
         make.__name__ = original.__name__
         made.__init__ = make
+
+
+def _variables() -> list[str]:
+    """Return the variables of this process, in hexadecimal; of a secret its name alone."""
+    why_secret = __import__("whet_state.secret_rule", fromlist=["why_secret"]).why_secret
+    return [
+        "variable:{}={}".format(
+            name, "" if why_secret(name, value, is_variable=True) else os.fsencode(value).hex()
+        )
+        for name, value in os.environ.items()
+        if name.isidentifier() and not name.startswith("WHET_")
+    ]
+
+
+def restore() -> None:
+    """Start this Python again with the variables that are asked for, unless it has them.
+
+    Python reads some only when it starts, such as those of the locale.
+    """
+    wanted = dict(os.environ)
+    for each in os.environ["WHET_TOGGLES"].split(","):
+        switch, _, variable = each.partition("=")
+        name, is_set, value = variable.partition("=")
+        if switch == "variable":
+            wanted.pop(name, None)
+            if is_set:
+                wanted[name] = os.fsdecode(bytes.fromhex(value))
+    words: list[str] = getattr(sys, "orig_argv", [])
+    if wanted != dict(os.environ) and words and sys.executable:
+        os.execve(sys.executable, [sys.executable, *words[1:]], wanted)
 
 
 def _reversed(items: list[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """What a program's text uses of its surroundings: local time, the locale, encodings, the order of sets."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from whet.core.value_class import value_class
 
@@ -24,6 +24,7 @@ _KINDS = {
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _MODE = 1
+_LEAST_PREFIX = 3
 
 
 @value_class
@@ -31,7 +32,7 @@ class Use:
     """A call or a display.
 
     Attributes:
-        kind: what it uses.
+        kind: what it uses; of a variable of the environment its name.
         path: its file.
         line: its line.
         says: how the program writes it, in one line.
@@ -45,8 +46,13 @@ class Use:
     lines: tuple[int, ...]
 
 
-def uses_in(path: str, text: bytes) -> Iterator[Use]:
+def uses_in(path: str, text: bytes, variables: Collection[str] = ()) -> Iterator[Use]:
     """Yield what a file uses.
+
+    Args:
+        path: its path.
+        text: what it holds.
+        variables: names in the environment; a text that is one, or that many begin with, uses them.
 
     Raises:
         SyntaxError, ValueError: if it isn't Python.
@@ -54,8 +60,7 @@ def uses_in(path: str, text: bytes) -> Iterator[Use]:
     tree = ast.parse(text)
     for statement in (node for node in ast.walk(tree) if isinstance(node, ast.stmt)):
         for node in _own(statement):
-            kind = _kind_of(node)
-            if kind:
+            for kind in filter(None, (_kind_of(node), *_named(node, variables))):
                 says = " ".join(ast.unparse(node).split())
                 end = node.end_lineno or node.lineno
                 lines = tuple(sorted({statement.lineno, *range(node.lineno, end + 1)}))
@@ -70,6 +75,16 @@ def _own(statement: ast.stmt) -> Iterator[ast.expr]:
         if isinstance(node, ast.expr):
             yield node
         waiting += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
+
+
+def _named(node: ast.expr, variables: Collection[str]) -> Iterator[str]:
+    """Yield the variables that a text names, or whose names it begins, such as `"APP_"`."""
+    said = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(said, str) and said:
+        is_prefix = len(said) >= _LEAST_PREFIX and said.endswith("_")
+        yield from (
+            each for each in variables if each == said or (is_prefix and each.startswith(said))
+        )
 
 
 def _kind_of(node: ast.expr) -> str:

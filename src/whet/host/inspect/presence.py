@@ -25,13 +25,11 @@ class Present:
         executable: its path.
         version: such as ``CPython 3.11.7``.
         files: the user's files that it was started with or had imported at its end.
-        zone: its `TZ`; empty: it has none.
     """
 
     executable: str
     version: str
     files: tuple[str, ...]
-    zone: str = ""
 
 
 def read_pythons(agent_folder: Path) -> Evidence:
@@ -75,7 +73,6 @@ def pythons_in(evidence: Sequence[Evidence]) -> tuple[Present, ...]:
             executable=text(record, "executable"),
             version=text(record, "version"),
             files=texts(record, "files"),
-            zone=text(record, "zone", ""),
         )
         for each in evidence
         if each.kind == PYTHONS
@@ -85,22 +82,18 @@ def pythons_in(evidence: Sequence[Evidence]) -> tuple[Present, ...]:
 
 
 def _record(data: bytes) -> dict[str, Any]:
-    executable = version = zone = ""
+    executable = version = ""
     files: dict[str, None] = {}
     ends: list[list[str]] = []
     for kind, *parts in _records(data):
         if kind == "python" and len(parts) > 1:
             executable, version = parts[:2]
-        elif kind == "zone":
-            zone = "".join(parts)
         elif kind == "files":
             own_files = map(os.path.realpath, filter(_is_of_user, parts))
             files.update(dict.fromkeys(own_files))
         elif kind == "ended" and len(parts) > 1:
             ends.append(parts[:2])
-    return {
-        "executable": executable, "version": version, "files": list(files), "zone": zone, "ended": ends,
-    }  # fmt: skip
+    return {"executable": executable, "version": version, "files": list(files), "ended": ends}
 
 
 def _records(data: bytes) -> Iterator[list[str]]:

@@ -1,11 +1,13 @@
 """Whether the shell around a command decides: its time zone, its locale, Python's variables, the umask."""
 
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 
+from whet.agent.site.whet_state.secret_rule import why_secret
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed
@@ -29,6 +31,7 @@ from whet.host.trial.agent_tasks import TOGGLES_VARIABLE, AgentTasks
 from whet.workbench.files.needed_settings import USUAL_LOCALES, telling_variables
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.investigate.progress.investigating import Work, place_of
+from whet.workbench.investigate.steps.launchers import variables_that_it_sets, where_set
 from whet.workbench.investigate.traces.origins import recorded_failure
 from whet.workbench.trials.reproduce import Baseline
 
@@ -38,6 +41,13 @@ _FAR_ZONES = ("Pacific/Auckland", "America/Los_Angeles")
 _UTC = {"", "UTC", "UTC0", "Etc/UTC", "GMT", "Etc/GMT", ":/etc/localtime"}
 _SEEDS = ("0", "1", "2", "3")
 _MOST_PLACES, _MOST_FILE_BYTES = 2, 500_000
+_LOCALE = re.compile(r"LANG|LANGUAGE|LC_\w+")
+_KIND_OF = {
+    "TZ": TIME_ZONE, "PYTHONUTF8": ENCODINGS, "PYTHONIOENCODING": ENCODINGS,
+    "COLUMNS": WIDTH, "LINES": WIDTH,
+}  # fmt: skip
+_COMMON = frozenset({"PATH", "HOME", "PWD", "USER", "SHELL", "TMPDIR", "TERM", *_KIND_OF})
+_MOST_NAMED = 6
 _WHY = "a program can do otherwise in another time zone, locale or shell"
 _ADVICE = {
     TIME_ZONE: "Name the time zone that is meant at {}, such as `tz=timezone.utc`.",
@@ -60,6 +70,7 @@ class _Setting:
         umask: the other umask, in octal; empty: it stays.
         inside: what the agent turns in each Python, as something between sets it again; empty: nothing.
         is_asked: it is tried only if the program uses it.
+        place: the file and the line that set it; empty: that isn't known.
     """
 
     name: str
@@ -70,11 +81,17 @@ class _Setting:
     umask: str = ""
     inside: str = ""
     is_asked: bool = False
+    place: tuple[str, int] = ("", 0)
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it is a variable that only this program, or a library, knows."""
+        return " " not in self.name
 
     @property
     def subject(self) -> str:
         """What decides, if it does."""
-        return self.name if " " in self.name else f"`{self.name}`"
+        return f"`{self.name}`" if self.is_variable else self.name
 
     def turn(self, trial: Trial) -> Trial:
         """Return a trial with the other value."""
@@ -95,43 +112,71 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     """See whether the command passes in another time zone or locale, or with other settings of its shell."""
     if not baseline.reproduction.is_deterministic or baseline.outcome.hung_seconds is not None:
         return ()
-    uses = list(_uses(baseline))
-    kinds = {each.kind for each in uses}
     environment = {**work.bench.environment, **work.trial.environment}
     environment = {name: v for name, v in environment.items() if name not in work.trial.unset}
-    pythons = pythons_in(baseline.outcome.evidence)
-    if not pythons:
+    if not pythons_in(baseline.outcome.evidence):
         return ()
-    zones = dict.fromkeys(each.zone for each in pythons)
-    settings = [*_zones_inside(zones, environment.get("TZ", "")), *_settings(environment)]
+    changed = variables_that_it_sets(work, baseline, environment)
+    uses = list(_uses(baseline, {*environment, *changed} - _COMMON))
+    kinds = {each.kind for each in uses}
+    settings = [*_settings(environment), *_named(environment, kinds)]
     settings = [each for each in settings if each.name in kinds or not each.is_asked]
-    if not settings:
+    inner = list(_inside(work, changed, environment, kinds))
+    if not settings and not inner:
         return ()
     with work.steps.step("Try other surroundings", _WHY):
-        for each in settings:
-            ran = work.session.repeat(
-                each.turn(work.trial), baseline.oracle, each.other,
-                times=_RUNS, until=lambda ran: ran.verdict is not Verdict.GOOD,
-                place=place_of(work),
-            )  # fmt: skip
-            if all(run.verdict is Verdict.GOOD for run in ran):
-                trials = tuple(run.own_number for run in ran)
+        every = replace(inner[0], inside=",".join(each.inside for each in inner)) if inner else None
+        if every is not None and len(inner) > 1 and not _passing(work, baseline, every):
+            inner = []
+        for each in (*inner, *settings):
+            trials = _passing(work, baseline, each)
+            if trials:
                 clue = _clue(work, baseline, each, uses, trials)
                 work.steps.conclude(clue.says)
                 return (clue,)
-        tried = listed([each.other for each in settings])
-        work.steps.conclude(f"the command doesn't pass there either: {tried}")
+        tried = [each.other for each in settings]
+        tried += (
+            ["an environment without what the command itself sets"] if every is not None else []
+        )
+        work.steps.conclude(f"the command doesn't pass there either: {listed(tried)}")
     return ()
 
 
-def _zones_inside(zones: Iterable[str], around: str) -> Iterator[_Setting]:
-    """Yield the time zones that something between the shell and Python has set, such as a script."""
-    for zone in zones:
-        if zone not in _UTC and zone != around:
-            yield _Setting(
-                name=TIME_ZONE, now=f"`TZ={quoted(zone)}`, which the command itself sets,",
-                other="`TZ=UTC`", inside="time-zone=UTC",
-            )  # fmt: skip
+def _passing(work: Work, baseline: Baseline, setting: _Setting) -> tuple[int, ...]:
+    """Return the trials that passed with another value; empty: one didn't."""
+    ran = work.session.repeat(
+        setting.turn(work.trial), baseline.oracle, setting.other,
+        times=_RUNS, until=lambda ran: ran.verdict is not Verdict.GOOD, place=place_of(work),
+    )  # fmt: skip
+    is_good = all(run.verdict is Verdict.GOOD for run in ran)
+    return tuple(run.own_number for run in ran) if is_good else ()
+
+
+def _inside(
+    work: Work, changed: Mapping[str, str], around: Mapping[str, str], kinds: Collection[str]
+) -> Iterator[_Setting]:
+    """Yield the variables that something between the shell and Python has set, such as a script."""
+    for name, value in changed.items():
+        other = around.get(name, "UTC" if name == "TZ" else None)
+        place = where_set(work.trial, name)
+        locale = ENCODINGS if ENCODINGS in kinds else LOCALE
+        shown = f"{name}={quoted(value)}" if value else name
+        yield _Setting(
+            name=_KIND_OF.get(name, locale if _LOCALE.fullmatch(name) else name),
+            now=f"`{shown}`, which {place[2] or 'the command itself'} sets,",
+            other=f"no `{name}`" if other is None else f"`{name}={quoted(other)}`",
+            inside=f"variable={name}" + ("" if other is None else f"={os.fsencode(other).hex()}"),
+            place=place[:2],
+        )  # fmt: skip
+
+
+def _named(environment: Mapping[str, str], kinds: Collection[str]) -> Iterator[_Setting]:
+    """Yield the variables of the shell that the program names."""
+    for name in [each for each in environment if each in kinds][:_MOST_NAMED]:
+        shown = f"{name}={quoted(environment[name])}"
+        if why_secret(name, environment[name], is_variable=True):
+            shown = name
+        yield _Setting(name=name, now=f"`{shown}`", other=f"no `{name}`", unset=(name,))
 
 
 def _settings(environment: Mapping[str, str]) -> Iterator[_Setting]:
@@ -154,9 +199,8 @@ def _settings(environment: Mapping[str, str]) -> Iterator[_Setting]:
     names = [name for name in told if name.startswith("PYTHON")]
     for name in (*names, *(each for each in ("COLUMNS", "LINES") if each in environment)):
         if name not in {"PYTHONHASHSEED", "PYTHONPATH", "PYTHONHOME"}:
-            kind = ENCODINGS if name in {"PYTHONUTF8", "PYTHONIOENCODING"} else name
             yield _Setting(
-                name=WIDTH if name in {"COLUMNS", "LINES"} else kind,
+                name=_KIND_OF.get(name, name),
                 now=f"`{name}={quoted(environment[name])}`", other=f"no `{name}`", unset=(name,),
             )  # fmt: skip
     umask = _umask()
@@ -168,7 +212,7 @@ def _settings(environment: Mapping[str, str]) -> Iterator[_Setting]:
 
 
 def _locales(environment: Mapping[str, str]) -> Iterator[_Setting]:
-    names = [name for name in environment if re.fullmatch(r"LANG|LANGUAGE|LC_\w+", name)]
+    names = [name for name in environment if _LOCALE.fullmatch(name)]
     odd = [name for name in names if environment[name] not in {*USUAL_LOCALES, ""}]
     rules = [name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(name)][:1]
     plain = environment[rules[0]] if rules else "C"
@@ -191,13 +235,13 @@ def _umask() -> int | None:
     return None
 
 
-def _uses(baseline: Baseline) -> Iterator[Use]:
+def _uses(baseline: Baseline, variables: Collection[str]) -> Iterator[Use]:
     """Yield what the user's files that have run use of their surroundings."""
     files = {path for each in pythons_in(baseline.outcome.evidence) for path in each.files}
     for path in sorted(files):
         with suppress(OSError, SyntaxError, ValueError, RecursionError):
             if is_user_code(path) and Path(path).stat().st_size <= _MOST_FILE_BYTES:
-                yield from uses_in(path, Path(path).read_bytes())
+                yield from uses_in(path, Path(path).read_bytes(), variables)
 
 
 def _clue(
@@ -211,17 +255,33 @@ def _clue(
     is_far = setting.name == TIME_ZONE and setting.is_asked
     decides = "" if is_far else f": {setting.subject} decides"
     says = f"it fails with {setting.now} and passes with {setting.other}{decides}"
-    places = [f"`{each.says}` at {at(each.path, each.line)}" for each in own[:_MOST_PLACES]]
-    use = "use" if len(places) > 1 else "uses"
-    says += f". {listed(places)} {use} it" if places else ""
+    says += _used_at(setting, own[:_MOST_PLACES], at)
     last = own[0] if own else None
+    path, line = setting.place if last is None else (last.path, last.line)
     advice = _ADVICE.get(setting.name, "") if last is not None else ""
     return Clue(
         says=says, why=_WHY, trials=trials,
         sureness=Sureness.POSSIBLE if is_far else Sureness.SHOWN,
-        path="" if last is None else last.path, line=0 if last is None else last.line,
-        next_step=advice.format(at(last.path, last.line)) if last is not None else "",
+        path=path, line=line,
+        next_step=advice.format(at(path, line)) if advice else _check_words(setting, at),
     )  # fmt: skip
+
+
+def _used_at(setting: _Setting, uses: Sequence[Use], at: Placing) -> str:
+    """Say which lines use what decides."""
+    places = [at(each.path, each.line) for each in uses]
+    if setting.is_variable:
+        use = "read" if len(places) > 1 else "reads"
+    else:
+        use = "use" if len(places) > 1 else "uses"
+        places = [f"`{use.says}` at {place}" for use, place in zip(uses, places, strict=True)]
+    return f". {listed(places)} {use} it" if places else ""
+
+
+def _check_words(setting: _Setting, at: Placing) -> str:
+    """Say where a variable is to be changed, where that is known."""
+    path, line = setting.place
+    return f"Check {setting.subject} at {at(path, line)}." if path else ""
 
 
 def _that_ran(work: Work, baseline: Baseline, uses: Sequence[Use]) -> list[Use]:
