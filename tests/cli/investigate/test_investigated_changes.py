@@ -235,3 +235,58 @@ def test_edits_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:
     assert report(whet)["part"] is None
     assert "whet didn't search them: " in said.stderr
     assert "hunk" not in said.stdout
+
+
+KEEPS = """
+import json, os
+
+def positions(words):
+    if not os.path.exists("build/positions.json"):
+        os.makedirs("build", exist_ok=True)
+        with open("build/positions.json", "w") as file:
+            json.dump({word: at for at, word in enumerate(words)}, file)
+    with open("build/positions.json") as file:
+        return json.load(file)
+
+settings = json.load(open("local.json")) if os.path.exists("local.json") else {}
+words = ["ash", "birch", "cedar"]
+found = positions(words)
+if [found.get(word) for word in words] != [0, 1, settings.get("last", 2)]:
+    raise RuntimeError("a word is in another place")
+"""
+
+
+def in_one_commit(whet: Whet) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    (whet.folder / ".gitignore").write_text("build/\nlocal.json\n")
+    whet.commit("one", app_py=KEEPS)
+
+
+@pytest.mark.parametrize("commits", [1, 2])
+def test_a_stale_file_that_git_does_not_track_is_named_and_a_harmless_one_is_not(
+    whet: Whet, commits: int
+) -> None:
+    in_one_commit(whet)
+    if commits > 1:
+        whet.commit("two", app_py=KEEPS + "\n")
+    (whet.folder / "build").mkdir()
+    (whet.folder / "build" / "positions.json").write_text('{"ash": 0, "birch": 1}')
+    (whet.folder / "local.json").write_text('{"last": 2}')
+
+    whet("investigate", "--no-changes", "--budget", "60s", "--", "python3", "app.py")
+
+    answer = report(whet)["answer"]
+    assert answer["cause"]["sureness"] == "shown"
+    says = "it fails with `build/positions.json` and passes without: git doesn't track it"
+    assert says in answer["cause"]["says"]
+    assert (whet.folder / "build" / "positions.json").read_text() == '{"ash": 0, "birch": 1}'
+
+
+def test_untracked_files_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:
+    in_one_commit(whet)
+    whet.commit("two", app_py=KEEPS.replace('get("last", 2)', 'get("last", 3)'))
+    (whet.folder / "local.json").write_text('{"first": 3}')
+
+    whet("investigate", "--no-changes", "--budget", "60s", "--", "python3", "app.py")
+
+    assert "git doesn't track" not in report(whet)["answer"]["says"]

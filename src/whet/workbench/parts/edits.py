@@ -1,5 +1,6 @@
 """The smallest part of the uncommitted edits that causes a failure."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from whet.core.errors import BaselineDoesNotFail, EndMisjudged, NotARepository, 
 from whet.core.event import Notice
 from whet.core.trial import CodeState, Trial
 from whet.host.code.relocation import named_otherwise
-from whet.host.code.tree_changes import path_changes
+from whet.host.code.tree_changes import PartialCommits, Placed, path_changes
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.parts.smallest_part import PartSearch
@@ -20,6 +21,7 @@ from whet.workbench.versions.revisions import Checkouts
 from whet.workbench.versions.setups import Setup, Setups
 
 _SHORT = 10
+_PLAIN_FILE = "100644"
 
 
 def commit_before(repository: Repository, commit: str, last_good: str | None) -> str:
@@ -78,6 +80,49 @@ def part_of_working_tree(
         labels=(f"HEAD {base[:_SHORT]}", "the working tree"),
         oracle=baseline.oracle,
         place=place,
+        budget=options.budget,
+        jobs=options.jobs or bench.jobs,
+        repeats=baseline.repeats,
+    )
+    return search.run()
+
+
+def part_of_untracked(
+    session: Session,
+    trial: Trial,
+    files: Mapping[str, bytes],
+    options: CommandOptions,
+    *,
+    baseline: Baseline,
+) -> SmallestPart:
+    """Find the files beside those of HEAD that bring the failure.
+
+    Args:
+        session: runs its trials.
+        trial: the command.
+        files: what git doesn't track and the command looks at, by the path from the top.
+        options: when to stop, and how many trials run at once.
+        baseline: how it fails with them.
+
+    Raises:
+        EndMisjudged: if the command fails without them.
+    """
+    bench, repository = session.bench, Repository.containing(Path(trial.cwd))
+    base = repository.get("rev-parse", "HEAD").strip()
+    commits = PartialCommits(repository, bench.cleanup_journal, base)
+    placed = [
+        Placed(path=path, mode=_PLAIN_FILE, blob=commits.blob(data)) for path, data in files.items()
+    ]
+    search = PartSearch(
+        session=session,
+        repository=repository,
+        on=lambda commit: replace(trial, revision=commit),
+        reference_seconds=baseline.reproduction.wall_seconds,
+        base=base,
+        changed=commits.commit(placed),
+        labels=(f"HEAD {base[:_SHORT]}", "with the files that git doesn't track"),
+        oracle=baseline.oracle,
+        place=checkouts_of(bench, repository),
         budget=options.budget,
         jobs=options.jobs or bench.jobs,
         repeats=baseline.repeats,

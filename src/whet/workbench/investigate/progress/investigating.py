@@ -87,7 +87,7 @@ class History:
         is_pinned: every trial runs on the new end's version, in an environment of its own.
         is_asked_for: the user named its ends; otherwise it is searched as far as it goes.
         is_sure: a file of the command is in it; otherwise the failure has to lie in one.
-        has_only_edits: there is one commit to compare with, and something uncommitted.
+        has_one_commit: there is one commit to compare with, and none before it.
     """
 
     versions: Versions | None
@@ -95,7 +95,7 @@ class History:
     is_pinned: bool = False
     is_asked_for: bool = True
     is_sure: bool = True
-    has_only_edits: bool = False
+    has_one_commit: bool = False
 
 
 class Publish(Protocol):

@@ -24,7 +24,7 @@ from whet.workbench.investigate.steps.grafts import (
     todays_lines,
 )
 from whet.workbench.investigate.steps.own_data import OwnData, own_data
-from whet.workbench.parts.edits import commit_before, has_edits
+from whet.workbench.parts.edits import commit_before
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
@@ -79,7 +79,7 @@ def history_of(
         return History(
             versions=None,
             remark=f"whet searched no history: {remark}",
-            has_only_edits=remark == _FIRST and trial.code is not None and has_edits(trial.code),
+            has_one_commit=remark == _FIRST and bool(trial.code and trial.code.commit),
         )
     doubt = _why_unsure(trial)
     # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.

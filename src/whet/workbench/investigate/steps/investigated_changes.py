@@ -13,6 +13,7 @@ from whet.core.errors import (
     NothingDiffers,
 )
 from whet.core.observations.clue import Sureness
+from whet.core.text.quantity import listed
 from whet.core.verdict import Verdict
 from whet.host.code.search_stamp import is_clean
 from whet.host.process.git import GitFailedError, Repository
@@ -121,8 +122,8 @@ def search_history(work: Work, baseline: Baseline) -> None:
     """Find the version that brought the failure, and the part of it or of what isn't committed."""
     versions = work.history.versions
     if versions is None:
-        if work.history.has_only_edits:
-            _look_at_edits(work, baseline)
+        if work.history.has_one_commit:
+            _look_beside_commit(work, baseline)
         return
     reason = "run older versions, to find the change that causes the failure"
     with work.steps.step(f"Find the first bad {versions.kind}", reason):
@@ -156,7 +157,7 @@ def search_history(work: Work, baseline: Baseline) -> None:
         else:
             _tell_found(work, searched, baseline)
     if searched is None:
-        _look_at_edits(work, baseline)
+        _look_beside_commit(work, baseline)
     elif work.found is not None:
         _look_into_commit(work, searched.hunt, work.found, _added_by(work, searched, baseline))
 
@@ -246,10 +247,49 @@ def _look_into_commit(
             _show_part(work, work.part, why, added)
 
 
+def _look_beside_commit(work: Work, baseline: Baseline) -> None:
+    """Find what brings the failure beside the last commit: an edit, or a file that git doesn't track."""
+    if is_clean(work.trial, [work.folder]):
+        _look_at_untracked(work, baseline)
+    else:
+        _look_at_edits(work, baseline)
+
+
+def _look_at_untracked(work: Work, baseline: Baseline) -> None:
+    """Find which of the files that git doesn't track bring the failure, such as a cache."""
+    from whet.workbench.files.opened_files import untracked_files
+    from whet.workbench.parts.edits import part_of_untracked
+
+    files = untracked_files(work.session, work.trial, baseline.oracle, left_out=work.folder)
+    if not files:
+        return
+    budget = replace(work.budget, trials=_MOST_PART_TRIALS)
+    reason = "the command reads files that git doesn't track: see whether it passes without them"
+    with work.steps.step("Search the untracked files", reason):
+        try:
+            part = part_of_untracked(
+                work.session, work.trial, files,
+                CommandOptions(budget=budget, jobs=work.options.jobs), baseline=baseline,
+            )  # fmt: skip
+        except (NothingBetween, EndMisjudged) as error:
+            work.steps.conclude(f"whet can't tell: {error}")
+            return
+        paths = list(dict.fromkeys(place.rpartition(":")[0] or place for place in part.places))
+        names = listed([f"`{each}`" for each in paths])
+        says = f"it fails with {names} and passes without: git doesn't track {'it' if len(paths) == 1 else 'them'}"
+        work.steps.conclude(says)
+    if part.is_verified:
+        repository = Repository.containing(Path(work.trial.cwd))
+        work.show(
+            says, "the last commit passes alone, and fails with nothing else beside it",
+            at=(str(Path(repository.top, paths[0])), 0),
+            next_step=f"Remove or rebuild {names}. If the command made it, see whether it is made"
+            " again when what it was made from changes.",
+        )  # fmt: skip
+
+
 def _look_at_edits(work: Work, baseline: Baseline) -> None:
     """Find which of the uncommitted changes bring the failure."""
-    if is_clean(work.trial, [work.folder]):
-        return
     from whet.workbench.bisect.culprit_part import part_sentence
     from whet.workbench.parts.edits import part_of_working_tree
 
@@ -257,7 +297,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
         "it passes without your uncommitted edits",
         "find the edits that cause the failure",
     )
-    is_known = not work.history.has_only_edits
+    is_known = not work.history.has_one_commit
     reason = f"{passes}: {find}" if is_known else f"see whether {passes}, and {find}"
     budget = replace(work.budget, trials=_MOST_PART_TRIALS)
     with work.steps.step("Search your edits", reason):
@@ -270,7 +310,7 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
             work.steps.conclude(f"whet didn't search them: {error}")
         else:
             work.steps.conclude(part_sentence(work.part))
-            if work.history.has_only_edits:
+            if work.history.has_one_commit:
                 work.history = replace(work.history, remark=_EDITS)
             why = "it fails with this part alone, and without your edits it doesn't"
             repository = Repository.containing(Path(work.trial.cwd))
