@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import whet.agent
 from whet.core.observations.clue import Placing
 from whet.evidence.neighbour.divergence import Divergence, divergences
@@ -19,7 +21,9 @@ from whet.host.trial.instrumented_evidence import read_steps
 SITE = Path(whet.agent.__file__).parent / "site"
 
 
-def recorded(folder: Path, program: str, *arguments: str, until: str = "") -> Recording:
+def recorded(
+    folder: Path, program: str, *arguments: str, until: str = "", package: str = ""
+) -> Recording:
     """Run a program with its steps written down, up to an error or to its end."""
     (folder / "main.py").write_text(program)
     told = folder / f"told-{'-'.join(arguments)}"
@@ -28,7 +32,7 @@ def recorded(folder: Path, program: str, *arguments: str, until: str = "") -> Re
         "PYTHONPATH": str(SITE),
         "WHET_AGENT": str(told),
         "WHET_PYCACHE": str(folder / ".cache"),
-        "WHET_CLOSER": f"steps:{until}||0",
+        "WHET_CLOSER": f"steps:{until}||0{package and f'|{package}'}",
     }
     command = [sys.executable, "main.py", *arguments]
     done = subprocess.run(
@@ -94,6 +98,54 @@ def test_the_first_line_that_only_the_failing_run_goes_to_is_told(tmp_path: Path
 def test_the_earlier_calls_of_a_function_in_the_same_run_are_a_passing_side(tmp_path: Path) -> None:
     (found,) = among_calls(tmp_path, RATES)
     assert (found.function[1], found.line) == ("rate", 6)
+
+
+STAGES = """\
+class Stage:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def run(self, value):
+        for part in self.parts:
+            value = part(value)
+        return value
+"""
+USES_STAGES = """\
+import sys
+sys.path.append("site-packages")
+from stages import Stage
+
+
+def half(value):
+    if value % 2:
+        raise ValueError(value)
+    return value // 2
+
+
+first, second = Stage(str, len), Stage(half)
+{calls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "compared"),
+    [("second.run(first.run(123))", 0), ("second.run(2); first.run(1); second.run(3)", 1)],
+    ids=["another object", "the same object"],
+)
+def test_a_method_of_a_library_is_compared_with_calls_on_the_same_object(
+    tmp_path: Path, calls: str, compared: int
+) -> None:
+    library = tmp_path / "site-packages" / "stages.py"
+    library.parent.mkdir()
+    library.write_text(STAGES)
+    program = USES_STAGES.format(calls=calls)
+    failing = recorded(tmp_path, program, until="ValueError", package=str(library))
+    found = [
+        others
+        for call, others in earlier_calls(failing, failing.errors[-1])
+        if call.code.short == "run"
+    ]
+    assert [len(each) for each in found] == [compared] * bool(compared)
 
 
 def test_the_branch_in_which_the_failing_line_stands_tells_nothing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from itertools import islice
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import Call, Code, Raised, Recording, Step
+from whet.host.inspect.stacks import is_user_code
 
 _MOST_LEVELS = 8
 
@@ -61,7 +62,8 @@ def within(recording: Recording, roots: Sequence[Call]) -> list[list[Call]]:
 def earlier_calls(recording: Recording, error: Raised) -> Iterator[tuple[Call, Sequence[Call]]]:
     """Yield each call on the way to an error with the calls of that function that came to their end.
 
-    The innermost one comes first.
+    The innermost one comes first. What a method of a library does on another object tells nothing:
+    each has its own parts, as the layers of a network have.
     """
     for call in islice(error.call.around, _MOST_LEVELS):
         if call.code.is_module or call.code.short.startswith("<"):
@@ -69,10 +71,20 @@ def earlier_calls(recording: Recording, error: Raised) -> Iterator[tuple[Call, S
         others = [
             each
             for each in recording.calls[: call.index]
-            if each.code is call.code and has_returned(each)
+            if each.code is call.code and has_returned(each) and _is_comparable(each, call)
         ]
         if others:
             yield call, others
+
+
+def _is_comparable(one: Call, other: Call) -> bool:
+    return is_user_code(one.code.path) or _own_object(one) == _own_object(other)
+
+
+def _own_object(call: Call) -> int:
+    """Return the number of the object of a method; -1: it is none, or that isn't known."""
+    held = next((value for _, value in call.held.get("self", ())), None)
+    return -1 if held is None else held.number
 
 
 def outermost(call: Call) -> Call:
