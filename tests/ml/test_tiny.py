@@ -146,6 +146,74 @@ def test_a_class_of_modules_is_made_tiny_by_the_numbers_of_its_constructor(tmp_p
     assert (tmp_path / "small" / "model.safetensors").is_file()
 
 
+OF_CONFIG = """
+from dataclasses import dataclass, field
+from torch import nn
+
+
+@dataclass
+class Config:
+    rows: int = 30000
+    size: int = 512
+    heads: int = 8
+    layers: int = 6
+    inner: int = field(init=False)
+
+    def __post_init__(self):
+        self.inner = 4 * self.size
+
+
+class Block(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.attend = nn.MultiheadAttention(config.size, config.heads, batch_first=True)
+        self.step = nn.Sequential(nn.Linear(config.size, config.inner), nn.GELU(), nn.Linear(config.inner, config.size))
+
+    def forward(self, found):
+        return self.step(found + self.attend(found, found, found)[0])
+
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.rows = nn.Embedding(config.rows, config.size)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.head = nn.Linear(config.size, config.rows, bias=False)
+        self.head.weight = self.rows.weight
+
+    def forward(self, tokens):
+        found = self.rows(tokens)
+        for block in self.blocks:
+            found = block(found)
+        return self.head(found)
+
+
+def make():
+    return Net(Config(size=256))
+"""
+
+
+@pytest.mark.parametrize("named", [("Net", "--set", "config.size=256"), ("make",)])
+def test_a_model_is_made_tiny_by_the_numbers_of_the_object_that_its_constructor_takes(
+    tmp_path: Path, named: tuple[str, ...]
+) -> None:
+    (tmp_path / "of_config.py").write_text(OF_CONFIG)
+
+    answer = made(tmp_path, f"of_config:{named[0]}", *named[1:], "-o", "small")
+
+    saved = json.loads((tmp_path / "small" / "config.json").read_text())
+    config = saved["arguments"]["config"]
+    assert saved["class"] == "of_config:Net"
+    assert saved["classes"] == {"config": "of_config:Config"}
+    assert answer["params"] <= 100_000
+    assert {check["state"] for check in answer["checks"]} == {"ok", "none"}
+    assert config["layers"] == 1
+    assert config["size"] < 256
+    assert config["size"] % config["heads"] == 0
+    assert "inner" not in config
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

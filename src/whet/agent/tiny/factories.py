@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any, Optional
 
-from . import libraries
+from . import constructors, libraries
 from .jax_models import frameworks
 from .refusals import RefusedError, brief
 
@@ -79,17 +79,11 @@ def _call(own: str, settings: dict[str, Any]) -> str:
 
 
 def _called(own: str, function: Any, settings: dict[str, Any]) -> Any:
-    settings = {**frameworks.drawn_with(function, settings), **settings}
-    try:
-        inspect.signature(function).bind(**settings)
-    except TypeError as error:
-        raise RefusedError(
-            "usage", "`%s` can't be called: %s" % (own, error),
-            "give its arguments: `--set NAME=VALUE`",
-        ) from error  # fmt: skip
+    drawn = frameworks.drawn_with(function, settings)
+    made = constructors.constructor(function, settings, drawn)
     try:
         with _without_memory():
-            return function(**settings)
+            return function(**made.arguments(made.tree), **drawn)
     except Exception as error:
         raise RefusedError(
             "unknown",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
-from . import skeleton
-from .call_arguments import has_sizes, is_plain, signature
+from . import constructors, skeleton
 from .factories import Named
 from .jax_models.frameworks import draws, framework_of
 from .refusals import RefusedError
@@ -28,22 +27,23 @@ def reference_of(found: Named, settings: dict[str, Any], reference: Reference) -
     """
     if found.function is not None:
         by_function = reference(found.name, found.function, settings)
-        if has_sizes(by_function.tree):
+        if constructors.has_sizes(by_function.tree):
             return by_function
     made: Any = found.value.__class__
     is_jax = framework_of(found.value) is not None
-    names = [name for name in signature(made).parameters if not (is_jax and draws(name))]
+    names = [
+        name for name in constructors.signature(made).parameters if not (is_jax and draws(name))
+    ]
     held = {name: getattr(found.value, name, _NOTHING) for name in names}
-    lost = [name for name, value in held.items() if not is_plain(value)]
-    if not lost and not has_sizes(held):
-        lost = ["sizes"]
+    lost = [name for name, value in held.items() if not _can_be_made_again(value)]
     if not lost:
         given = {**held, **(settings if found.function is None else {})}
         by_class = reference("%s:%s" % (made.__module__, made.__qualname__), made, given)
         if not is_jax:
             by_class.types = number_types.types_in(found.value)
         same = skeleton.shapes(by_class.parts_of(found.value))
-        if settings or skeleton.shapes(by_class.build(held)) == same:
+        has_sizes = constructors.has_sizes(by_class.tree)
+        if has_sizes and (settings or skeleton.shapes(by_class.build(by_class.tree)) == same):
             return by_class
         lost = ["sizes"]
     raise RefusedError(
@@ -53,3 +53,7 @@ def reference_of(found: Named, settings: dict[str, Any], reference: Reference) -
         "name a function or class whose arguments are its sizes:"
         " `whet tiny package.module:make --set width=512`",
     )
+
+
+def _can_be_made_again(value: Any) -> bool:
+    return constructors.is_plain(value) or constructors.is_object_with_sizes(value)

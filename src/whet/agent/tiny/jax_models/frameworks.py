@@ -10,7 +10,7 @@ import re
 import sys
 from typing import Any, Callable, Iterable, Iterator, Optional, Tuple
 
-from .. import call_arguments, libraries
+from .. import constructors, libraries
 from ..fields import is_list, is_mapping
 
 Named = Iterator[Tuple[str, Any]]
@@ -230,7 +230,7 @@ def drawn_with(function: Any, given: Iterable[str], framework: Any = None) -> di
         framework: the library of what it makes; None: the name of each argument tells.
     """
     drawn: dict[str, Any] = {}
-    for name, each in call_arguments.signature(function).parameters.items():
+    for name, each in constructors.signature(function).parameters.items():
         if draws(name) and name not in given and each.default is each.empty:
             used = framework or _framework_drawing(name)
             if used is not None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from .. import call_arguments
+from .. import constructors
 from .call import called, fitting_inputs, traced
 from .checks import JaxChecks
 from .frameworks import drawn_with
@@ -35,7 +34,8 @@ class JaxReference:
         self.model_class = found
         self.folder = ""
         drawn = drawn_with(found, settings, framework)
-        self.tree = call_arguments.constructor_arguments(found, settings, drawn)
+        self._constructor = constructors.constructor(found, settings, drawn)
+        self.tree = self._constructor.tree
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class JaxReference:
 
         def make() -> Any:
             drawn = drawn_with(self.model_class, tree, self._framework)
-            return self.model_class(**copy.deepcopy(tree), **drawn)
+            return self.model_class(**self._constructor.arguments(tree), **drawn)
 
         library = self._framework
         value, state = library.made(make) if is_real else library.made_without_memory(make)
@@ -85,7 +85,7 @@ class JaxReference:
     def save(self, model: JaxModel, tree: Any, folder: str) -> None:
         """Write the weights, and how to make the model."""
         with open(os.path.join(folder, _ARGUMENTS), "w", encoding="utf-8") as file:
-            json.dump({"class": self._place, "arguments": tree}, file, indent=2)
+            json.dump(self._constructor.description(self._place, tree), file, indent=2)
         self._framework.save(model.value, model.state, folder)
 
     def load(self, folder: str) -> JaxModel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import json
 import os
@@ -10,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .. import call_arguments, libraries
+from .. import call_arguments, constructors, libraries
 from . import number_types
 from .reference import TorchReference
 
@@ -31,7 +30,8 @@ class ModuleReference(TorchReference):
         self._place = name
         self.model_class = found
         self.folder = ""
-        self.tree = call_arguments.constructor_arguments(found, settings)
+        self._constructor = constructors.constructor(found, settings)
+        self.tree = self._constructor.tree
 
     @property
     def name(self) -> str:
@@ -43,10 +43,10 @@ class ModuleReference(TorchReference):
         torch = libraries.torch()
         if is_real:
             torch.manual_seed(0)
-            model = self.model_class(**copy.deepcopy(tree))
+            model = self._constructor.made(tree)
         else:
             with torch.device("meta"):
-                model = self.model_class(**copy.deepcopy(tree))
+                model = self._constructor.made(tree)
         number_types.cast(model, self.types)
         return model.eval()
 
@@ -67,7 +67,7 @@ class ModuleReference(TorchReference):
     def save(self, model: Any, tree: Any, folder: str) -> None:
         """Write the weights, and how to make the model."""
         with open(os.path.join(folder, _ARGUMENTS), "w", encoding="utf-8") as file:
-            json.dump({"class": self._place, "arguments": tree}, file, indent=2)
+            json.dump(self._constructor.description(self._place, tree), file, indent=2)
         _safetensors().save_model(model, os.path.join(folder, _WEIGHTS))
 
     def load(self, folder: str) -> Any:
