@@ -464,11 +464,12 @@ def change_seen(path: str, snapshot: Snapshot, others: Sequence[Snapshot] = ()) 
 def _changed(path: str, snapshot: Snapshot) -> str:
     """Return that a path has changed, named so that the user knows which is meant."""
     name = _name(path) if _is_own(path, snapshot) else path
-    return (
-        f"the contents of the folder {name} have changed"
-        if Path(path).is_dir()
-        else f"{name} has changed"
-    )
+    is_folder = Path(path).is_dir()
+    if not os.path.lexists(path):
+        return f"{name} is gone"
+    if snapshot.found_nothing_at(path):
+        return f"the folder {name} is there now" if is_folder else f"{name} is there now"
+    return f"the contents of the folder {name} have changed" if is_folder else f"{name} has changed"
 
 
 def _is_own(path: str, snapshot: Snapshot) -> bool:
@@ -481,13 +482,14 @@ def _reader(path: str, snapshot: Snapshot, others: Sequence[Snapshot]) -> str:
     """Return where the program reads a file that isn't its own, as far as its copies show."""
     if _is_own(path, snapshot):
         return ""
+    verb = "looks for" if snapshot.found_nothing_at(path) else "reads"
     first = snapshot
     for each in others:
         if each.seconds < snapshot.seconds:
             if not each.has_seen(path):
-                return f", and the program reads it after {each.place}"
+                return f", and the program {verb} it after {each.place}"
             first = each
-    return f", and the program reads it before {first.place}"
+    return f", and the program {verb} it before {first.place}"
 
 
 def _is_above(new: Mapping[str, bytes], snapshot: Snapshot) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from crossed import crossed
 from workshop import SLOW, Workshop
 
 from whet.core.outcome import Outcome
@@ -286,6 +287,49 @@ def test_a_folder_that_has_changed_is_called_that(workshop: Workshop) -> None:
 
     why = workshop.starts[-1].why_not_deeper
     assert why == "not from main.py:5: the contents of the folder a have changed", workshop.starts
+
+
+@crossed(
+    made={
+        "file": ("open('a', 'w').close()", "a is there now"),
+        "folder": ("os.mkdir('a')", "the folder a is there now"),
+    }
+)
+def test_what_was_not_there_before_is_said_to_be_there_now(
+    workshop: Workshop, made: tuple[str, str]
+) -> None:
+    statement, says = made
+    makes = f"import os\nif not os.path.exists('a'):\n    {statement}\n"
+    _start_of(workshop, f"{makes}{SLOW}print(1)\n")
+
+    start, _ = _start_of(workshop, f"{makes}{SLOW}print(2)\n")
+
+    assert start.why_not_deeper == f"not from main.py:6: {says}"
+
+
+def test_a_folder_with_a_name_of_chance_is_said_to_be_there_now(workshop: Workshop) -> None:
+    elsewhere = workshop.folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    makes = f"import tempfile\ntempfile.mkdtemp(dir={str(elsewhere)!r})\n"
+    _start_of(workshop, f"{makes}{SLOW}print(1)\n")
+    [folder] = elsewhere.iterdir()
+
+    start, _ = _start_of(workshop, f"{makes}{SLOW}print(2)\n")
+
+    assert start.why_not_deeper == (
+        f"not from main.py:5: the folder {folder} is there now,"
+        " and the program looks for it before main.py:5"
+    )
+
+
+def test_a_file_that_a_copy_has_read_and_is_removed_is_said_to_be_gone(workshop: Workshop) -> None:
+    text = f"import os\nx = os.path.exists('a')\n{SLOW}print(x)\n"
+    workshop.write({"main.py": text, "a": ""})
+    workshop.run()
+    (workshop.folder / "a").unlink()
+    workshop.run()
+
+    assert workshop.starts[-1].why_not_deeper == "not from main.py:5: a is gone", workshop.starts
 
 
 def test_a_reset_step_is_blamed_for_what_it_has_done_alone(workshop: Workshop) -> None:

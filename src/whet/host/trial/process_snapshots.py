@@ -105,6 +105,11 @@ class Snapshot:
             for file in chain(self.sources, *((*each.files, *each.links) for each in self.seen))
         )
 
+    def found_nothing_at(self, path: str) -> bool:
+        """Whether the program had looked at a path by then at which nothing was."""
+        marks = (looks.get(path) for each in self.seen for looks in (each.files, each.links))
+        return any(mark is not None and is_of_nothing(mark) for mark in marks)
+
     def has_found(self, path: str) -> bool:
         """Whether there was a file by then, or one in a folder of that name, that isn't installed.
 
