@@ -90,7 +90,10 @@ def of_sizes(sizes: "Sizes | None" = None) -> "Sizes | None":
     return sizes
 
 
-def of_default(config: Config = Config(width=96, gate=Gate.HARD)) -> Config:  # noqa: B008 - what users write
+DEFAULT = Config(width=96, gate=Gate.HARD)
+
+
+def of_default(config: Config = DEFAULT) -> Config:
     return config
 
 
