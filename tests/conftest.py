@@ -1,5 +1,6 @@
 """What holds for every test: the same answers anywhere, and nothing left behind."""
 
+import gc
 import os
 import shutil
 import signal
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +29,9 @@ DEBIAN_PACKAGES = {
 }
 
 _PATIENCE_SECONDS = 20.0
+
+_ENOUGH_TO_LOOK_FOR_GARBAGE = 50_000
+"""New objects: what is collected is thousands of items that stay, and looking at them finds nothing."""
 
 # On a busy machine a deadline fails the innocent; time is measured in benchmarks/, not here.
 settings.register_profile("dev", max_examples=50, deadline=None)
@@ -48,10 +53,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "needs(*programs): skip, saying which package brings it, where one is missing"
     )
+    gc.set_threshold(_ENOUGH_TO_LOOK_FOR_GARBAGE)
     # The kernel refuses an ordinary user's overlay of `/tmp` while something is mounted below it.
     with suppress(OSError):
         mounts.unshare(mounts.CLONE_NEWNS)
         mounts.keep_mounts_private()
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Have each worker compile a share of the tests, and take what the others have compiled."""
+    worker: dict[str, Any] | None = getattr(session.config, "workerinput", None)
+    if worker is None:
+        return
+    places = {Path(each.partition("::")[0]) for each in session.config.args}
+    files = sorted(file for place in places for file in place.rglob("test_*.py"))
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):  # the collection says it
+            _ = pytest.Module.from_parent(session, path=file.absolute()).obj
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, not among the tests."""
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
