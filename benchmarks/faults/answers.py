@@ -282,11 +282,11 @@ def answer_readers() -> Iterator[Reader]:
     """Yield the readers of answers, of agents' files and of what whets have left."""
     for name, shape, seed, read, refuses in _rows():
         yield Reader(
-            name=name, modules=(), seeds=partial(_one, seed), read=read, shape=shape, refuses=refuses,
+            name=name, seeds=partial(_one, seed), read=read, shape=shape, refuses=refuses,
             most_seconds=_SECONDS,
         )  # fmt: skip
     yield Reader(
-        name="evidence: lines", modules=(), seeds=_line_seeds, read=_lines, shape=Shape.JSON, refuses=_MALFORMED
+        name="evidence: lines", seeds=_line_seeds, read=_lines, shape=Shape.JSON, refuses=_MALFORMED
     )  # fmt: skip
 
 

@@ -261,29 +261,27 @@ def _where(words: str) -> None:
 def measured_readers() -> Iterator[Reader]:
     """Yield the readers of what measures and of what is sampled."""
     rows: list[tuple[str, str, Shape, Callable[[], Sequence[bytes]], Callable[[bytes], object], bool]] = [
-        ("profile: py-spy", "measurement.profiles", Shape.JSON, lambda: [_SPEEDSCOPE], _recorded(lambda r: read_spied(r, _is_own)), True),
-        ("profile: py-spy, all threads", "measurement.profiles", Shape.JSON, lambda: [_PRESENT], _recorded(lambda r: read_spied(r, _is_own), is_present=True), True),
-        ("profile: torch", "measurement.profiles", Shape.JSON, lambda: [_KINETO], _recorded(lambda r: read_kineto(r, _is_own)), True),
-        ("profile: jax", "measurement.profiles", Shape.JSON, lambda: [_JAX], _recorded(lambda r: read_jax(r, _is_own)), True),
-        ("profile: memray", "measurement.profiles", Shape.JSON, lambda: [_BLOCKS], _recorded(lambda r: read_blocks(r, _is_own)), True),
-        ("profile: perf", "measurement.profiles", Shape.BYTES, lambda: [_PERF], _recorded(read_perf), False),
-        ("profile: nsys", "host.profiling", Shape.BYTES, lambda: [_nsys()], _read_nsys, True),
-        ("evidence: a profile", "measurement.profiles", Shape.JSON, _profile_seeds, lambda data: _shown(checked(Profile.from_json(as_record(decoded(data), "profile")))), True),
-        ("evidence: a timeline", "workbench.watch", Shape.JSON, lambda: [Timeline.to_bytes(read_spied(Recording(engine="", rate=1, present=_PRESENT), _is_own).timeline)], lambda data: _timelines([data]), True),
-        ("evidence: a leak", "workbench.leak", Shape.JSON, lambda: [read_leak(_agents("7.leak", _LEAK_LINES)).data], _leak_evidence, True),
-        ("agent: sections", "host.trial", Shape.BYTES, lambda: [_SECTIONS], _sections, False),
-        ("agent: lines", "host.python", Shape.BYTES, lambda: [struct.pack("12d", *range(1, 13))], lambda data: read_lines(_agents("7.lines", data), _LINES_WISH), False),
-        ("agent: compilations", "host.profiling", Shape.JSON_LINES, lambda: [_COMPILATION], lambda data: read_compilations(_agents("7.compilations", data)), False),
-        ("agent: leaks", "host.trial", Shape.JSON_LINES, lambda: [_LEAK_LINES], _leaks, False),
-        ("make: a JSON schema", "make.documents", Shape.JSON, lambda: [_SCHEMA], _schema, False),
-        ("source: expectations", "measurement.expectations", Shape.BYTES, lambda: [b"x = 1  # expect: 40 ms\n# expect: < 100 MB, 10 calls\nfor a in b: pass\n"], _comments, False),
-        ("words: rows", "sampling", Shape.BYTES, lambda: [b"amount < 0 and country == 'DE' or not (a in (1, 2) and b is null)", b"a ~ 'x.*'"], _words(_where), False),
-        ("words: a threshold", "core.threshold", Shape.BYTES, lambda: [b"rss > 8G", b"cpu > 90 %"], _words(lambda words: Threshold.parse(words, "bell")), False),
-        ("words: panels", "workbench.watch", Shape.BYTES, lambda: [b"processes:python memory:7 disk:/tmp gpu:0"], _words(lambda words: parse_panels(words.split(), has_program=True)), False),
-        ("watched: an output", "workbench.watch", Shape.BYTES, lambda: [b"Filesystem Size Used Use%\n/dev/sda1 1.5T 99G 7%\n"], _words(numbers_in), False),
+        ("profile: py-spy", Shape.JSON, lambda: [_SPEEDSCOPE], _recorded(lambda r: read_spied(r, _is_own)), True),
+        ("profile: py-spy, all threads", Shape.JSON, lambda: [_PRESENT], _recorded(lambda r: read_spied(r, _is_own), is_present=True), True),
+        ("profile: torch", Shape.JSON, lambda: [_KINETO], _recorded(lambda r: read_kineto(r, _is_own)), True),
+        ("profile: jax", Shape.JSON, lambda: [_JAX], _recorded(lambda r: read_jax(r, _is_own)), True),
+        ("profile: memray", Shape.JSON, lambda: [_BLOCKS], _recorded(lambda r: read_blocks(r, _is_own)), True),
+        ("profile: perf", Shape.BYTES, lambda: [_PERF], _recorded(read_perf), False),
+        ("profile: nsys", Shape.BYTES, lambda: [_nsys()], _read_nsys, True),
+        ("evidence: a profile", Shape.JSON, _profile_seeds, lambda data: _shown(checked(Profile.from_json(as_record(decoded(data), "profile")))), True),
+        ("evidence: a timeline", Shape.JSON, lambda: [Timeline.to_bytes(read_spied(Recording(engine="", rate=1, present=_PRESENT), _is_own).timeline)], lambda data: _timelines([data]), True),
+        ("evidence: a leak", Shape.JSON, lambda: [read_leak(_agents("7.leak", _LEAK_LINES)).data], _leak_evidence, True),
+        ("agent: sections", Shape.BYTES, lambda: [_SECTIONS], _sections, False),
+        ("agent: lines", Shape.BYTES, lambda: [struct.pack("12d", *range(1, 13))], lambda data: read_lines(_agents("7.lines", data), _LINES_WISH), False),
+        ("agent: compilations", Shape.JSON_LINES, lambda: [_COMPILATION], lambda data: read_compilations(_agents("7.compilations", data)), False),
+        ("agent: leaks", Shape.JSON_LINES, lambda: [_LEAK_LINES], _leaks, False),
+        ("make: a JSON schema", Shape.JSON, lambda: [_SCHEMA], _schema, False),
+        ("source: expectations", Shape.BYTES, lambda: [b"x = 1  # expect: 40 ms\n# expect: < 100 MB, 10 calls\nfor a in b: pass\n"], _comments, False),
+        ("words: rows", Shape.BYTES, lambda: [b"amount < 0 and country == 'DE' or not (a in (1, 2) and b is null)", b"a ~ 'x.*'"], _words(_where), False),
+        ("words: a threshold", Shape.BYTES, lambda: [b"rss > 8G", b"cpu > 90 %"], _words(lambda words: Threshold.parse(words, "bell")), False),
+        ("words: panels", Shape.BYTES, lambda: [b"processes:python memory:7 disk:/tmp gpu:0"], _words(lambda words: parse_panels(words.split(), has_program=True)), False),
+        ("watched: an output", Shape.BYTES, lambda: [b"Filesystem Size Used Use%\n/dev/sda1 1.5T 99G 7%\n"], _words(numbers_in), False),
     ]  # fmt: skip
-    for name, module, shape, seeds, read, is_record in rows:
+    for name, shape, seeds, read, is_record in rows:
         refuses: tuple[type[Exception], ...] = _MALFORMED if is_record else ()
-        yield Reader(
-            name=name, modules=(module,), seeds=seeds, read=read, shape=shape, refuses=refuses
-        )
+        yield Reader(name=name, seeds=seeds, read=read, shape=shape, refuses=refuses)

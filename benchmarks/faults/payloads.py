@@ -15,6 +15,7 @@ import wave
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,8 @@ from whet.reduction.formats.text.brackets import is_deep
 from whet.reduction.payload_kind import Kind
 from whet.reduction.payload_kinds import KINDS, kinds_of, pretty_of, readable
 from whet.reduction.reducer import reducer_of
-from whet.reduction.settings.documents import UnreadableError, document_in
+from whet.reduction.settings.conversion import said_in
+from whet.reduction.settings.documents import DocumentKind, UnreadableError, document_in
 from whet.reduction.settings.environments import read_environment
 from whet.reduction.settings.towards import changes_towards
 from whet.reduction.validity import validity_of
@@ -141,8 +143,8 @@ run:
   folded: >-
     x
     y
-  ? complex key
-  : - a
+  items:
+    - a
     -   - b
     - {c: "d\\n"}   # note
 ...
@@ -150,6 +152,7 @@ run:
 - 1
 - !!str 2
 """
+YAML_SETTINGS = b"base: &base {lr: 0.1, steps: [1, 2]}\nrun:\n  <<: *base\n  at: 2024-01-02\n  'no': ~  # note\n"
 XML_TEXT = b"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE a [<!ENTITY e "<b>x</b>"><!ELEMENT a ANY>]>
 <a xmlns:n="u" k='v"'><!-- note --><n:b c="1" d="2"/>&e;&#65;<![CDATA[<x>]]><b>t<i>u</i></b><?p i?></a>
@@ -205,7 +208,7 @@ DIFF_TEXT = b"""diff --git a/x.py b/x.py
 index 1234567..89abcde 100644
 --- a/x.py
 +++ b/x.py
-@@ -1,4 +1,4 @@ def f():
+@@ -1,3 +1,3 @@ def f():
  a
 -b
 +c
@@ -541,13 +544,24 @@ def _unpack(data: bytes) -> None:
 
 
 def _settings(name: str, data: bytes) -> None:
-    document_in(name, data)
-    changes_towards(data, _DOCUMENTS[name][0], name=name)
+    kind, settings = document_in(name, data)
+    if kind is not None:
+        _say_in_others(kind, settings)
+    changes_towards(data, DOCUMENTS[name][0], name=name)
 
 
-_DOCUMENTS = {
-    "a.json": [JSON_TEXT], "a.yaml": [YAML_TEXT], "a.toml": [TOML_TEXT], "a.ini": [INI_TEXT],
-    "a.env": [b"A=1\nexport B='two words'\nC=\"x\\n${A}\" # note\n"], "a.py": [b"lr = 0.1\nnames = ['a', 'b']\n"],
+def _say_in_others(kind: DocumentKind, settings: object) -> None:
+    """Say settings in each other language, as `whet delta` does for two files."""
+    for name, (seed, *_) in DOCUMENTS.items():
+        other, like = document_in(name, seed)
+        assert other is not None
+        with suppress(UnreadableError):  # it can't be written there
+            said_in(other, settings, like, was_text=kind.is_text)
+
+
+DOCUMENTS = {
+    "a.json": [JSON_TEXT], "a.yaml": [YAML_SETTINGS, YAML_TEXT], "a.toml": [TOML_TEXT], "a.ini": [INI_TEXT],
+    "a.env": [b"A=1\nexport B='two words'\nC=\"x\\n${A}\" # note\n"], "a.py": [b"lr = 0.1\nnames = ('a', None)\n"],
     "a": [b"{'lr': 0.1, 'n': (1, 2)}", JSON_TEXT, TOML_TEXT, INI_TEXT],
 }  # fmt: skip
 
@@ -556,38 +570,36 @@ def payload_readers() -> Iterator[Reader]:
     """Yield the readers of payloads."""
     for name, kind in KINDS.items():
         yield Reader(
-            name=f"payload: {name}", modules=("reduction",),
-            most_seconds=_MANY_PARSES_SECONDS if name in SOURCES else _MANY_READS_SECONDS, seeds=_seeds_of(name),
+            name=f"payload: {name}", most_seconds=_MANY_PARSES_SECONDS if name in SOURCES else _MANY_READS_SECONDS, seeds=_seeds_of(name),
             read=partial(read_kind, kind), shape=Shape.JSON if name == "json" else Shape.BYTES,
         )  # fmt: skip
     for name in ("", "a.json", "a.ipynb", "a.dat"):
         yield Reader(
-            name=f"payload: any as `{name}`", modules=("reduction",),
-            most_seconds=_MANY_READS_SECONDS, seeds=_all_seeds,
+            name=f"payload: any as `{name}`", most_seconds=_MANY_READS_SECONDS, seeds=_all_seeds,
             read=partial(reduce_any, name),
         )  # fmt: skip
     yield Reader(
-        name="payload: units", modules=("reduction.variants",), seeds=_all_seeds,
+        name="payload: units", seeds=_all_seeds,
         read=lambda data: units_of(data, "a.json"),
     )  # fmt: skip
     yield Reader(
-        name="payload: pickle of a checkpoint", modules=("reduction.formats.arrays.torch_pickle",), seeds=_pickles,
+        name="payload: pickle of a checkpoint", seeds=_pickles,
         read=_read_pickle, refuses=(ValueError,),
     )  # fmt: skip
     yield Reader(
-        name="packed folder", modules=("host.folders",), seeds=_folders, read=_unpack, refuses=(OSError,)
+        name="packed folder", seeds=_folders, read=_unpack, refuses=(OSError,)
     )  # fmt: skip
-    for name, seeds in _DOCUMENTS.items():
+    for name, seeds in DOCUMENTS.items():
         yield Reader(
-            name=f"settings: `{name}`", modules=("reduction.settings",), seeds=partial(list[bytes], seeds),
+            name=f"settings: `{name}`", seeds=partial(list[bytes], seeds),
             read=partial(_settings, name), refuses=(UnreadableError,),
         )  # fmt: skip
     yield Reader(
-        name="printed environment", modules=("reduction.settings.environments",), refuses=(UnreadableError,),
+        name="printed environment", refuses=(UnreadableError,),
         seeds=lambda: [b"A=1\nPATH=/bin\nHOME=/\nB=x\ny\n", b"A=1\0B=2\0", b'declare -x A="1"\nexport B\n'],
         read=read_environment,
     )  # fmt: skip
     yield Reader(
-        name="payload: text", modules=("report.wording",), seeds=lambda: _PLAIN,
+        name="payload: text", seeds=lambda: _PLAIN,
         read=lambda data: (text(data), readable(data)),
     )  # fmt: skip

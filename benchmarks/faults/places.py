@@ -64,9 +64,6 @@ REASONS: dict[str, tuple[str, ...]] = {
         "agent.estimate.torch_steps", "agent.tiny.jax_models.reference", "agent.tiny.torch_models.modules",
         "agent.tiny.torch_models.number_types", "agent.tiny.torch_models.transformers_models",
     ),
-    "no target yet: one value of a user, or of a document that a target has parsed": (
-        "cli.verbs.payloads.tiny", "reduction.formats.documents.yaml_passes", "reduction.settings.conversion",
-    ),
 }  # fmt: skip
 """Why a module that decodes has no target of its own."""
 

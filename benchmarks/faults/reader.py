@@ -18,7 +18,6 @@ class Reader:
 
     Attributes:
         name: what it reads.
-        modules: where it stands, below `whet`.
         seeds: what it is given when all is well.
         read: reads an example.
         shape: how seeds are taken apart.
@@ -27,7 +26,6 @@ class Reader:
     """
 
     name: str
-    modules: tuple[str, ...]
     seeds: Seeds
     read: Callable[[bytes], object]
     shape: Shape = Shape.BYTES

@@ -449,39 +449,39 @@ def _copies_tree(data: bytes) -> None:
 
 def record_readers() -> Iterator[Reader]:
     """Yield the readers of records."""
-    yield from _readers(("notebook",), Shape.JSON, [
+    yield from _readers(Shape.JSON, [
         ("notebook: a row", _entry_seeds, _read_entry, (MalformedRecordError,)),
     ])  # fmt: skip
     for name, is_foreign in (("its own", False), ("somebody else's", True)):
         yield Reader(
-            name=f"notebook: {name} file", modules=("notebook",), seeds=lambda: [_notebook_file()],
+            name=f"notebook: {name} file", seeds=lambda: [_notebook_file()],
             read=partial(_read_notebook, is_foreign=is_foreign),
         )  # fmt: skip
     lines = Shape.JSON_LINES
-    yield from _readers(("host.failures",), lines, [
+    yield from _readers(lines, [
         ("agent: failures", lambda: _left_as(".failures"), partial(_failures_left, "7.failures"), ()),
     ])  # fmt: skip
-    yield from _readers(("host.failures",), Shape.BYTES, [
+    yield from _readers(Shape.BYTES, [
         ("agent: a crash", lambda: [_CRASH], partial(_failures_left, "7.crash"), ()),
     ])  # fmt: skip
-    yield from _readers(("host.closer",), lines, [
+    yield from _readers(lines, [
         ("agent: a closer look", lambda: [_CLOSER_LINES], partial(_closer, "7.closer"), ()),
         ("agent: calls of C", lambda: [_CALLS.ljust(1024) + _CALLS.ljust(1024)], partial(_closer, "7.calls"), ()),
     ])  # fmt: skip
-    yield from _readers(("host.probe_reports",), lines, [
+    yield from _readers(lines, [
         ("agent: probes", lambda: _left_as(".probes"), partial(_probes_left, "7.probes"), ()),
     ])  # fmt: skip
-    yield from _readers(("host.module_search",), lines, [
+    yield from _readers(lines, [
         ("agent: counts", lambda: [b'{"pid": 7, "number": 0, "by": [["/p/x.py", 3, "f"]]}\n{"pid": 7, "loaded": "/p/x.py"}\n'],
          _counts, ()),
     ])  # fmt: skip
-    yield from _readers(("host.presence", "host.signs"), Shape.BYTES, [
+    yield from _readers(Shape.BYTES, [
         ("agent: pythons", lambda: _left_as(".python"), _pythons_left, ()),
         ("agent: signs", lambda: _left_as(".toggles"),
          lambda data: read_signs(_agent_folder("7.toggles", data)), ()),
     ])  # fmt: skip
     malformed = (MalformedRecordError,)
-    yield from _readers(("evidence", "workbench"), Shape.JSON, [
+    yield from _readers(Shape.JSON, [
         ("evidence: failures", _failure_evidence, _failures, malformed),
         ("evidence: probes", _probe_evidence, _probes, malformed),
         ("evidence: a closer look", _closer_evidence, _clues, malformed),
@@ -493,18 +493,18 @@ def record_readers() -> Iterator[Reader]:
         ("evidence: looks", lambda: [FileAccesses(paths=("a",), calls=1).to_bytes()], FileAccesses.from_bytes, malformed),
         ("evidence: resources", lambda: [_json(a_resource_use().to_json())], _use, malformed),
     ])  # fmt: skip
-    yield from _readers(("host",), Shape.JSON, [
+    yield from _readers(Shape.JSON, [
         ("left by a whet: a snapshot", _memory_seeds, lambda data: recall(str(placed("memory", data))), ()),
         ("left by a whet: what to remove", _belonging_seeds, _sweep, ()),
         ("left by a whet: interpreters", lambda: [_json({"/p 1 2": {"version": "CPython 3.11", "prefix": "/",
                                                   "folders": ["/l"], "user": ""}})], _interpreters, ()),
     ])  # fmt: skip
-    yield from _readers(("host.channel", "host.frozen"), Shape.MARSHAL, [
+    yield from _readers(Shape.MARSHAL, [
         ("protocol: a message", lambda: [marshal.dumps(cast("str", (kind, marshal.dumps(cast("str", body)))))
                                          for kind, body in _MESSAGES], _channel_tree, ()),
         ("protocol: a copy's report", lambda: [marshal.dumps(cast("str", each)) for each in _REPORTS], _copies_tree, ()),
     ])  # fmt: skip
-    yield from _readers(("host.channel", "host.frozen"), Shape.BYTES, [
+    yield from _readers(Shape.BYTES, [
         ("protocol: a stream", lambda: [_framed((kind, marshal.dumps(cast("str", body)))) for kind, body in _MESSAGES],
          _channel, ()),
         ("protocol: a copy's stream", lambda: [_framed(each) for each in _REPORTS], _copies, ()),
@@ -533,8 +533,6 @@ _Row = tuple[
 ]
 
 
-def _readers(modules: tuple[str, ...], shape: Shape, rows: Sequence[_Row]) -> Iterator[Reader]:
+def _readers(shape: Shape, rows: Sequence[_Row]) -> Iterator[Reader]:
     for name, seeds, read, refuses in rows:
-        yield Reader(
-            name=name, modules=modules, seeds=seeds, read=read, shape=shape, refuses=refuses
-        )
+        yield Reader(name=name, seeds=seeds, read=read, shape=shape, refuses=refuses)

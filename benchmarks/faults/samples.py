@@ -206,6 +206,4 @@ def _rows() -> Iterator[_Row]:
 def sample_readers() -> Iterator[Reader]:
     """Yield the readers of data that are sampled, resembled or copied in part."""
     for name, shape, seeds, read in _rows():
-        yield Reader(
-            name=name, modules=(), seeds=seeds, read=read, shape=shape, most_seconds=_SECONDS
-        )
+        yield Reader(name=name, seeds=seeds, read=read, shape=shape, most_seconds=_SECONDS)

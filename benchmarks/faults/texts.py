@@ -1,5 +1,6 @@
 """The readers of texts: what programs and tools print, settings, pins, index pages, little languages."""
 
+import json
 import re
 import shlex
 import shutil
@@ -24,6 +25,7 @@ from whet.bisection.releases import releases_of
 from whet.bisection.shown_diff import shown_diff
 from whet.bisection.terms import Terms
 from whet.cli.console import say
+from whet.cli.verbs.payloads.tiny import setting_value
 from whet.core.condition import Condition, duration_seconds
 from whet.core.expectation import Expectation
 from whet.core.limits import Limits, size_bytes, speed_bytes
@@ -344,6 +346,13 @@ def _little_or_usage(read: Callable[[list[str]], object], data: bytes) -> None:
     read(words)
 
 
+_SETTING_VALUES = (b"64", b'[1, {"a": null, "b": 2.5e3}]', b'"gelu"', b"gelu", b"NaN")
+
+
+def _setting_value(data: bytes) -> None:
+    json.dumps(setting_value(text(data)))
+
+
 def _terms(words: Sequence[str]) -> object:
     return Terms.parse(" ".join(words))
 
@@ -397,7 +406,7 @@ def _definition(data: bytes) -> None:
 
 PLACING = Placing("/project")
 _Row = tuple[
-    str, str, Callable[[], Sequence[bytes]], Callable[[bytes], object], tuple[type[Exception], ...]
+    str, Callable[[], Sequence[bytes]], Callable[[bytes], object], tuple[type[Exception], ...]
 ]
 
 
@@ -409,39 +418,35 @@ _OF_WORDS: tuple[tuple[str, Callable[[list[str]], object]], ...] = (
 
 def _rows() -> Iterator[_Row]:
     no = ()
-    yield "program: what it printed", "evidence.classify", printed, _program, no
-    yield "program: a message", "evidence.message", printed, _message, no
-    yield "program: tests", "evidence.told_tests", printed, _tests, no
-    yield "shown: a text", "report", lambda: [DIFF_TEXT, *printed()], _shown, no
-    yield "shown: on a terminal", "cli.console", printed, lambda data: say(text(data)), no
-    yield "tool: gdb", "host.spying", lambda: [_GDB], lambda data: parse_gdb(text(data)), no
+    yield "program: what it printed", printed, _program, no
+    yield "program: a message", printed, _message, no
+    yield "program: tests", printed, _tests, no
+    yield "shown: a text", lambda: [DIFF_TEXT, *printed()], _shown, no
+    yield "shown: on a terminal", printed, lambda data: say(text(data)), no
+    yield "tool: gdb", lambda: [_GDB], lambda data: parse_gdb(text(data)), no
     yield (
         "tool: faulthandler",
-        "host.stacks",
         lambda: [_FAULTHANDLER],
         lambda data: parse_report(text(data)),
         no,
     )
     yield (
         "tool: asyncio tasks",
-        "host.asyncio_tasks",
         lambda: [_TASKS],
         lambda data: list(parse_tasks(text(data))),
         no,
     )
     yield (
         "tool: a core file",
-        "host.cores",
         lambda: [_core_file()],
         lambda data: program_of_core(placed("core", data)),
         no,
     )
-    yield "tool: an address", "host.call_targets", lambda: [b"\x02\0\0\x50\x7f\0\0\1", b"\x0a\0\0\x50" + bytes(24),
+    yield "tool: an address", lambda: [b"\x02\0\0\x50\x7f\0\0\1", b"\x0a\0\0\x50" + bytes(24),
                                                   b"\1\0/run/x.sock\0"], address_in, no  # fmt: skip
-    yield "git: a commit", "host.snapshots", lambda: [_COMMIT], _commit, no
+    yield "git: a commit", lambda: [_COMMIT], _commit, no
     yield (
         "git: a tree",
-        "host.git_trees",
         lambda: [b"100644 a\0" + bytes(20) + b"40000 b\0" + bytes(20)],
         _tree,
         no,
@@ -454,14 +459,12 @@ def _rows_of_packages() -> Iterator[_Row]:
         seeds: Callable[[], Sequence[bytes]] = partial(list[bytes], [page])
         yield (
             f"index: {kind}",
-            "host.index_page",
             seeds,
             partial(_page, kind),
             (NoPackagePageError,),
         )
     yield (
         "packages: pins",
-        "bisection.pins",
         lambda: _PINS,
         lambda data: read_pins(data, _PYTHON),
         (NoPinsError,),
@@ -473,7 +476,6 @@ def _rows_of_packages() -> Iterator[_Row]:
     ):
         yield (
             f"packages: {name}",
-            "host.installed_packages",
             partial(list[bytes], [wanted]),
             partial(_installed, name),
             no,
@@ -490,7 +492,6 @@ def _rows_of_packages() -> Iterator[_Row]:
     ):
         yield (
             f"packages: {name}",
-            "host.index_settings",
             partial(list[bytes], [wanted]),
             partial(_index_settings, name),
             no,
@@ -502,32 +503,30 @@ def _rows_of_words() -> Iterator[_Row]:
     sources = [SOURCES["python"]]
     malformed = (MalformedRecordError,)
     for name in ("whet.toml", "settings.toml"):
-        yield f"settings: {name}", "host.project", lambda: [_SETTINGS], partial(_settings, name), no
-    yield "settings: pyproject.toml", "host.project", lambda: [b"[tool.whet]\n" + _SETTINGS.replace(
+        yield f"settings: {name}", lambda: [_SETTINGS], partial(_settings, name), no
+    yield "settings: pyproject.toml", lambda: [b"[tool.whet]\n" + _SETTINGS.replace(
         b"[limits", b"[tool.whet.limits").replace(b"[toggles", b"[tool.whet.toggles")], partial(_settings, "pyproject.toml"), no  # fmt: skip
-    yield "words: a condition", "core.condition", lambda: _CONDITIONS, _condition, no
-    yield "words: an expectation", "core.expectation", lambda: _CONDITIONS, _expectation, no
-    yield "words: of a command line", "core", lambda: [*_WORDS, *_CONDITIONS], _little, no
+    yield "words: a condition", lambda: _CONDITIONS, _condition, no
+    yield "words: an expectation", lambda: _CONDITIONS, _expectation, no
+    yield "words: of a command line", lambda: [*_WORDS, *_CONDITIONS], _little, no
+    yield "words: a model's setting", lambda: _SETTING_VALUES, _setting_value, no
     for title, read in _OF_WORDS:
-        yield f"words: {title}", "core.probe", lambda: _WORDS, partial(_little_or_usage, read), no
-    yield "source: a module", "evidence.experiments", lambda: sources, _source, no
+        yield f"words: {title}", lambda: _WORDS, partial(_little_or_usage, read), no
+    yield "source: a module", lambda: sources, _source, no
     yield (
         "source: its lines",
-        "core.code_lines",
         lambda: sources,
         _source_or_syntax,
         (SyntaxError, ValueError),
     )
     yield (
         "source: records",
-        "evidence.records_in",
         lambda: [JSON_TEXT, CSV_TEXT, b"[1, [2, 3, 4], {}]"],
         _records,
         no,
     )
     yield (
         "tool: where a module is",
-        "workbench.definition",
         lambda: [_WHERE],
         _definition,
         malformed,
@@ -547,12 +546,12 @@ _SHAPES = {
 
 def text_readers() -> Iterator[Reader]:
     """Yield the readers of texts."""
-    for name, module, seeds, read, refuses in _all_rows():
+    for name, seeds, read, refuses in _all_rows():
         yield Reader(
-            name=name, modules=(module,), seeds=seeds, read=read, refuses=refuses,
+            name=name, seeds=seeds, read=read, refuses=refuses,
             shape=_SHAPES.get(name, Shape.BYTES),
         )  # fmt: skip
     yield Reader(
-        name="tool: py-spy", modules=("host.stacks",), seeds=lambda: [_SPIED], shape=Shape.JSON,
+        name="tool: py-spy", seeds=lambda: [_SPIED], shape=Shape.JSON,
         read=lambda data: spied_thread(data, 7),
     )  # fmt: skip

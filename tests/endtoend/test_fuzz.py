@@ -40,6 +40,10 @@ CRASHED = {
     "an error number without end": ("program: what it printed", b"OSError: [Errno %s] no" % DIGITS),
     "a number of times without end": ("words: wishes", b"a.py:f after %s" % DIGITS),
     "a set of dictionaries": ("settings: `a.py`", b"a = {{}}"),
+    "a text that is deep in another language": (
+        "settings: `a.ini`",
+        b"[a]\nb = %s%s\n" % (b"[" * 500, b"]" * 500),
+    ),
     "a tree as deep as Python reads": ("source: a module", b"a = " + b"-" * 900 + b"1"),
     "a long line of digits": ("program: what it printed", b"an error in line " + b"9" * 65_000),
     "a frame that is a text": (

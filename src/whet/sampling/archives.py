@@ -279,8 +279,10 @@ class ZipFile:
         self._name = name
         try:
             with zipfile.ZipFile(path) as archive:
-                self._members = [each for each in archive.infolist() if not each.is_dir()]
-        except (*BROKEN_ZIP, OSError, ValueError) as error:
+                # `is_dir` of Python 3.11 fails for an empty name.
+                members = archive.infolist()
+                self._members = [each for each in members if not each.filename.endswith("/")]
+        except (*BROKEN_ZIP, OSError) as error:
             raise CannotSample(
                 f"`{path.name}` isn't a whole ZIP archive: {error}", hint="get the whole file again"
             ) from error

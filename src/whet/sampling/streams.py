@@ -20,11 +20,10 @@ _UNKNOWN = frozenset({".zst", ".zstd", ".tzst", ".lz4", ".br", ".7z", ".rar"})
 _BUFFER_BYTES = 1 << 20
 
 BROKEN_STREAM = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
-BROKEN_ZIP = (
-    *BROKEN_STREAM, zipfile.BadZipFile, LookupError, RuntimeError, UnicodeDecodeError
-)  # fmt: skip
-"""What `zipfile` raises for a damaged archive, one with a password or one with a method it doesn't have."""
 """What reading a damaged or cut file raises, beside an `OSError`."""
+BROKEN_ZIP = (*BROKEN_STREAM, zipfile.BadZipFile, RuntimeError, ValueError)
+"""What `zipfile` raises for a damaged archive, beside an `OSError`: `RuntimeError` for one with a password, and its
+child `NotImplementedError` for a method or version that Python doesn't have; `ValueError` for a negative place."""
 
 
 def plain_name(name: str) -> str:

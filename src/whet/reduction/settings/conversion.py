@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from whet.reduction.between import Between, Step
-from whet.reduction.settings.documents import DocumentKind, UnreadableError
+from whet.reduction.settings.documents import DocumentKind, UnreadableError, check_walkable
 
 
 def said_in(kind: DocumentKind, data: object, like: object, *, was_text: bool) -> object:
@@ -73,6 +73,7 @@ def _guessed(value: object, like: object) -> object:
         return value
     try:
         found: object = json.loads(value.lower() if value.lower() in {"true", "false"} else value)
+        check_walkable(found)
     except (ValueError, RecursionError):
         return value
     return found

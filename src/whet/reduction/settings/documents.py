@@ -226,11 +226,11 @@ def _data(kind: DocumentKind, content: bytes) -> object:
         data = kind.read(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableError(str(error)) from error
-    _check(data)
+    check_walkable(data)
     return data
 
 
-def _check(data: object) -> None:
+def check_walkable(data: object) -> None:
     """Check that what walks through data can.
 
     Raises:

@@ -316,11 +316,13 @@ def _pickled(path: Path) -> tuple[list[TensorPlace], int]:
                 raise CheckpointUnreadable(
                     f"`{path}` is of a machine with another order of bytes", hint=_AGAIN
                 )
-            held = load_pickle(archive.read(data))
+            pickled = archive.read(data)
     except (*BROKEN_ZIP, OSError) as error:
         raise CheckpointUnreadable(
             f"`{path}` isn't a zip file of torch: {error}", hint=_CONVERT
         ) from error
+    try:
+        held = load_pickle(pickled)
     except ValueError as error:
         raise CheckpointUnreadable(f"whet doesn't run `{path}`: {error}", hint=_CONVERT) from error
     records = _Records(

@@ -19,6 +19,7 @@ from whet.cli.options.trial import (
 from whet.core.budget import Budget
 from whet.core.errors import INCOMPLETE, BadUsage
 from whet.core.text.quantity import shown_bytes, shown_count
+from whet.core.text.record import MalformedRecordError, decoded
 from whet.workbench.tiny.dimension_search import smallest_model
 from whet.workbench.tiny.fewer_layers import FewerLayers, LayersWanted
 from whet.workbench.tiny.tiny import TinyModel, TinyOptions, TinyTokenizer, tiny
@@ -171,7 +172,9 @@ def command(
         )
     if layers is not None and not keep_weights:
         raise BadUsage("`--layers` chooses layers of the real model", hint="add `--keep-weights`")
-    given = {name: _value(text) for name, text in pairs(settings, "--set", "NAME=VALUE").items()}
+    given = {
+        name: setting_value(text) for name, text in pairs(settings, "--set", "NAME=VALUE").items()
+    }
     options = TinyOptions(
         model=model, output=output, python=python, params=params, tokens=tokens,
         layers=(layers or LayersWanted(most=1)) if keep_weights else None,
@@ -197,12 +200,12 @@ def command(
     return 0
 
 
-def _value(text: str) -> object:
+def setting_value(text: str) -> object:
+    """Return what a value of `--set` says in JSON; a text that isn't JSON is itself."""
     try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
+        return decoded(text)
+    except MalformedRecordError:
         return text
-    return value
 
 
 def _show(made: TinyModel, asked: int | None) -> None:
