@@ -20,7 +20,6 @@ import errno
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import sqlite3
@@ -29,40 +28,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
+from benchmarks.faults.clock import set_clock, under_clock
+from benchmarks.faults.repository import PATIENCE_SECONDS, PYTHON, Place
 from benchmarks.table import print_table
 
 RESULTS = Path(__file__).parents[1] / "results" / "chaos.json"
-MARK = "CHAOS_ROUND"
-PATIENCE_SECONDS, ALIVE_SECONDS = 60.0, 1.0
+ALIVE_SECONDS = 1.0
 ROUNDS_A_PLACE = 10
 DISK_BYTES = 64 << 20
 
-PROGRAM = """\
-import os, subprocess, sys, time
-text = open(sys.argv[1]).read() if len(sys.argv) > 1 else "x"
-if os.path.exists("slow"):
-    children = [subprocess.Popen(["sleep", "300"], start_new_session=own) for own in (True, False)]
-    time.sleep(0.2)
-    for child in children:
-        child.kill()
-def counted(text):
-    return sum(1 for line in text.splitlines() if "x" in line)
-total = counted(text)
-if total:
-    raise ValueError(f"{total} lines with an x")
-"""
-CONFIGURATION = '{"rows": 1}'
-PASSES = "a\nb\n"
-DATA = "".join(f"line {number} y\n" for number in range(40)) + "the x\n"
-COMMITS, GOOD = 4, 2
-
-PYTHON = sys.executable
 COMMAND = ["--", PYTHON, "app.py", "data.txt"]
 GOOD_COMMAND = ["--", PYTHON, "app.py", "passes.txt"]
 
@@ -104,17 +85,16 @@ VERBS = {
     "annotate": Verb(["annotate", "--vendor", "page.py"], 0.3),
 }  # fmt: skip
 
-RESULTS_OF_VERBS = re.compile(
-    r"(?:\w+\.(?:shrunk|sample|fails|passes)(?:-\d+)?\.\w+|page\.\w+|whet-report/[\w.]+)"
-)
-"""What the verbs write into the project because they are asked to."""
-
 KILLS = ("whet", "the guardian", "the spawner", "whet and the guardian", "whet and the spawner",
          "all at once", "the program", "one of them")  # fmt: skip
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALLED = ("whet", "whet", "the guardian", "the spawner", "the program", "all")
+DAYS = (-4000, -1, 1, 4000)
+MEGABYTES = (10, 20, 25, 30, 35, 40, 50)
 CALLS = {
-    "openat": ("EMFILE", "ENOSPC", "EIO", "EACCES"), "write": ("ENOSPC", "EIO", "EDQUOT"),
-    "mkdir": ("ENOSPC", "EROFS"), "rename": ("EIO", "EROFS"), "unlink": ("EIO", "EROFS"),
+    "openat": ("EMFILE", "ENOSPC", "EIO", "EACCES", "EPERM"), "write": ("ENOSPC", "EIO", "EDQUOT"),
+    "mkdir": ("ENOSPC", "EROFS", "EPERM"), "rename": ("EIO", "EROFS", "EPERM"),
+    "unlink": ("EIO", "EROFS", "EPERM"), "kill": ("EPERM",), "prctl": ("EPERM",), "pidfd_open": ("EPERM",),
     "mmap": ("ENOMEM",), "clone": ("EAGAIN",), "fork": ("EAGAIN",), "vfork": ("EAGAIN",),
     "execve": ("ENOMEM", "EACCES"), "socketpair": ("EMFILE",), "pipe2": ("EMFILE",),
     "flock": ("ENOLCK",), "ftruncate": ("EIO",), "fsync": ("EIO",), "getdents64": ("EIO",),
@@ -123,108 +103,6 @@ CALLS = {
 
 OFTEN = ("openat", "write", "mmap", "getdents64")
 """Calls that all of whet makes by the hundred."""
-
-
-@dataclass
-class Place:
-    """Somebody's repository, and what belongs to it.
-
-    Attributes:
-        top: the folder of all of it.
-        mark: what the environment of each process of a round says.
-    """
-
-    top: Path
-    mark: str
-
-    @property
-    def project(self) -> Path:
-        """The user's repository."""
-        return self.top / "project"
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What all that is started gets."""
-        return {
-            **os.environ, "HOME": str(self.top), "XDG_STATE_HOME": str(self.top / "state"),
-            "TMPDIR": str(self.top / "tmp"), MARK: self.mark, "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org",
-            "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
-        }  # fmt: skip
-
-    def make(self) -> None:
-        """Make the repository, with changes that are not committed, and a first trial."""
-        (self.top / "tmp").mkdir()
-        self.project.mkdir()
-        self.call("git", "init", "--quiet", "--initial-branch=main")
-        (self.project / "rows.json").write_text(CONFIGURATION)
-        (self.project / "passes.txt").write_text(PASSES)
-        good = PROGRAM.replace('"x" in line', '"none of them" in line')
-        for number in range(COMMITS):
-            (self.project / "app.py").write_text(good if number < GOOD else PROGRAM)
-            (self.project / "notes.txt").write_text(str(number))
-            (self.project / "data.txt").write_text(DATA)
-            self.call("git", "add", "--all")
-            self.call("git", "commit", "--quiet", "-m", str(number))
-        (self.project / "slow").write_text("")
-        (self.project / ".env").write_text("PASSWORD=never-leaves")
-        self.whet("run", "--", "true")
-
-    def call(self, *words: str) -> str:
-        """Run a command there."""
-        done = subprocess.run(
-            words, cwd=self.project, env=self.environment, check=True, capture_output=True
-        )
-        return done.stdout.decode()
-
-    def whet(self, *words: str) -> "subprocess.CompletedProcess[bytes]":
-        """Run whet there, to its end."""
-        return subprocess.run(
-            [PYTHON, "-m", "whet", *words], cwd=self.project, env=self.environment, check=False,
-            capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS,
-        )  # fmt: skip
-
-    @property
-    def state(self) -> Path:
-        """Where whet keeps what it knows of the repository."""
-        (found,) = (self.top / "state" / "whet" / "projects").iterdir()
-        return found
-
-    def users(self) -> dict[str, bytes]:
-        """Return all that is the user's, git's own with it; results of a search are not."""
-        found: dict[str, bytes] = {}
-        for path in sorted(self.project.rglob("*")):
-            name = str(path.relative_to(self.project))
-            is_result = RESULTS_OF_VERBS.fullmatch(name) is not None
-            if path.is_file() and not is_result and not name.startswith(".git/worktrees"):
-                found[name] = path.read_bytes()
-        return found
-
-    def ended(self) -> set[int]:
-        """Return the trials that have ended.
-
-        Raises:
-            sqlite3.DatabaseError: if the notebook is not whole.
-        """
-        connection = sqlite3.connect(self.state / "notebook.db")
-        try:
-            (word,) = connection.execute("PRAGMA integrity_check").fetchone()
-            if word != "ok":
-                raise sqlite3.DatabaseError(word)
-            return {number for (number,) in connection.execute("SELECT trial FROM outcome")}
-        finally:
-            connection.close()
-
-    def alive(self) -> list[int]:
-        """Return the processes that this round has started."""
-        found: list[int] = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                environment = (process / "environ").read_bytes().split(b"\0")
-                state = (process / "stat").read_text().rpartition(")")[2].split()[0]
-                if f"{MARK}={self.mark}".encode() in environment and state not in "ZX":
-                    found.append(int(process.name))
-        return found
 
 
 @dataclass
@@ -247,8 +125,14 @@ class Round:
     has_struck: bool = True
 
 
-def play(numbers: Sequence[int]) -> list[Round]:
-    """Play rounds in one place, and go on in another one after something wrong."""
+def play(numbers: Sequence[int], *, kind: str = "", verb: str = "") -> list[Round]:
+    """Play rounds in one place, and go on in another one after something wrong.
+
+    Args:
+        numbers: what they are drawn from.
+        kind: one of `WREAKS`; drawn if it is empty.
+        verb: one of `VERBS`; drawn if it is empty.
+    """
     rounds: list[Round] = []
     while len(rounds) < len(numbers):
         top = Path(tempfile.mkdtemp(prefix="chaos-"))
@@ -257,7 +141,7 @@ def play(numbers: Sequence[int]) -> list[Round]:
             place.make()
             users = place.users()
             for number in numbers[len(rounds) :]:
-                rounds.append(play_one(place, number, users))
+                rounds.append(play_one(place, Round(number, verb), users, kind))
                 if rounds[-1].wrong:
                     break
         finally:
@@ -268,25 +152,15 @@ def play(numbers: Sequence[int]) -> list[Round]:
     return rounds
 
 
-def play_one(place: Place, number: int, users: dict[str, bytes]) -> Round:
+def play_one(place: Place, played: Round, users: dict[str, bytes], kind: str) -> Round:
     """Play one round, and put back what its fault has changed in the place."""
-    chance = random.Random(number)
-    played = Round(number)
-    played.verb = chance.choice(list(VERBS))
+    chance = random.Random(played.number)
+    played.verb = played.verb or chance.choice(list(VERBS))
     before = place.ended()
     with ExitStack() as undone:
-        wreak: Callable[[], Iterator[str]] = chance.choice(
-            [
-                lambda: killed(place, played, chance),
-                lambda: signalled(place, played, chance),
-                lambda: failing_call(place, played, chance),
-                lambda: together(place, played, chance),
-                lambda: vanished(place, played, chance, undone),
-                lambda: frozen(place, played, chance, undone),
-            ]
-        )
+        wreak = WREAKS[kind or chance.choice(list(WREAKS))]
         try:
-            played.wrong.extend(wreak())
+            played.wrong.extend(wreak(place, played, chance, undone))
         except subprocess.TimeoutExpired as error:
             played.has_struck = True
             played.wrong.append(f"no end after {error.timeout:.0f} seconds")
@@ -320,36 +194,28 @@ def looked_at(place: Place, users: dict[str, bytes], before: set[int]) -> Iterat
         yield f"the user's files changed: {changed[:5]}"
 
 
-def started(place: Place, words: list[str]) -> "subprocess.Popen[bytes]":
+def started(
+    place: Place, words: list[str], variables: Mapping[str, str] = MappingProxyType({})
+) -> "subprocess.Popen[bytes]":
     """Start whet."""
     return subprocess.Popen(
-        [PYTHON, "-m", "whet", *words], cwd=place.project, env=place.environment,
+        [PYTHON, "-m", "whet", *words], cwd=place.project, env={**place.environment, **variables},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
-def killed(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
+def killed(place: Place, played: Round, chance: random.Random, _undone: ExitStack) -> Iterator[str]:
     """Kill some of it by SIGKILL, with all of it stopped, so that nobody sees another's end."""
     whom = chance.choice(KILLS)
     played.fault = f"SIGKILL: {whom}"
     with started(place, VERBS[played.verb].words) as whet:
         wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
-        pids = place.alive()
-        helpers = [pid for pid in pids if pid != whet.pid and is_whets(pid)]
-        guardians = [pid for pid in helpers if parent_of(pid) == whet.pid]
-        spawners = [pid for pid in helpers if parent_of(pid) in guardians]
-        programs = [pid for pid in pids if not is_whets(pid)]
-        victims = {
-            "whet": [whet.pid], "the guardian": guardians, "the spawner": spawners,
-            "whet and the guardian": [whet.pid, *guardians],
-            "whet and the spawner": [whet.pid, *spawners], "all at once": [whet.pid, *helpers],
-            "the program": programs[:1], "one of them": chance.sample(pids, min(1, len(pids))),
-        }[whom]  # fmt: skip
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in victims:
-                with suppress(OSError):
-                    os.kill(pid, number)
+        groups = processes(place, whet.pid)
+        groups["one of them"] = chance.sample(groups["all"], min(1, len(groups["all"])))
+        victims = groups[whom]
+        send(signal.SIGSTOP, victims)
+        send(signal.SIGKILL, victims)
         if whet.pid in victims:
             deadline = time.monotonic() + ALIVE_SECONDS
             while (alive := place.alive()) and time.monotonic() < deadline:
@@ -358,42 +224,102 @@ def killed(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
         yield from finished(whet)
 
 
-def signalled(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
-    """Send it a signal that it hears, or stop it for a while before."""
-    number = chance.choice(SIGNALS)
-    played.fault = number.name
+def processes(place: Place, whet: int) -> dict[str, list[int]]:
+    """Return the processes of a round by what they are."""
+    pids = place.alive()
+    helpers = [pid for pid in pids if pid != whet and is_whets(pid)]
+    guardians = [pid for pid in helpers if parent_of(pid) == whet]
+    spawners = [pid for pid in helpers if parent_of(pid) in guardians]
+    return {
+        "whet": [whet], "the guardian": guardians, "the spawner": spawners,
+        "whet and the guardian": [whet, *guardians], "whet and the spawner": [whet, *spawners],
+        "all at once": [whet, *helpers], "the program": [pid for pid in pids if not is_whets(pid)][:1],
+        "all": pids,
+    }  # fmt: skip
+
+
+def send(number: signal.Signals, pids: Sequence[int]) -> None:
+    """Send a signal to processes, of which some may be gone."""
+    for pid in pids:
+        with suppress(OSError):
+            os.kill(pid, number)
+
+
+def signalled(
+    place: Place, played: Round, chance: random.Random, _undone: ExitStack
+) -> Iterator[str]:
+    """Send one of its processes a signal that it hears, or stop it for a while before."""
+    number, whom = chance.choice(SIGNALS), chance.choice(SIGNALLED)
+    played.fault = f"{number.name}: {whom}"
     with started(place, VERBS[played.verb].words) as whet:
         wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
         played.has_struck = whet.poll() is None
+        victims = processes(place, whet.pid)[whom]
         if not chance.randrange(3):
-            played.fault = f"SIGSTOP, {number.name}"
-            with suppress(OSError):
-                os.kill(whet.pid, signal.SIGSTOP)
-                time.sleep(0.1)
-                os.kill(whet.pid, signal.SIGCONT)
-        whet.send_signal(number)
+            played.fault = f"SIGSTOP, {played.fault}"
+            send(signal.SIGSTOP, victims)
+            time.sleep(0.1)
+            send(signal.SIGCONT, victims)
+        send(number, victims)
         yield from finished(whet)
 
 
-def failing_call(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
+def failing_call(
+    place: Place, played: Round, chance: random.Random, _undone: ExitStack
+) -> Iterator[str]:
     """Let the Nth system call of a kind fail, in whet and in all that it starts."""
     call = chance.choice(list(CALLS))
     numbers = (1, 2, 3, 5, 10, 30, 100, 300) if call in OFTEN else (1, 2, 3, 5)
     wanted = f"{call}:{chance.choice(CALLS[call])}@{chance.choice(numbers)}"
     played.fault = wanted
+    said = inside(place, played, "--fail", wanted)
+    played.has_struck = b"hit nothing" not in said
+    yield from complaints(said)
+
+
+def starved(
+    place: Place, played: Round, chance: random.Random, _undone: ExitStack
+) -> Iterator[str]:
+    """Let the kernel kill something of it when all of it together needs more memory than it gets."""
+    played.fault = "memory"
+    said = inside(place, played, "--memory", f"{chance.choice(MEGABYTES)}M")
+    played.has_struck = b"memory limit" in said
+    yield from complaints(said)
+
+
+def inside(place: Place, played: Round, *limit: str) -> bytes:
+    """Run whet inside another whet, which limits it; return what the two said."""
     outer = {**place.environment, "XDG_STATE_HOME": str(place.top / "outer")}
     inner = f"XDG_STATE_HOME={place.top / 'state'}"
     done = subprocess.run(
-        [PYTHON, "-m", "whet", "run", "--fail", wanted, "--", "env", inner, PYTHON, "-m", "whet",
-         *VERBS[played.verb].words],
+        [PYTHON, "-m", "whet", "run", *limit, "--", "env", inner, PYTHON, "-m", "whet", *VERBS[played.verb].words],
         cwd=place.project, env=outer, check=False, capture_output=True, stdin=subprocess.DEVNULL,
         timeout=2 * PATIENCE_SECONDS,
     )  # fmt: skip
-    played.has_struck = b"hit nothing" not in done.stderr
-    yield from complaints(done.stderr)
+    return done.stderr
 
 
-def together(place: Place, played: Round, chance: random.Random) -> Iterator[str]:
+def moved_clock(
+    place: Place, played: Round, chance: random.Random, undone: ExitStack
+) -> Iterator[str]:
+    """Set the clock while it works, for it and all that it starts."""
+    clock = place.top / "clock"
+    variables = under_clock(clock)
+    if variables is None:
+        yield from signalled(place, played, chance, undone)
+        return
+    played.fault = "clock"
+    set_clock(clock, 0)
+    with started(place, VERBS[played.verb].words, variables) as whet:
+        wait(whet, chance.uniform(0, VERBS[played.verb].seconds))
+        played.has_struck = whet.poll() is None
+        set_clock(clock, chance.choice(DAYS) * 86400)
+        yield from finished(whet)
+
+
+def together(
+    place: Place, played: Round, chance: random.Random, _undone: ExitStack
+) -> Iterator[str]:
     """Let two of them work at once, and kill one."""
     other = chance.choice(list(VERBS))
     played.fault = f"beside {other}, SIGKILL"
@@ -415,7 +341,7 @@ def vanished(
     """Let the disk of the project or of whet's state be away for a while, as a share may be."""
     folder = chance.choice((place.project, place.top / "state"))
     if os.geteuid():  # to mount is root's
-        yield from killed(place, played, chance)
+        yield from killed(place, played, chance, undone)
         return
     played.fault = f"vanished: {folder.name}"
     disk = place.top / "disk"
@@ -467,7 +393,7 @@ def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack
         disk.mkdir(exist_ok=True)
         mount(undone, disk, "-o", "loop", str(image))
     except (OSError, subprocess.CalledProcessError):  # no loop devices here
-        yield from killed(place, played, chance)
+        yield from killed(place, played, chance, undone)
         return
     played.fault = f"frozen: {folder.name}"
     subprocess.run(["cp", "--archive", f"{folder}/.", disk], check=True)
@@ -484,6 +410,14 @@ def frozen(place: Place, played: Round, chance: random.Random, undone: ExitStack
         finally:
             subprocess.run(["fsfreeze", "--unfreeze", disk], check=True)
         yield from finished(whet)
+
+
+Wreak = Callable[[Place, Round, random.Random, ExitStack], Iterator[str]]
+WREAKS: dict[str, Wreak] = {
+    "killed": killed, "signalled": signalled, "failing call": failing_call, "together": together,
+    "vanished": vanished, "frozen": frozen, "starved": starved, "clock": moved_clock,
+}  # fmt: skip
+"""What a round may do, by the word under which it is asked for."""
 
 
 def mount(undone: ExitStack, folder: Path, *words: str) -> None:

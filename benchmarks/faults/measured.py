@@ -260,7 +260,7 @@ def _where(words: str) -> None:
 
 def measured_readers() -> Iterator[Reader]:
     """Yield the readers of what measures and of what is sampled."""
-    rows: list[tuple[str, str, Shape, Callable[[], Sequence[bytes]], Callable[[bytes], object], bool]] = [
+    rows: list[tuple[str, Shape, Callable[[], Sequence[bytes]], Callable[[bytes], object], bool]] = [
         ("profile: py-spy", Shape.JSON, lambda: [_SPEEDSCOPE], _recorded(lambda r: read_spied(r, _is_own)), True),
         ("profile: py-spy, all threads", Shape.JSON, lambda: [_PRESENT], _recorded(lambda r: read_spied(r, _is_own), is_present=True), True),
         ("profile: torch", Shape.JSON, lambda: [_KINETO], _recorded(lambda r: read_kineto(r, _is_own)), True),

@@ -1,6 +1,7 @@
 """A module that decodes somebody else's bytes has a fuzz target that enters it, or a reason why it has none."""
 
-from benchmarks.faults.payloads import DOCUMENTS, NAMES, SEEDS
+from benchmarks.faults.documents import DOCUMENTS
+from benchmarks.faults.payloads import NAMES, SEEDS
 from benchmarks.faults.places import ENTERED, REASONS, decoding_modules
 
 from whet.reduction.payload_kinds import KINDS

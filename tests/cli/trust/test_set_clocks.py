@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from set_clock import set_clock, under_clock
+from benchmarks.faults.clock import set_clock
+from set_clock import under_clock
 from whet_command import Whet
 
 DAY = 86_400

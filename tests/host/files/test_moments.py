@@ -6,14 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from set_clock import set_clock, under_clock
+from benchmarks.faults.clock import set_clock
+from set_clock import under_clock
 
 HOUR = 3600
 AFTER = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from set_clock import set_clock
+from benchmarks.faults.clock import set_clock
 from whet.host.files.file_times import Moment
 from whet.host.code.saves import is_later
 
@@ -41,7 +42,7 @@ def test_what_is_saved_after_the_clock_was_set_is_later(
 
     said = subprocess.run(
         [
-            *[sys.executable, "-c", AFTER, str(Path(__file__).parents[2])],
+            *[sys.executable, "-c", AFTER, str(Path(__file__).parents[3])],
             *[str(clock), str(tmp_path / "file"), str(after)],
         ],
         env={**os.environ, **under_clock(clock)}, capture_output=True, text=True, check=False,
