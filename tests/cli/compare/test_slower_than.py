@@ -74,11 +74,11 @@ def test_the_settings_that_take_memory_are_found(whet: Whet) -> None:
 def test_the_smallest_input_that_takes_so_much_memory_is_found(whet: Whet) -> None:
     whet.write(
         "load.py",
-        "import sys\nx = [b'x' * (40 << 20) for row in open(sys.argv[1]) if 'big' in row]\n",
+        "import sys\nx = [b'x' * (14 << 20) for row in open(sys.argv[1]) if 'big' in row]\n",
     )
     whet.write("rows.txt", "small\nbig 1\nsmall\nbig 2\nsmall\n")
     said = whet(
-        "shrink", "--more-memory-than", "70MB", "rows.txt", "--", PYTHON, "load.py", "rows.txt"
+        "shrink", "--more-memory-than", "30MB", "rows.txt", "--", PYTHON, "load.py", "rows.txt"
     )
 
     assert (whet.folder / "rows.shrunk.txt").read_text().count("big") == 2, said.stderr

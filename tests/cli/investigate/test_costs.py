@@ -15,7 +15,7 @@ def windows(values, size):
     return [values[at:at + size] for at in range(len(values) - size)]
 
 
-print(len(windows(list(range(50_000)), 2000)))
+print(len(windows(list(range(25_000)), 1000)))
 """
 ENDLESS = """
 NEXT = {"a": "b", "b": "c", "c": "b"}
@@ -46,7 +46,7 @@ def investigated(whet: Whet, *words: str) -> dict[str, Any]:
 def test_out_of_memory_names_the_line_that_allocated_most_of_it(whet: Whet) -> None:
     pytest.importorskip("memray")
     whet.write("main.py", WINDOWS)
-    told = investigated(whet, "--address-space", "300M", "--budget", "60s")
+    told = investigated(whet, "--address-space", "150M", "--budget", "60s")
     says = [each["says"] for each in told["clues"]]
 
     assert any("at its peak were allocated at main.py:3 in " in each for each in says), says

@@ -29,6 +29,9 @@ _MOST_TIMES_AS_LONG = 10
 _TIMES_WITHOUT_SEED = 4
 """A failure that depends on the hash seed may come by chance once more."""
 
+_OTHERS_IN_A_ROW = 3
+"""So many runs that fail in another way, which the command never did, aren't chance."""
+
 _NOT_RUN = "whet hasn't run this line: it was interrupted, or had no time left"
 _WEIGHED = "whet hasn't run this line: a single run doesn't show what it costs"
 
@@ -42,6 +45,7 @@ class Shell:
         trial: what the line is to run.
         oracle: judges what it did.
         repeats: how often it may need to be run until it fails.
+        fails_one_way: the command never failed in another way when it was run again.
         verdict: what it should prove.
         usual_seconds: how long the trial takes.
         roots: where the files of the project stand; empty: where they stand for the trial.
@@ -51,6 +55,7 @@ class Shell:
     trial: Trial
     oracle: Oracle
     repeats: int = 1
+    fails_one_way: bool = False
     verdict: Verdict = Verdict.BAD
     usual_seconds: float = 0.0
     roots: tuple[str, ...] = ()
@@ -77,8 +82,11 @@ class Shell:
             unset=tuple(sorted(gone & {*self.session.bench.environment})),
         )  # fmt: skip
         most = _TIMES_WITHOUT_SEED if may_be_chance else self.repeats
-        last, times = self._run(again), 1
+        last, times, others = self._run(again), 1, 0
         while times < most and (last.verdict is self.verdict) is may_be_chance:
+            others = others + 1 if last.verdict is Verdict.SKIP else 0
+            if self.fails_one_way and others == _OTHERS_IN_A_ROW:
+                break
             last, times = self._run(again), times + 1
         return last, times
 
@@ -167,6 +175,7 @@ def stored_line(
         what = "it passes"
     shell = Shell(
         session=session, trial=trial, oracle=oracle, repeats=baseline.repeats, verdict=verdict,
+        fails_one_way=baseline.fails_one_way,
         usual_seconds=baseline.reproduction.wall_seconds,
     )  # fmt: skip
     bench = session.bench

@@ -100,7 +100,7 @@ def make_reproducer(
         for names_only, with_opened in ((True, False), (True, True), (False, False))
         for index in indexes
     ]
-    line, did = "", ""
+    line, did, times = "", "", 1
     opened: Mapping[str, bytes] | None = None
     for names_only, with_opened, index, packages in ways:
         pinned = replace(trial, packages=packages)
@@ -111,7 +111,8 @@ def make_reproducer(
         way = _Way(
             shell=Shell(
                 session=session, trial=pinned, oracle=baseline.oracle, repeats=baseline.repeats,
-                usual_seconds=baseline.reproduction.wall_seconds,
+                fails_one_way=baseline.fails_one_way,
+                usual_seconds=reproduction.wall_seconds,
             ),
             headline=headline, names_only=names_only, index=index,
             opened=opened if with_opened else None,
@@ -130,13 +131,13 @@ def make_reproducer(
                 remark=_failed_again(ran, way.where(ran.recipe), inherited),
                 wall_seconds=ran.last.outcome.wall_seconds,
             )  # fmt: skip
-        failure, outcome = baseline.outcome.failure, ran.last.outcome
+        failure, outcome, times = baseline.outcome.failure, ran.last.outcome, ran.times
         did = "it passed" if outcome.failure is None else told_apart(outcome.failure, failure)
     return Reproducer(
         line=line,
         script=str(folder / SCRIPT),
         is_verified=False,
-        remark=f"{_run(baseline.repeats)}, it did not fail in the same way: {did}.",
+        remark=f"{_run(times)}, it did not fail in the same way: {did}.",
         wall_seconds=0.0,
     )
 

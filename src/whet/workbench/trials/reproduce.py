@@ -61,12 +61,14 @@ class Baseline:
         oracle: judges all later trials.
         reproduction: how often it failed.
         repeats: how often a candidate must be tried before it counts as not failing.
+        fails_one_way: no run failed in another way.
     """
 
     outcome: Outcome
     oracle: Oracle
     reproduction: Reproduction
     repeats: int
+    fails_one_way: bool = False
 
 
 def reproduce(
@@ -231,8 +233,10 @@ def _baseline(
 ) -> Baseline:
     others: list[str] = []
     same = 0
+    fails_one_way = True
     for each in runs:
         ran = each.judged_by(oracle)
+        fails_one_way &= ran.verdict is not Verdict.SKIP
         session.tell(ran, oracle)
         same += ran.verdict is Verdict.BAD
         if ran.verdict is not Verdict.BAD:
@@ -252,6 +256,7 @@ def _baseline(
         oracle=oracle,
         reproduction=reproduction,
         repeats=repeats_for(reproduction.rate),
+        fails_one_way=fails_one_way,
     )
 
 
