@@ -87,8 +87,10 @@ class Whet:
 
     def git(self, *words: str) -> str:
         name = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        # After each commit git starts another process, to see whether there is something to tidy.
+        plain = ("-c", "maintenance.auto=false")
         done = subprocess.run(
-            ["git", *name, *words], cwd=self.folder, capture_output=True, check=True
+            ["git", *name, *plain, *words], cwd=self.folder, capture_output=True, check=True
         )
         return done.stdout.decode()
 

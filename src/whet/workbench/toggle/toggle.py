@@ -38,6 +38,8 @@ _SIGNS = AgentTasks(reads_signs=True)
 _SAYS_LITTLE = frozenset(
     {FailureKind.SIGNAL, FailureKind.EXIT, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY}
 )
+_SURELY_UNREAD = 2
+"""So many runs that don't read a switch, of a program that fails now and then."""
 
 
 class Effect(Enum):
@@ -166,6 +168,7 @@ class ToggleOptions:
         finds_smallest: look for the fewest that change the failure.
         simplifies: look for the most simplifying ones that leave it as it is.
         repeats: runs of each; None: as many as the failure's rate asks for.
+        leaves_unread: run on with no switch that the program doesn't read.
         budget: when to stop.
         jobs: trials at once in the two searches.
     """
@@ -174,6 +177,7 @@ class ToggleOptions:
     finds_smallest: bool = False
     simplifies: bool = False
     repeats: int | None = None
+    leaves_unread: bool = False
     budget: Budget = field(default_factory=Budget)
     jobs: int | None = None
 
@@ -213,7 +217,7 @@ def turn_each(
 ) -> tuple[Turned, ...]:
     """Turn switches one by one, for a failure that is known already."""
     with_signs = replace(session, tasks=replace(session.tasks, reads_signs=True))
-    options = ToggleOptions(toggles=toggles, repeats=repeats)
+    options = ToggleOptions(toggles=toggles, repeats=repeats, leaves_unread=True)
     return _Turning(with_signs, trial, baseline, options).one_by_one()
 
 
@@ -279,7 +283,14 @@ class _Turning:
         return tuple(map(self._turn, self._options.toggles))
 
     def _turn(self, each: Toggle) -> Turned:
-        def settles(ran: Tested[None]) -> bool:  # it still fails; it may fail otherwise
+        outcomes: list[Outcome] = []
+
+        def settles(ran: Tested[None]) -> bool:
+            outcomes.append(ran.outcome)
+            is_unread = len(outcomes) >= _SURELY_UNREAD and took(each, outcomes) is False
+            if self._options.leaves_unread and is_unread:
+                return True
+            # It still fails; it may fail otherwise.
             return self._options.repeats is None and ran.outcome.failure is not None
 
         return self._answer(each, self._runs((each,), each.name, settles))
