@@ -4,7 +4,7 @@
 
 Each round draws a verb, a fault and a moment from its own number, so that any of them can be run
 again alone (`--only NUMBER`). It runs in a small repository with uncommitted changes, which lives
-through ten rounds, or until one of them shows something wrong. After each:
+through ten rounds, or until one of them shows something wrong. The user of some has no home. After each:
 
 - a trial that had ended before is still there, and the notebook is whole;
 - a second after a kill no process of the trial is alive (counted), and none after the next start;
@@ -136,7 +136,8 @@ def play(numbers: Sequence[int], *, kind: str = "", verb: str = "") -> list[Roun
     rounds: list[Round] = []
     while len(rounds) < len(numbers):
         top = Path(tempfile.mkdtemp(prefix="chaos-"))
-        place = Place(top, f"{numbers[len(rounds)]}-{os.getpid()}")
+        first = numbers[len(rounds)]
+        place = Place(top, f"{first}-{os.getpid()}", has_home=first % 4 > 0)
         try:
             place.make()
             users = place.users()

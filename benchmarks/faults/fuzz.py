@@ -16,6 +16,7 @@ it; `--again` reads all of that once more.
 """
 
 import argparse
+import gc
 import json
 import mmap
 import os
@@ -135,7 +136,13 @@ def _work(reader: Reader, first: int, seconds: float, shared: mmap.mmap, told: i
     met: set[str] = set()
     while number == first or time.process_time() - began < seconds:
         shared[:_WORD_BYTES] = number.to_bytes(_WORD_BYTES, "little")
-        data = example_of(reader, seeds, number)
+        try:
+            data = example_of(reader, seeds, number)
+        except (
+            MemoryError
+        ):  # an earlier example was refused, and left a list of 1 GiB that holds itself
+            gc.collect()
+            data = example_of(reader, seeds, number)
         signal.setitimer(signal.ITIMER_PROF, reader.most_seconds)
         try:
             kind = crash_of(reader, data)

@@ -45,10 +45,12 @@ class Place:
     Attributes:
         top: the folder of all of it.
         mark: what the environment of each process of a round says.
+        has_home: whether the user has a home; whet's state is in the runtime folder otherwise.
     """
 
     top: Path
     mark: str
+    has_home: bool = True
 
     @property
     def project(self) -> Path:
@@ -58,8 +60,11 @@ class Place:
     @property
     def environment(self) -> dict[str, str]:
         """What all that is started gets."""
+        state = str(self.top / "state")
+        home = {"HOME": str(self.top), "XDG_STATE_HOME": state}
+        none = {"HOME": str(self.top / "none"), "XDG_STATE_HOME": "", "XDG_RUNTIME_DIR": state}
         return {
-            **os.environ, "HOME": str(self.top), "XDG_STATE_HOME": str(self.top / "state"),
+            **os.environ, **(home if self.has_home else none),
             "TMPDIR": str(self.top / "tmp"), MARK: self.mark, "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.org",
             "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.org",
@@ -67,7 +72,8 @@ class Place:
 
     def make(self) -> None:
         """Make the repository, with changes that are not committed, and a first trial."""
-        (self.top / "tmp").mkdir()
+        for name in ("tmp", "state"):
+            (self.top / name).mkdir()
         self.project.mkdir()
         self.call("git", "init", "--quiet", "--initial-branch=main")
         (self.project / "rows.json").write_text(CONFIGURATION)

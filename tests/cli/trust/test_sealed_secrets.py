@@ -58,7 +58,11 @@ def test_no_secret_stands_in_a_notebook_and_nobody_else_may_read_what_lies_besid
     assert b"hunter<n>" not in held
     # git makes what lies below `snapshots`, and the folder keeps everybody else out.
     below = {path.name: [path, *path.rglob("*")] for path in whet.state.iterdir()}
-    assert whet.state.stat().st_mode & 0o077 == 0
+    above = (whet.state, *whet.state.parents)[
+        :3
+    ]  # up to the folder of all projects, and whet's own
+    assert [folder.stat().st_mode & 0o077 for folder in above] == [0, 0, 0]
+    assert above[-1].name == "whet"
     assert below.pop("snapshots")[0].stat().st_mode & 0o077 == 0
     files = [path for paths in below.values() for path in paths if path.is_file()]
     assert {path.read_text() for path in (whet.state / "sealed").iterdir()} >= set(SECRETS)

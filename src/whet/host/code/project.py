@@ -14,7 +14,7 @@ from whet.host.code.plain_folders import others_may_write
 from whet.host.files.files import sync, write_atomically
 from whet.host.files.refused import refused
 from whet.host.files.user_key import user_key
-from whet.host.files.user_state import is_private, user_state
+from whet.host.files.user_state import is_private, make_private, user_state
 
 STATE_FOLDER = ".whet"
 
@@ -87,7 +87,7 @@ class Project:
 
     def _make(self) -> None:
         try:
-            self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.state)
             names = set(os.listdir(self.state))
             if names & {_NOTEBOOK, *_SUBFOLDERS} and self.key and not self._is_sealed():
                 raise not_owned(self.state)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from whet.core.errors import CannotWrite
 from whet.host.files.files import sync
-from whet.host.files.user_state import user_state
+from whet.host.files.user_state import make_private, user_state
 
 _BYTES = 32
 
@@ -34,7 +34,7 @@ def user_key(environment: Mapping[str, str]) -> bytes:
         path.unlink()
     part = folder / f"key.{os.urandom(4).hex()}.part"
     with suppress(OSError):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             os.write(descriptor, os.urandom(_BYTES))

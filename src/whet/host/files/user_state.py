@@ -52,6 +52,13 @@ def is_private(
     return is_own and (others_may_write or not status.st_mode & _OTHERS_MAY_WRITE)
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and the missing ones above it, which only the user may enter or list."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
     folder, home = environment.get("XDG_STATE_HOME", ""), environment.get("HOME", "")
     if os.path.isabs(folder):  # a relative one is to be ignored, says the specification

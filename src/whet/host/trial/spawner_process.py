@@ -65,7 +65,7 @@ class SpawnerProcess:
             self.channel.close()
             raise refused(OSError(error.errno, error.strerror)) or HostFailure(
                 f"whet can't start `{sys.executable}`: {error.strerror}",
-                hint="check the limits: `ulimit -u`",
+                hint="check the limits (`ulimit -u`) and whether memory is used up (`free -h`)",
             ) from error
         finally:
             theirs.close()

@@ -29,7 +29,7 @@ from whet.core.text.record import (
 )
 from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
-from whet.host.files.user_state import user_state
+from whet.host.files.user_state import make_private, user_state
 from whet.host.python.asked_python import AskedPython
 from whet.host.python.python_interpreter import python_for
 from whet.measurement.expectations.roofline import Machine, Operator, least_seconds
@@ -284,6 +284,6 @@ def _keep_machines(environment: Mapping[str, str], machines: Mapping[str, Machin
     """Keep what was measured; where that can't be done, it is measured again the next time."""
     with suppress(OSError, CannotWrite):
         folder = user_state(environment)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         data = json.dumps({key: each.to_json() for key, each in machines.items()})
         write_atomically(folder / _FILE, data.encode(), mode=0o600)
