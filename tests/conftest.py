@@ -65,11 +65,12 @@ def pytest_collection(session: pytest.Session) -> None:
     worker: dict[str, Any] | None = getattr(session.config, "workerinput", None)
     if worker is None:
         return
+    module: Any = pytest.Module  # its parent has no type
     places = {Path(each.partition("::")[0]) for each in session.config.args}
     files = sorted(file for place in places for file in place.rglob("test_*.py"))
     for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
         with suppress(Exception, pytest.skip.Exception):  # the collection says it
-            _ = pytest.Module.from_parent(session, path=file.absolute()).obj
+            _ = module.from_parent(session, path=file.absolute()).obj
 
 
 def pytest_collection_finish() -> None:
