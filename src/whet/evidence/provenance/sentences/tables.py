@@ -1,4 +1,4 @@
-"""A column that a table has no more, or that was read as text: the line or the record that made it so."""
+"""A column that a table has no more, or that was read as text, or a table without rows: what made it so."""
 
 import ast
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from whet.core.text.record import items_of
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Step, Value
 from whet.evidence.provenance.run.source import head
+from whet.evidence.provenance.sentences.no_rows import NoRows
 from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contrast import no_numbers
 from whet.evidence.provenance.trace.records import Records
@@ -35,6 +36,9 @@ class TableClues(Wording):
         step = None if own is None else own.step_at(failing.error.moment)
         if own is None or step is None:
             return
+        yield from NoRows(self.recording, self.sources, self.at, self.walk).clues(
+            failing, own, step
+        )
         words = [part.words for _, part in self.recording.parts(failing.error.arguments)]
         for node in head(self.sources[own.code.path].statement(step.line)):
             match node:
