@@ -206,6 +206,24 @@ def test_a_with_around_an_error_that_no_except_has_caught_is_named() -> None:
     assert clue.sureness is Sureness.POSSIBLE
 
 
+@pytest.mark.parametrize(
+    ("kind", "method", "told"),
+    [
+        ("IndexError", "Pages.__getitem__", 0),
+        ("StopIteration", "Pages.__next__", 0),
+        ("AttributeError", "Pages.__getattr__", 0),
+        ("ValueError", "Pages.__getitem__", 1),
+        ("IndexError", "Pages.page", 1),
+    ],
+)
+def test_an_error_with_which_a_method_ends_a_loop_is_not_told(
+    kind: str, method: str, told: int
+) -> None:
+    source = "class Pages:\n    def page(self, number):\n        return self.pages[number]\n"
+    found = raised_clues([raised(0, 3, kind, method)], None, AT, lambda _: source)
+    assert len(found) == told
+
+
 RETRY = """\
 def fetch(get, {names}):
     for {names} in range(3):

@@ -23,6 +23,13 @@ _SKIPS = frozenset({"Skipped", "SkipTest"})
 _NO_FAULT = frozenset({"", "0"})
 """Arguments of `sys.exit` that mean success."""
 
+_PROTOCOLS = {
+    "__getitem__": {"IndexError", "KeyError"}, "__next__": {"StopIteration"},
+    "__anext__": {"StopAsyncIteration"}, "__getattr__": {"AttributeError"},
+    "__getattribute__": {"AttributeError"},
+}  # fmt: skip
+"""With these a method tells Python that there is no more: a loop, `in` or `hasattr` takes them."""
+
 GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
 """They say that a wait timed out, but not why."""
 
@@ -143,6 +150,8 @@ def _clue(
     thread = f", in thread `{raised.thread}`" if raised.thread else ""
     if handler is None:
         last = raised.last.function.rpartition(".")[2]
+        if raised.type in _PROTOCOLS.get(last, ()):
+            return None
         if last == "<module>" or (is_test and last.startswith("test") and not raised.thread):
             return None  # it went all the way up, and was reported
         if raised.type == "SystemExit" and raised.message in _NO_FAULT:

@@ -103,7 +103,7 @@ _TIMES_SELDOM = 3
 _BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
 """How much of the time the closer look may take: where there are versions to run, and where there are none."""
 
-_FOR_SURROUNDINGS = 0.15
+_FOR_SURROUNDINGS = 0.25
 """How much of the time runs in another time zone, locale or shell may take."""
 
 _BEFORE_CHECK = 0.8

@@ -126,7 +126,7 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         return ()
     with work.steps.step("Try other surroundings", _WHY):
         every = replace(inner[0], inside=",".join(each.inside for each in inner)) if inner else None
-        if every is not None and len(inner) > 1 and not _passing(work, baseline, every):
+        if every is not None and len(inner) > 1 and not _passing(work, baseline, every, times=1):
             inner = []
         for each in (*inner, *settings):
             trials = _passing(work, baseline, each)
@@ -142,11 +142,13 @@ def look_at_surroundings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     return ()
 
 
-def _passing(work: Work, baseline: Baseline, setting: _Setting) -> tuple[int, ...]:
+def _passing(
+    work: Work, baseline: Baseline, setting: _Setting, *, times: int = _RUNS
+) -> tuple[int, ...]:
     """Return the trials that passed with another value; empty: one didn't."""
     ran = work.session.repeat(
         setting.turn(work.trial), baseline.oracle, setting.other,
-        times=_RUNS, until=lambda ran: ran.verdict is not Verdict.GOOD, place=place_of(work),
+        times=times, until=lambda ran: ran.verdict is not Verdict.GOOD, place=place_of(work),
     )  # fmt: skip
     is_good = all(run.verdict is Verdict.GOOD for run in ran)
     return tuple(run.own_number for run in ran) if is_good else ()
