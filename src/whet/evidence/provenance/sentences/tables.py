@@ -12,6 +12,7 @@ from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Step, Value
 from whet.evidence.provenance.run.source import head
 from whet.evidence.provenance.sentences.no_rows import NoRows
+from whet.evidence.provenance.sentences.sizes import Sizes
 from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contrast import no_numbers
 from whet.evidence.provenance.trace.records import Records
@@ -25,7 +26,7 @@ _ABOUT_TYPES = ("dtype", "'str'", "to numeric", "convert string", "unsupported o
 
 @dataclass(slots=True)
 class TableClues(Wording):
-    """Tells of the columns of tables that the failing line of the user's names."""
+    """Tells of the columns of tables that the failing line of the user's names, and of rows and sizes."""
 
     walk: Walk
     records: Records
@@ -36,9 +37,9 @@ class TableClues(Wording):
         step = None if own is None else own.step_at(failing.error.moment)
         if own is None or step is None:
             return
-        yield from NoRows(self.recording, self.sources, self.at, self.walk).clues(
-            failing, own, step
-        )
+        for kind in (NoRows, Sizes):
+            told = kind(self.recording, self.sources, self.at, self.walk)
+            yield from told.clues(failing, own, step)
         words = [part.words for _, part in self.recording.parts(failing.error.arguments)]
         for node in head(self.sources[own.code.path].statement(step.line)):
             match node:
