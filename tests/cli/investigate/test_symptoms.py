@@ -306,3 +306,9 @@ def test_results_that_always_arrive_in_the_wrong_order_are_named_with_the_line_t
     shown = [each for each in clues if each["sureness"] == "shown"]
     assert shown[0]["line"] == line_of("slow_first.py", "imap_unordered")
     assert "in the order of submission it passes every time" in str(shown[0]["says"])
+
+
+def test_of_a_worker_that_its_pool_lost_it_is_told_how_it_ended(whet: Whet) -> None:
+    clues, _ = investigated(whet, "lost_worker.py")
+    assert "was killed by SIGKILL while its pool still needed it" in str(clues[0]["says"])
+    assert clues[0]["sureness"] == "seen"

@@ -4,7 +4,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from whet.core.failure import Frame
+from whet.core.failure import Failure, Frame
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.stack import ProcessEnd, ProcessStack
 from whet.evidence.stacks.stack_groups import process_names
@@ -82,6 +82,35 @@ def _undrained(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]
         )
 
 
+def broken_pool_clues(
+    failure: Failure | None, ended: Sequence[ProcessEnd], at: Placing
+) -> list[Clue]:
+    """Return how the worker ended, where all that a pool says is that it is gone."""
+    dead = [each for each in ended if -each.code not in _ASKED]
+    if failure is None or not dead or "BrokenProcessPool" not in failure.signature.exception:
+        return []
+    first, place = dead[0], failure.place
+    cause = (
+        "A limit may have done that, or the kernel when memory ran out, or a crash in native code."
+        if first.code < 0
+        else "Python reports no error for that: look for `os._exit` in what the worker runs."
+    )
+    return [
+        Clue(
+            says=f"{_who(first)} {_how(first.code)} while its pool still needed it",
+            why="a pool says that a worker is gone, and not how it ended",
+            path="" if place is None else at.absolute(place.path),
+            line=0 if place is None else place.line,
+            sureness=Sureness.SEEN,
+            next_step=f"{cause} `whet toggle one-process -- COMMAND` has the program itself do its work.",
+        )
+    ]
+
+
+def _who(ended: ProcessEnd) -> str:
+    return f"process `{ended.name}`" if ended.name else f"process {ended.pid}"
+
+
 def _gone(
     processes: Sequence[ProcessStack], ended: Sequence[ProcessEnd], at: Placing
 ) -> Iterator[Clue]:
@@ -93,10 +122,9 @@ def _gone(
         if place is None or not _stands_in(waiting, "", "") or _waits_for_end(waiting):
             continue
         first = dead[0]
-        who = f"process `{first.name}`" if first.name else f"process {first.pid}"
         more = f", and {len(dead) - 1} more like it" if len(dead) > 1 else ""
         yield Clue(
-            says=f"{who} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for "
+            says=f"{_who(first)} {_how(first.code)}{more}; {at(place.path, place.line)} still waits for "
             "its work",
             why=_WHY,
             path=place.path,

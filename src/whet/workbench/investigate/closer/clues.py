@@ -40,7 +40,7 @@ from whet.evidence.printed.warned import warning_clues
 from whet.evidence.provenance.failure.way import Way
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
-from whet.evidence.stacks.waiting_processes import process_clues
+from whet.evidence.stacks.waiting_processes import broken_pool_clues, process_clues
 from whet.evidence.variables.kept_failure import KeptError
 from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
@@ -184,7 +184,7 @@ class Closer:
         exits = ended_in(outcome.evidence)
         clues = [*(clue for each in stacks for clue in process_clues(each, exits, at)), *clues]
         numbers = numbers if is_slow else self._first_numbers(at)
-        clues = [*numbers, *clues]
+        clues = [*broken_pool_clues(outcome.failure, exits, at), *numbers, *clues]
         clues += self._in_time(
             "switches", lambda: self._of_toggles(is_explained=bool(clues)), _FOR_OTHERS
         )
