@@ -47,6 +47,16 @@ def test_what_lies_beside_installed_packages_is_the_users(target: Path, name: st
     assert is_user_code(str(target / name))
 
 
+@pytest.mark.parametrize("name", ["pyarrow/array.pxi", "pandas/_libs/hashtable.pyx"])
+def test_the_source_that_an_extension_module_names_is_a_librarys_unless_it_is_here(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert is_library(name)
+    (tmp_path / "own.pyx").write_text("")
+    assert is_user_code("own.pyx")
+
+
 def test_an_editable_installation_stays_the_users(tmp_path: Path) -> None:
     info = tmp_path / "src" / "mine.egg-info"
     info.mkdir(parents=True)

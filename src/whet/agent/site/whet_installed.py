@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_CYTHON = (".pyx", ".pxi", ".pxd")
 _MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _PACKAGES = {"site-packages", "dist-packages"}
 _LIBRARY_FOLDERS = {"lib", "lib64"}
@@ -53,6 +54,9 @@ def is_of_python(path: str) -> bool:
 def _is_library(path: str) -> bool:
     if path.startswith(("<frozen ", _STANDARD)):
         return True
+    if path.endswith(_CYTHON) and not os.path.isabs(path):
+        # So an extension module names its source, from where it was built.
+        return _IS_IN_PROGRAM or not os.path.exists(path)
     parts = path.replace("\\", "/").split("/")
     before = ""
     for part in parts[:-1]:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed, shown_count
 from whet.core.text.record import items_of
-from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Call, Step, Value
 from whet.evidence.provenance.run.source import head
 from whet.evidence.provenance.sentences.wording import Wording
-from whet.evidence.provenance.trace.trail import End
 from whet.evidence.provenance.trace.walk import Walk
+from whet.host.inspect.stacks import is_user_code
 
 _MOST_COLUMNS = 2
 
@@ -23,11 +22,10 @@ class NoRows(Wording):
 
     walk: Walk
 
-    def clues(self, failing: Failing, own: Call, step: Step) -> Iterator[Clue]:
+    def clues(self, own: Call, step: Step) -> Iterator[Clue]:
         """Yield the line, if the failing line of the user's uses a table or column without rows.
 
         Args:
-            failing: what failed.
             own: the innermost call of the user's.
             step: the line that was under way in it.
         """
@@ -37,31 +35,53 @@ class NoRows(Wording):
             value = self.walk.now.value(node, own, step)
             if value is None or not _has_no_rows(value):
                 continue
-            trail = self.walk.back(node, own, step, value, _has_no_rows)
-            if trail.end is not End.MADE or trail.call is None or trail.step is None:
-                continue
-            made = trail.expression
-            used = {
-                self.said(each, trail.call): held
-                for each in ast.walk(made or node)
-                if isinstance(each, ast.Name | ast.Attribute)
-                and (held := self.walk.now.value(each, trail.call, trail.step)) is not None
-                and _rows(held)
-                and held.facts.get("k") == "table"
-            }
-            if made is not None and used:
-                yield self._clue_of(failing, made, trail.step, used)
+            found = self._emptied(value)
+            if found is not None:
+                yield self._clue_of(self.at(own.code.path, step.line), *found)
                 return
 
-    def _clue_of(
-        self, failing: Failing, made: ast.expr, step: Step, used: Mapping[str, Value]
-    ) -> Clue:
+    def _emptied(self, value: Value) -> tuple[ast.expr, Step, Mapping[str, Value]] | None:
+        """Return what left no row, and the tables with rows that it was made of; None: not known."""
+        numbers: set[int] = set()
+        while value.number not in numbers:
+            numbers.add(value.number)
+            first = next(
+                (each.step for each in self.recording.history(value.number) if each.step), None
+            )
+            step = users_line(first)
+            statement = (
+                None if step is None else self.sources[step.frame.code.path].statement(step.line)
+            )
+            made = getattr(statement, "value", None)
+            if step is None or not isinstance(made, ast.expr):
+                return None
+            called = [each.func for each in ast.walk(made) if isinstance(each, ast.Call)]
+            held = {
+                self.said(each, step.frame): self.walk.now.value(each, step.frame, step)
+                for each in ast.walk(made)
+                if isinstance(each, ast.Name | ast.Attribute) and each not in called
+            }
+            tables = {
+                name: each
+                for name, each in held.items()
+                if each is not None and _rows(each) is not None
+            }
+            empty = next(filter(_has_no_rows, tables.values()), None)
+            if empty is None:
+                used = {
+                    name: each for name, each in tables.items() if each.facts.get("k") == "table"
+                }
+                return (made, step, used) if used else None
+            value = empty
+        return None
+
+    def _clue_of(self, where: str, made: ast.expr, step: Step, used: Mapping[str, Value]) -> Clue:
         path, line = step.frame.code.path, made.lineno
         sizes = [
             f"`{name}` has {shown_count(_rows(each) or 0, 'row')}" for name, each in used.items()
         ]
         says = (
-            f"what {self.there(failing)} uses has no rows: `{self.said(made, step.frame)}` at"
+            f"what {where} uses has no rows: `{self.said(made, step.frame)}` at"
             f" {self.at(path, line)} leaves none ({listed(sizes)})"
         )
         named = (each.value for each in ast.walk(made) if isinstance(each, ast.Constant))
@@ -81,6 +101,14 @@ class NoRows(Wording):
             says += f": those of `{padded[0]}` have spaces around them"
             advice = f"Strip `{padded[0]}` before {self.at(path, line)}: `.str.strip()`."
         return replace(self.clue(says, path, line, Sureness.SEEN), next_step=advice)
+
+
+def users_line(step: Step | None) -> Step | None:
+    """Return the line of the user's that was under way in a step; None: none was."""
+    for call in () if step is None else step.frame.around:
+        if step is not None and is_user_code(call.code.path):
+            return call.step_at(step.begin)
+    return None
 
 
 def _has_no_rows(value: Value) -> bool:

@@ -11,7 +11,7 @@ from whet.core.text.record import items_of
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Step, Value
 from whet.evidence.provenance.run.source import head
-from whet.evidence.provenance.sentences.no_rows import NoRows
+from whet.evidence.provenance.sentences.no_rows import NoRows, users_line
 from whet.evidence.provenance.sentences.sizes import Sizes
 from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contrast import no_numbers
@@ -37,9 +37,8 @@ class TableClues(Wording):
         step = None if own is None else own.step_at(failing.error.moment)
         if own is None or step is None:
             return
-        for kind in (NoRows, Sizes):
-            told = kind(self.recording, self.sources, self.at, self.walk)
-            yield from told.clues(failing, own, step)
+        yield from NoRows(self.recording, self.sources, self.at, self.walk).clues(own, step)
+        yield from Sizes(self.recording, self.sources, self.at, self.walk).clues(failing, own, step)
         words = [part.words for _, part in self.recording.parts(failing.error.arguments)]
         for node in head(self.sources[own.code.path].statement(step.line)):
             match node:
@@ -64,7 +63,7 @@ class TableClues(Wording):
         says = f"`{self.said(holder, step.frame)}` has no column `{name}` at {at}: it has {has}"
         for before, now in pairwise(self.recording.history(table.number)):
             had, has_now = (name in (_columns(each.value) or {}) for each in (before, now))
-            lost = _users(now.step) if had and not has_now else None
+            lost = users_line(now.step) if had and not has_now else None
             if lost is not None:
                 path, line = lost.frame.code.path, lost.line
                 says = f"{says}. It had that column until {self.place_of(path, line)}"
@@ -85,14 +84,6 @@ class TableClues(Wording):
                 path, line, Sureness.SEEN,
             )  # fmt: skip
             yield replace(clue, record=f"the record at {record}")
-
-
-def _users(step: Step | None) -> Step | None:
-    """Return the line of the user's that was under way in a step; None: none was."""
-    for call in () if step is None else step.frame.around:
-        if step is not None and is_user_code(call.code.path):
-            return call.step_at(step.begin)
-    return None
 
 
 def _columns(table: Value) -> dict[str, str] | None:

@@ -278,14 +278,14 @@ def _look_at_untracked(work: Work, baseline: Baseline) -> None:
         names = listed([f"`{each}`" for each in paths])
         says = f"it fails with {names} and passes without: git doesn't track {'it' if len(paths) == 1 else 'them'}"
         work.steps.conclude(says)
-    if part.is_verified:
-        repository = Repository.containing(Path(work.trial.cwd))
-        work.show(
-            says, "the last commit passes alone, and fails with nothing else beside it",
-            at=(str(Path(repository.top, paths[0])), 0),
-            next_step=f"Remove or rebuild {names}. If the command made it, see whether it is made"
-            " again when what it was made from changes.",
-        )  # fmt: skip
+        if part.is_verified:
+            repository = Repository.containing(Path(work.trial.cwd))
+            work.show(
+                says, "the last commit passes alone, and fails with nothing else beside it",
+                at=(str(Path(repository.top, paths[0])), 0),
+                next_step=f"Remove or rebuild {names}. If the command made it, see whether it is made"
+                " again when what it was made from changes.",
+            )  # fmt: skip
 
 
 def _look_at_edits(work: Work, baseline: Baseline) -> None:
