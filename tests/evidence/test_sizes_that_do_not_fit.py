@@ -56,3 +56,22 @@ def test_where_no_array_has_the_other_size_no_calculation_is_told(tmp_path: Path
     program = DENSE.replace("{length}", "80").replace("{width}", "25")
     program = program.replace("windows.reshape(-1)", "windows.sum(axis=1)")
     assert not [each for each in clues(tmp_path, program) if "of the message is" in each.says]
+
+
+SLICED = """\
+import numpy as np
+
+
+def batches(rows, size):
+    for number in range(len(rows) // size):
+        start = number * size
+        yield rows[start : start + size]
+
+
+rows = np.arange(30.0)
+print(np.concatenate([2 * each for each in batches(rows, 8)]) - rows)
+"""
+
+
+def test_a_place_in_a_list_that_equals_a_size_is_not_told(tmp_path: Path) -> None:
+    assert not [each for each in clues(tmp_path, SLICED) if "of the message is" in each.says]

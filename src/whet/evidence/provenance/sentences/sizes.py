@@ -1,6 +1,7 @@
 """The sizes that an error names: which line computed one, and which array has the other."""
 
 import ast
+import builtins
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -58,7 +59,7 @@ class Sizes(Wording):
     def _computed(
         self, numbers: Sequence[str], moment: int
     ) -> Iterator[tuple[str, ast.expr, Step]]:
-        """Yield the calculations of the user's that came to one of some numbers, the last first."""
+        """Yield the calculations of the user's that gave one of some numbers to a call, the last first."""
         seen: set[tuple[str, int]] = set()
         for step in reversed(self.recording.steps):
             place = (step.frame.code.path, step.line)
@@ -68,10 +69,10 @@ class Sizes(Wording):
             if len(seen) > _MOST_LINES:
                 return
             for node in head(self.sources[place[0]].statement(step.line)):
-                if isinstance(node, ast.BinOp):
-                    value = self.walk.now.index(node, step.frame, step)
+                for given in _calculated_for(node):
+                    value = self.walk.now.index(given, step.frame, step)
                     if value is not None and value.words in numbers:
-                        yield value.words, node, step
+                        yield value.words, given, step
 
     def _shapes(self, own: Call, step: Step) -> Iterator[tuple[str, Sequence[int]]]:
         for node in head(self.sources[own.code.path].statement(step.line)):
@@ -97,6 +98,17 @@ class Sizes(Wording):
             f" {self.at(path, expr.lineno)}{parts}; {there}"
         )
         return self.clue(says, path, expr.lineno, Sureness.POSSIBLE)
+
+
+def _calculated_for(node: ast.AST) -> Iterator[ast.BinOp]:
+    """Yield what is calculated for a call as it is, or as one size of several; places in a list aren't sizes."""
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Name) and hasattr(builtins, node.func.id):
+        return
+    for given in (*node.args, *(each.value for each in node.keywords)):
+        several = given.elts if isinstance(given, ast.Tuple | ast.List) else [given]
+        yield from (each for each in several if isinstance(each, ast.BinOp))
 
 
 def _shape(value: Value) -> tuple[int, ...]:
