@@ -53,9 +53,11 @@ from whet.evidence.provenance.sentences.near_misses import NearMisses
 from whet.evidence.provenance.sentences.tables import TableClues
 from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
+    CHANGED,
     HOLDS,
     RECORD_OF,
     Wording,
+    compared_as_texts,
     cut,
     is_container,
     is_path,
@@ -439,6 +441,7 @@ class Origin(Wording):
         times = f" all {decision.times} times" if decision.times > 1 else ""
         then = " the last time" if values and decision.times > 1 else ""
         was = "true" if decision.was else "false"
+        then += compared_as_texts(test, lambda each: self.walk.now.value(each, call, step))
         return (
             f", because `{cut(self.sources[path].said(test))}` at"
             f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}"
@@ -566,7 +569,7 @@ class Origin(Wording):
                 decision = self.control.decided(call, step.line, step.begin)
                 why = "" if decision is None else self._test(decision)
                 place, source = self.at(path, step.line), self.line(path, step.line)
-                says = f"{said} was changed{why}"
+                says = f"{said}{CHANGED}{why}"
                 return [TrailStep(says=says, place=place, source=source), *self.happened.loop(step)]
         return []
 

@@ -1,9 +1,12 @@
 """How sentences name a program's lines, values and records."""
 
 import ast
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from itertools import pairwise
+from typing import Any, TypeGuard
 
 from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.quantity import listed
@@ -30,7 +33,11 @@ _HANDING_OVER = {
 _MOST_FUNCTIONS = 2
 RECORD_OF = "record of"
 HOLDS = "what holds"
+CHANGED = " was changed"
 _OTHERS = " other"
+_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 _FEW_LINES, _MOST_RECORDS = 3, 2
 
 
@@ -259,10 +266,19 @@ def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
 
 
 def with_record(clue: Clue) -> Clue:
-    """Return a clue with the records that its trail ends in, if those are few and all are known."""
+    """Return a clue with the records that its trail ends in, if those are few and all are known.
+
+    What was changed on the way holds things of other records, too.
+    """
     ends = (each for each in clue.trail if each.says.startswith(RECORD_OF))
     records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
-    if clue.record or not 0 < len(records) <= _MOST_RECORDS or _is_part_known(clue.trail):
+    is_changed = any(CHANGED in each.says for each in clue.trail)
+    if (
+        clue.record
+        or is_changed
+        or not 0 < len(records) <= _MOST_RECORDS
+        or _is_part_known(clue.trail)
+    ):
         return clue
     checked = f"Check {record_words(list(records))}."
     return replace(
@@ -278,6 +294,23 @@ def with_contrast(clue: Clue, records: Records, at: Placing) -> Clue:
     values = [each.value.strip("'") for each in clue.trail if each.value]
     said = contrast(*named, values)
     return replace(clue, says=f"{clue.says}. In the record, {said}") if said else clue
+
+
+def compared_as_texts(test: ast.expr, value_of: Callable[[ast.expr], Value | None]) -> str:
+    """Say that a test compares texts that are numbers, where those come out otherwise; empty: it doesn't."""
+    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
+    for operator_, pair in zip(getattr(test, "ops", ()), pairwise(sides), strict=False):
+        compare, values = _ORDERS.get(type(operator_)), [value_of(each) for each in pair]
+        texts = [
+            each.words.strip("'\"") for each in values if each is not None and each.type == "str"
+        ]
+        with suppress(ValueError):
+            one, other = map(float, texts)
+            if compare is not None and compare(one, other) != compare(*texts):
+                words = " and ".join(f"`{ast.unparse(each)}`" for each in pair)
+                result = "true" if compare(one, other) else "false"
+                return f"; {words} are texts here: as numbers that comparison would be {result}"
+    return ""
 
 
 def _is_part_known(trail: Sequence[TrailStep]) -> bool:
