@@ -89,7 +89,11 @@ class NoRows(Wording):
             name: each
             for name in dict.fromkeys(named)
             if isinstance(name, str)
-            and (each := next(filter(None, (_cells(table, name) for table in used.values())), []))
+            and (
+                each := next(
+                    filter(None, (_cells(table, name) for table in used.values())), list[str]()
+                )
+            )
         }
         shown = [
             f"`{name}` begins with {', '.join(map(repr, each))}" for name, each in cells.items()
@@ -125,5 +129,6 @@ def _cells(table: Value, name: str) -> Sequence[str]:
     """Return the first cells of a column; none: it has none, or that isn't known."""
     columns = (items_of(each) for each in items_of(table.facts.get("columns", [])))
     return next(
-        ([str(one) for one in items_of(each[3])] for each in columns if str(each[0]) == name), []
+        ([str(one) for one in items_of(each[3])] for each in columns if str(each[0]) == name),
+        list[str](),
     )

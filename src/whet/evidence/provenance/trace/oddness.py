@@ -48,7 +48,8 @@ def _is_away(number: float, least: float, most: float) -> bool:
     if is_times and away > width:
         return True
     if least > 0 and number > 0:  # far smaller or larger, among numbers that differ by factors
-        spread = math.log(most / least)
-        far = max(math.log(number / most), math.log(least / number))
+        # Differences, as a quotient of tiny numbers can be zero.
+        low, high, own = map(math.log, (least, most, number))
+        spread, far = high - low, max(own - high, low - own)
         return is_times and far > max(spread, math.log(_TIMES))
     return False
