@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from recorded_runs import clues
 
+from whet.core.observations.clue import Sureness
+
 PICKED = """\
 import json
 
@@ -27,11 +29,13 @@ def test_a_comparison_of_texts_that_would_come_out_otherwise_for_numbers_is_told
     tmp_path: Path,
 ) -> None:
     found = clues(tmp_path, PICKED.replace("{least}", repr("9")), boxes_json=BOXES)
-    assert [
+    told = [
         each
         for each in found
         if "are texts here: as numbers that comparison would be true" in each.says
     ]
+    assert [each.sureness for each in told] == [Sureness.SEEN]
+    assert told[0].next_step.startswith("Convert the texts to numbers")
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ RECORD_OF = "record of"
 HOLDS = "what holds"
 CHANGED = " was changed"
 _OTHERS = " other"
+_AS_TEXTS = "are texts here: as numbers that comparison would be"
 _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
@@ -268,8 +269,12 @@ def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
 def with_record(clue: Clue) -> Clue:
     """Return a clue with the records that its trail ends in, if those are few and all are known.
 
-    What was changed on the way holds things of other records, too.
+    What was changed on the way holds things of other records, too. Where numbers were compared as
+    texts, that is what is wrong, and no record.
     """
+    if _AS_TEXTS in clue.says:
+        advice = "Convert the texts to numbers where they are read, before they are compared."
+        return replace(clue, sureness=Sureness.SEEN, next_step=advice)
     ends = (each for each in clue.trail if each.says.startswith(RECORD_OF))
     records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
     is_changed = any(CHANGED in each.says for each in clue.trail)
@@ -309,7 +314,7 @@ def compared_as_texts(test: ast.expr, value_of: Callable[[ast.expr], Value | Non
             if compare is not None and compare(one, other) != compare(*texts):
                 words = " and ".join(f"`{ast.unparse(each)}`" for each in pair)
                 result = "true" if compare(one, other) else "false"
-                return f"; {words} are texts here: as numbers that comparison would be {result}"
+                return f"; {words} {_AS_TEXTS} {result}"
     return ""
 
 
