@@ -119,7 +119,7 @@ def constructor(
     for name, each in known.items():
         if each.kind is each.VAR_KEYWORD:
             continue
-        value = own[name] if name in own else _default(found, name, each.default)
+        value = own.get(name, each.default)
         made = _object(found, place + name, value, _below(settings, name))
         if made is not None:
             objects[name] = made
@@ -193,13 +193,6 @@ def _object(found: Any, place: str, value: Any, inner: Tree) -> Optional[Constru
     return _of_instance(value, inner, place)
 
 
-def _default(found: Any, name: str, value: Any) -> Any:
-    """Return a default; that of a field which a data class makes anew for each object."""
-    held: dict[str, Any] = getattr(found, "__dataclass_fields__", {})
-    is_made_anew = type(value).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" and name in held
-    return held[name].default_factory() if is_made_anew else value
-
-
 def _of_class(found: Any, settings: Tree, place: str) -> Optional[Constructor]:
     if not isinstance(found, type) or found.__module__ == "builtins" or _is_model(found):
         return None
@@ -208,7 +201,23 @@ def _of_class(found: Any, settings: Tree, place: str) -> Optional[Constructor]:
     if not _names(found):
         return _of_instance(_instance(found), settings, place)
     made = constructor(found, settings, place=place + ".")
+    held = _made_anew(made)
+    if held:
+        made = constructor(found, {**held, **settings}, place=place + ".")
     return made if has_sizes(made.tree) else None
+
+
+def _made_anew(made: Constructor) -> Tree:
+    """Return the defaults that a class makes anew for each object, as an object of it holds them."""
+    names = [
+        name for name, each in signature(made.make).parameters.items()
+        if each.kind not in _ANY and name not in made.tree and name not in made.others
+    ]  # fmt: skip
+    try:
+        instance = made.made(made.tree) if names else None
+    except Exception:  # whatever the user's class raises
+        return {}
+    return {name: getattr(instance, name) for name in names if hasattr(instance, name)}
 
 
 def _names(found: Any) -> list[str]:
