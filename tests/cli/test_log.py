@@ -40,6 +40,19 @@ def test_a_search_is_one_line_that_opens(used: Whet) -> None:
         assert [line.split()[0] for line in lines(used, "--search", each)] == ["4", "3", "2"]
 
 
+@pytest.mark.parametrize(
+    ("words", "has_more"),
+    [("-n 2", True), ("-n 3", False), ("--all -n 4", True), ("--all -n 5", False),
+     ("--search 2 -n 2", True), ("--file app.py -n 1", True)],
+)  # fmt: skip
+def test_what_is_left_out_is_said(used: Whet, words: str, *, has_more: bool) -> None:
+    said = used("log", *words.split())
+    told = json.loads(used("log", *words.split(), "--json").stdout)
+
+    assert ("there are more than these" in said.stderr) is has_more
+    assert told["has_more"] is has_more
+
+
 def test_a_trial_that_no_search_ran_opens_none(used: Whet) -> None:
     said = used("log", "--search", "1")
     assert said.code == 64

@@ -82,10 +82,10 @@ def command(
         trials = bench.notebook.entries(
             with_searches=each_trial, only_bad=failed, investigation=_search_of(bench, search)
         )
-        entries = list(islice(filter(log_filter.takes, trials), limit))
+        entries = list(islice(filter(log_filter.takes, trials), limit + 1))
         searches: list[SearchEntry] = []
         if not (each_trial or failed):
-            all_searches = bench.notebook.searches(None if log_filter else limit)
+            all_searches = bench.notebook.searches(None if log_filter else limit + 1)
             searches = [*filter(log_filter.takes_search, all_searches)]
         foreign = bench.foreign
         are_others = bool(entries or searches) or any(bench.notebook.entries(1))
@@ -97,6 +97,7 @@ def command(
             {
                 "trials": trials_shown,
                 "searches": [search_json(row) for row in rows if isinstance(row, SearchEntry)],
+                "has_more": len(both) > limit,
             }
         )
         return
@@ -111,6 +112,8 @@ def command(
     first_search = next((row for row in rows if isinstance(row, SearchEntry)), None)
     if first_search is not None:
         say(f"`whet log --search {first_search.first}` lists the trials of that search")
+    if len(both) > limit:
+        say(f"there are more than these {limit}: `-n` sets how many are listed")
 
 
 def _search_of(bench: Workbench, number: int | None) -> int | None:
