@@ -196,7 +196,7 @@ def test_the_size_that_a_failure_needs_is_named(folder: Path) -> None:
     ("words", "code", "says"),
     [
         (("model.joblib",), 64, "name the function that makes the estimator"),
-        (("train:needy",), 64, "missing a required argument: 'clusters'"),
+        (("train:needy",), 64, "`needy` needs `clusters`"),
         (("train:table", "--params", "10k"), 64, "`--params` is for models"),
         (("train:nothing",), 66, "is neither a model nor an estimator"),
         (("train:tabel",), 66, "did you mean `train:table`?"),
