@@ -184,10 +184,7 @@ class SyscallDecoder:
             if is_plain(status) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
                 self._makes(pid, path, mode, was_absent=False)
             else:
-                is_file = stat.S_ISREG(status.st_mode)
-                appends = is_file and flags & os.O_APPEND
-                why = f"appends to {path} (mode `w` allows copies)" if appends else f"writes {path}"
-                self.ends(why, [path] if is_file else None)
+                self.ends(f"writes {path}", [path] if stat.S_ISREG(status.st_mode) else None)
 
     def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
         self._seen.see(os.path.dirname(path))
