@@ -97,6 +97,10 @@ def of_default(config: Config = DEFAULT) -> Config:
     return config
 
 
+def of_anything(**anything: int) -> dict[str, int]:
+    return anything
+
+
 def of_gate(gate: Gate) -> Gate:
     return gate
 
@@ -196,6 +200,9 @@ def test_an_argument_that_may_be_none_is_so_until_something_of_it_is_set() -> No
         (of_needs, {}, "`Needs` needs `depth`", "`--set needs.depth=VALUE`"),
         (Net, {"config.depth": 3}, "`Config` takes no `depth`", "it takes: width, heads"),
         (Net, {"conf.width": 3}, "`Net` takes no `conf.width`", "it takes: config, bias"),
+        (Net, {"bias.low": 3}, "so `bias.low` can't be set", "`--set bias=package.module:Config`"),
+        (of_anything, {"a.b": 3}, "`of_anything` takes no `a.b`", "it takes: anything"),
+        (Unknown, {"cfg": 3, "cfg.depth": 1}, "so `cfg.depth` can't be set", "`--set cfg=package"),
         (Unknown, {}, "`Unknown` needs `cfg`", "`--set cfg=package.module:Config`"),
         (Unknown, {"cfg": f"{__name__}:Plan"}, "has no `Plan`", "did you mean"),
         (

@@ -46,7 +46,7 @@ class Constructor:
         self.others = others
 
     def arguments(self, tree: Tree) -> Tree:
-        """Return what a tree says, with its objects made, for one call."""
+        """Return the arguments of one call: those of a tree, with its objects built."""
         given = copy.deepcopy(tree)
         for name, each in self.objects.items():
             given[name] = each.made(given[name])
@@ -57,9 +57,14 @@ class Constructor:
         return self.make(**self.arguments(tree))
 
     def description(self, place: str, tree: Tree) -> dict[str, Any]:
-        """Return in plain values how to make something again, whose class or function has this place."""
-        told = {"class": place, "arguments": tree}
-        return {**told, "classes": self.places()} if self.objects else told
+        """Return as JSON data how to make the model again.
+
+        Args:
+            place: where its class or function can be imported from.
+            tree: the arguments.
+        """
+        classes = {"classes": self.places()} if self.objects else {}
+        return {"class": place, "arguments": tree, **classes}
 
     def places(self) -> dict[str, str]:
         """Return where the classes of the objects can be imported from, by argument."""
@@ -106,8 +111,11 @@ def constructor(
     }
     own = {name: value for name, value in settings.items() if "." not in name}
     takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
-    names = {name.partition(".")[0]: name for name in settings}
-    unknown = [name for head, name in names.items() if head not in known and not takes_any]
+    unknown = [
+        name
+        for name in settings
+        if name.partition(".")[0] not in known and not (takes_any and name in own)
+    ]
     if unknown:
         raise RefusedError(
             "usage", "`%s` takes no `%s`" % (found.__name__, unknown[0]),
@@ -120,7 +128,17 @@ def constructor(
         if each.kind is each.VAR_KEYWORD:
             continue
         value = own.get(name, each.default)
-        made = _object(found, place + name, value, _below(settings, name))
+        inner = _below(settings, name)
+        made = _object(found, place + name, value, inner)
+        is_known = value is not each.empty and (is_plain(value) or name in own or not place)
+        if made is None and inner and is_known:
+            raise RefusedError(
+                "usage",
+                "`%s` holds no sizes by name, so `%s.%s` can't be set"
+                % (name, name, next(iter(inner))),
+                "if it's an object, name its class: `--set %s%s=package.module:Config`"
+                % (place, name),
+            )
         if made is not None:
             objects[name] = made
             given[name] = made.tree
@@ -208,7 +226,7 @@ def _of_class(found: Any, settings: Tree, place: str) -> Optional[Constructor]:
 
 
 def _made_anew(made: Constructor) -> Tree:
-    """Return the defaults that a class makes anew for each object, as an object of it holds them."""
+    """Return the defaults that only an object shows: those that a factory makes."""
     names = [
         name for name, each in signature(made.make).parameters.items()
         if each.kind not in _ANY and name not in made.tree and name not in made.others

@@ -28,7 +28,7 @@ _PROTOCOLS = {
     "__anext__": {"StopAsyncIteration"}, "__getattr__": {"AttributeError"},
     "__getattribute__": {"AttributeError"},
 }  # fmt: skip
-"""With these a method tells Python that there is no more: a loop, `in` or `hasattr` takes them."""
+"""Python catches these errors of a method itself: they end a loop, or answer `in` and `hasattr`."""
 
 GIVEN_UP = frozenset({"TimeoutError", "Empty", "Full"})
 """They say that a wait timed out, but not why."""

@@ -106,7 +106,7 @@ class Snapshot:
         )
 
     def found_nothing_at(self, path: str) -> bool:
-        """Whether the program had looked at a path by then at which nothing was."""
+        """Whether the program had looked at this path while nothing was there."""
         marks = (looks.get(path) for each in self.seen for looks in (each.files, each.links))
         return any(mark is not None and is_of_nothing(mark) for mark in marks)
 

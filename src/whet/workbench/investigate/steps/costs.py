@@ -39,7 +39,7 @@ _MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
 
 _MANY_BLOCKS = 8
-"""From so many on, a line has made them in several rounds, and something keeps the earlier ones."""
+"""With this many blocks, a line has run several times, and something keeps the earlier ones."""
 
 TIME_HEADING = "what takes the time"
 
