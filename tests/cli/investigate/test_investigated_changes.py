@@ -280,6 +280,10 @@ def test_a_stale_file_that_git_does_not_track_is_named_and_a_harmless_one_is_not
     says = "it fails with `build/positions.json` and passes without: git doesn't track it"
     assert says in answer["cause"]["says"]
     assert (whet.folder / "build" / "positions.json").read_text() == '{"ash": 0, "birch": 1}'
+    # It may hold passwords, as a `.env` does.
+    reports = [*(whet.folder / "whet-report").iterdir()]
+    assert not any('birch": 1' in each.read_text() for each in reports)
+    assert not (whet.state / "parts").exists()
 
 
 def test_untracked_files_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:

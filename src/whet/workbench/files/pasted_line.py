@@ -30,7 +30,7 @@ _TIMES_WITHOUT_SEED = 4
 """A failure that depends on the hash seed may come by chance once more."""
 
 _OTHERS_IN_A_ROW = 3
-"""So many runs that fail in another way, which the command never did, aren't chance."""
+"""This many runs in a row that fail in another way show a cause, if the command itself never did."""
 
 _NOT_RUN = "whet hasn't run this line: it was interrupted, or had no time left"
 _WEIGHED = "whet hasn't run this line: a single run doesn't show what it costs"

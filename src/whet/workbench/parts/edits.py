@@ -126,6 +126,7 @@ def part_of_untracked(
         budget=options.budget,
         jobs=options.jobs or bench.jobs,
         repeats=baseline.repeats,
+        keeps_patch=False,  # such a file may hold passwords, as a `.env` does
     )
     return search.run()
 

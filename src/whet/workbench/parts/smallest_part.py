@@ -48,6 +48,7 @@ class PartSearch:
         budget: when to stop.
         jobs: trials at once.
         repeats: how often a part is run before it counts as not failing.
+        keeps_patch: keep the part as a patch, with the line that applies it.
     """
 
     session: Session
@@ -63,6 +64,7 @@ class PartSearch:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     repeats: int = 1
+    keeps_patch: bool = True
 
     _best: tuple[int, ...] = ()
     _senseless: int = 0
@@ -128,15 +130,12 @@ class PartSearch:
         self.session.stopped(reason, end.trials, end.wall_seconds)
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
-        patch = self.session.bench.project.state / "parts" / f"{commit[:10]}.diff"
-        patch.parent.mkdir(mode=0o700, exist_ok=True)
-        write_atomically(patch, diff, mode=0o600)
         return SmallestPart(
             base=self.labels[0],
             changed=self.labels[1],
             commit=commit,
             diff=diff.decode("utf-8", "replace"),
-            apply=self._line(patch, commit),
+            apply=self._line(diff, commit) if self.keeps_patch else "",
             places=parts.named(self._best),
             before=len(everything),
             after=len(self._best),
@@ -149,12 +148,15 @@ class PartSearch:
             is_verified=is_verified,
         )
 
-    def _line(self, patch: Path, commit: str) -> str:
-        """Return the line that makes a tree with the part alone; empty: it doesn't work here.
+    def _line(self, diff: bytes, commit: str) -> str:
+        """Keep a patch, and return the line that makes a tree with it alone; empty: it doesn't work here.
 
         It is run first, without the programs that the repository may name. The user's git knows no
         code of a trial, which whet keeps itself.
         """
+        patch = self.session.bench.project.state / "parts" / f"{commit[:10]}.diff"
+        patch.parent.mkdir(mode=0o700, exist_ok=True)
+        write_atomically(patch, diff, mode=0o600)
         without, _ = users_filters(self.repository)
         environment = {**git_environment(), **without}
         environment.pop(VARIABLE, None)
