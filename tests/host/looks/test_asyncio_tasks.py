@@ -14,7 +14,7 @@ import whet.agent
 from whet.core.observations.stack import TaskStack
 from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, TASKS_SIGNAL, tasks_of
 from whet.host.inspect.spying import take_all
-from whet.host.inspect.stacks import is_listening
+from whet.host.inspect.stacks import is_listening, told_at
 
 SITE = Path(whet.agent.__file__).parent / "site"
 HANGS = Path(__file__).parents[3] / "specimens" / "hangs"
@@ -118,3 +118,17 @@ def test_a_call_of_a_library_is_not_cut_short_by_the_question(tmp_path: Path) ->
         process.stdin.write(b"ready\n")
         process.stdin.flush()
         assert process.stdout.readline() == b"6\n"
+
+
+def test_a_process_that_loses_a_signal_is_asked_again_and_answers_once(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys\n"
+        "def lose(number, frame): signal.signal(number, answer)\n"
+        "def answer(number, frame):\n"
+        "    with open(f'{sys.argv[1]}/{os.getpid()}.told', 'a') as file:\n"
+        "        file.write('waits\\nend\\nwaits\\nend\\n')\n"
+        "signal.signal(int(sys.argv[2]), lose)\n"
+        "print('up', flush=True)\ninput()\n"
+    )
+    with running(None, "-c", program, str(tmp_path), str(TASKS_SIGNAL)) as process:
+        assert told_at(TASKS_SIGNAL, process.pid, tmp_path, "told") == "waits\nend\n"

@@ -57,8 +57,16 @@ def answering(tell: Callable[[str, bytes], None]) -> dict[str, Callable[[dict[st
     """
 
     def listen(module: dict[str, Any]) -> None:
+        answers: list[FrameType] = []  # whet asks again where the first signal may be lost
+
         def answer(_number: int, frame: FrameType) -> None:
-            tell(_SUFFIX, _answer_text(module, frame).encode("ascii", "backslashreplace"))
+            if answers:
+                return
+            answers.append(frame)
+            try:
+                tell(_SUFFIX, _answer_text(module, frame).encode("ascii", "backslashreplace"))
+            finally:
+                answers.clear()
 
         try:
             # It must interrupt the wait for a lock: if the wait started again, Python would never get here.

@@ -121,6 +121,9 @@ def agent_folder_of(pid: int) -> Path | None:
 def told_at(number: int, pid: int, agent_folder: Path | None, kind: str) -> str | None:
     """Return what the main thread of a process writes when it gets a signal; None: nothing.
 
+    Python loses a signal that comes just before a blocking call until something ends the call, so
+    a process that doesn't answer is asked again.
+
     Args:
         number: the signal.
         pid: the process.
@@ -132,17 +135,21 @@ def told_at(number: int, pid: int, agent_folder: Path | None, kind: str) -> str 
         return None
     path = folder / f"{pid}.{kind}"
     before = _size(path)
-    try:
-        os.kill(pid, number)
-    except OSError:
-        return None
+    asks_at = time.monotonic()
+    gives_up_at = asks_at + _TOLD_SECONDS
     answer = b""
-    gives_up_at = time.monotonic() + _TOLD_SECONDS
     while time.monotonic() < gives_up_at:
+        if time.monotonic() >= asks_at and is_listening(pid, number):
+            try:
+                os.kill(pid, number)
+            except OSError:
+                return None
+            asks_at = time.monotonic() + _ANSWER_SECONDS
         with suppress(OSError):
             answer = path.read_bytes()[before:]
         if (b"\n" + answer).endswith(_TOLD_END):
-            return answer.decode("ascii", "replace")
+            first, end, _ = (b"\n" + answer).partition(_TOLD_END)
+            return (first + end)[1:].decode("ascii", "replace")
         time.sleep(0.002)
     return None
 
