@@ -22,7 +22,7 @@ _SOURCE = Path(whet.__file__).parent
 _FUNCTIONS = {
     "json.loads", "json.load", "marshal.loads", "marshal.load", "pickle.loads", "pickle.load", "sqlite3.connect",
     "zipfile.ZipFile", "tarfile.open", "csv.reader", "csv.DictReader", "ast.literal_eval", "tomllib.loads",
-    "tomllib.load", "gzip.open", "gzip.decompress", "bz2.open", "lzma.open", "decoded", "literal_in",
+    "tomllib.load", "gzip.open", "gzip.decompress", "bz2.open", "lzma.open", "decoded", "literal_in", "open_foreign_database",
 }  # fmt: skip
 _METHODS = {
     "unpack", "unpack_from", "iter_unpack", "from_bytes", "decompress", "decompressobj",

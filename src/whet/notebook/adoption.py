@@ -12,6 +12,7 @@ from pathlib import Path
 
 from whet.core.errors import FolderNotFound
 from whet.core.output import digest_of
+from whet.host.files.foreign_database import harden
 from whet.notebook.blobs import BlobStore
 from whet.notebook.database import Database
 from whet.notebook.entry import Entry
@@ -183,8 +184,7 @@ def _check(path: Path, *, shown: Path) -> None:
     try:
         connection = sqlite3.connect(path, isolation_level=None)
         try:
-            connection.execute("PRAGMA trusted_schema = OFF")
-            connection.execute("PRAGMA cell_size_check = ON")
+            harden(connection)
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_IN_A_VALUE)
             version = check_version(connection.execute, shown, len(MIGRATIONS))
             if not version:

@@ -19,6 +19,7 @@ from whet.core.errors import (
 )
 from whet.core.text.record import JsonObject
 from whet.host.files.files import storage_error
+from whet.host.files.foreign_database import harden
 from whet.host.files.refused import limits_of_files
 from whet.notebook.migrations import MIGRATIONS, Migration, check_version, migrate
 from whet.notebook.place import check_place, damaged, make_notebook
@@ -65,6 +66,7 @@ class Database:
             )
         try:
             with self._translated():
+                harden(self._connection)
                 self._set_up(migrations)
         except BaseException:
             self._connection.close()

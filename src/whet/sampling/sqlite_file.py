@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from urllib.parse import quote
 
 from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
+from whet.host.files.foreign_database import open_foreign_database
 from whet.sampling.columns import check_columns
 from whet.sampling.table import BATCH_ROWS, Batch, Link, Rows, Table
 
@@ -21,7 +21,6 @@ _ROW_NUMBERS = ("rowid", "oid", "_rowid_")
 _HIDDEN = "shadow"
 _PAGES_BYTES = 16 << 20
 _ROWS_AT_ONCE = 500
-_LEAST_VALUE_BYTES, _MOST_VALUE_BYTES = 1 << 16, 2**31 - 1
 _MODULE = re.compile(r"\bUSING\s+[\"'`\[]?(\w+)", re.IGNORECASE)
 _TEXT_SEARCH = re.compile(r"fts\d$")
 _CONTENT = re.compile(
@@ -341,10 +340,6 @@ def _is_odd(value: object) -> bool:
     )
 
 
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
 @contextmanager
 def _read(path: Path) -> Generator[sqlite3.Connection]:
     """Open a database to read.
@@ -353,15 +348,8 @@ def _read(path: Path) -> Generator[sqlite3.Connection]:
         CannotSample: if it is damaged, locked or of another kind.
     """
     try:
-        with closing(
-            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
-        ) as database:
-            database.execute("PRAGMA trusted_schema = OFF")
-            # No stored value is larger than the file; a column that is worked out can be.
-            most = max(path.stat().st_size, _LEAST_VALUE_BYTES)
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most, _MOST_VALUE_BYTES))
+        with closing(open_foreign_database(path)) as database:
             database.execute(f"PRAGMA cache_size = -{_PAGES_BYTES >> 10}")
-            database.text_factory = _text
             yield database
     except (sqlite3.Error, UnicodeError) as error:  # names or complaints may be no UTF-8
         raise CannotSample(

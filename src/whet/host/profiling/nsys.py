@@ -4,16 +4,15 @@ Tables and columns of the SQLite export differ by version, and a table without r
 all. So each is looked up before it is read.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from pathlib import Path
 from subprocess import TimeoutExpired
-from urllib.parse import quote
 
 from whet.core.text.record import MalformedRecordError, whole
+from whet.host.files.foreign_database import open_foreign_database
 from whet.host.process.tool import ToolMissingError, call_tool
 
 REPORT = "whet-nsys"
@@ -85,7 +84,7 @@ class NsysReport:
     """The SQLite export of one report, read only. A context manager."""
 
     def __init__(self, database: Path) -> None:
-        self._connection = sqlite3.connect(f"file:{quote(os.fsencode(database))}?mode=ro", uri=True)
+        self._connection = open_foreign_database(database)
         self._connection.text_factory = _text
         try:
             names = self._rows("SELECT name FROM sqlite_master WHERE type='table'")

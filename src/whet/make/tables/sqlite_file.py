@@ -1,16 +1,15 @@
 """A database of SQLite from nothing."""
 
-import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from urllib.parse import quote
 
 from whet.core.errors import UnknownFormat
 from whet.core.text.quantity import listed, shown_count
 from whet.core.value_class import value_class
+from whet.host.files.foreign_database import open_foreign_database
 from whet.make.edges import LONE_SURROGATE
 from whet.make.tables.columns import Column, FilledTable, Value
 
@@ -18,7 +17,6 @@ _TYPES = {"str": "TEXT", "date": "TEXT", "datetime": "TEXT", "bytes": "BLOB", "b
 _SELECT = "SELECT * FROM"
 _MOST = 2**63
 _MOST_BYTES = 64 << 20
-_LEAST_VALUE_BYTES, _MOST_VALUE_BYTES = 1 << 16, 2**31 - 1
 _WRITER = slice(96, 100)
 """Where a database names the version of SQLite that wrote it; readers don't look at it."""
 
@@ -105,14 +103,7 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
     if not path.is_file():
         raise FileNotFoundError(path)
     try:
-        with closing(
-            sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True)
-        ) as database:
-            database.execute("PRAGMA trusted_schema = OFF")
-            # No stored value is larger than the file; a column that is worked out can be.
-            most = max(path.stat().st_size, _LEAST_VALUE_BYTES)
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(most, _MOST_VALUE_BYTES))
-            database.text_factory = _text
+        with closing(open_foreign_database(path)) as database:
             name = _chosen(database, path, table)
             select = f"{_SELECT} {_quoted(name)} LIMIT ?"
             held: list[tuple[object, ...]] = []
@@ -129,10 +120,6 @@ def read_beginning(path: Path, table: str, *, rows: int) -> Beginning:
     except sqlite3.Error as error:
         raise ValueError(str(error)) from error
     return Beginning(names, declared, held)
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
 
 
 def _chosen(database: sqlite3.Connection, path: Path, table: str) -> str:
