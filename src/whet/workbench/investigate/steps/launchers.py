@@ -1,19 +1,22 @@
 """The variables that something between the shell and Python sets, such as a script that starts it."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 
 from whet.core.observations.clue import Placing
-from whet.core.trial import Trial
 from whet.host.trial.agent_tasks import TOGGLES_VARIABLE
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.toggle.toggle import signs_of
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST, _MOST_FILE_BYTES = 12, 500_000
+_MOST_SCRIPTS = 20
+_MAKES, _MAKEFILES = ("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")
+_WORD = re.compile(r"[\w./+@-]+")
 _PYTHON = re.compile(r"python[\d.]*")
 _PLACE = frozenset(
     {"_", "PWD", "OLDPWD", "SHLVL", "PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED"}
@@ -51,20 +54,41 @@ def variables_that_it_sets(
     return changed if len(changed) <= _MOST else {}
 
 
-def where_set(trial: Trial, name: str) -> tuple[str, int, str]:
-    """Return the only line of the command's files that sets a variable, and how it is called."""
-    sets = re.compile(rf"(?<!\w){re.escape(name)}=|\bsetenv\s+{re.escape(name)}\b")
+def where_set(command: Sequence[str], folder: Path, name: str) -> tuple[str, int, str]:
+    """Return the only line that sets a variable, and how it is called; nothing where there are others.
+
+    Args:
+        command: the words of a command; files among them are read, and the files that these name,
+            such as a script that one runs or reads with `.`; `make` has its makefile.
+        folder: where it runs.
+        name: the variable.
+    """
+    sets = re.compile(rf"(?<![\w$]){re.escape(name)}=|\bsetenv\s+{re.escape(name)}\b")
+    made = re.compile(rf"^\s*(?:export\s+)?{re.escape(name)}\s*[:?+]*=|{sets.pattern}")
     lines: list[tuple[str, int]] = []
-    for word in trial.command:
-        path = Path(trial.cwd, word)
-        with suppress(OSError, ValueError):
-            if path.is_file() and path.stat().st_size <= _MOST_FILE_BYTES:
-                text = path.read_text("utf-8")
-                lines += [
-                    (str(path), n)
-                    for n, each in enumerate(text.splitlines(), 1)
-                    if sets.search(each)
-                ]
+    for path, text in _scripts(command, folder):
+        pattern = made if path.name in _MAKEFILES else sets
+        lines += [
+            (str(path), n) for n, each in enumerate(text.splitlines(), 1) if pattern.search(each)
+        ]
     if len(lines) != 1:
         return "", 0, ""
-    return *lines[0], Placing(trial.cwd)(*lines[0])
+    return *lines[0], Placing(str(folder))(*lines[0])
+
+
+def _scripts(command: Sequence[str], folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the texts that the words of a command name, and those that these name, each once."""
+    first = _MAKEFILES if PurePath(command[0]).name in _MAKES else ()
+    waiting = [(folder, word) for word in (*command, *first)]
+    seen: set[Path] = set()
+    while waiting and len(seen) < _MOST_SCRIPTS:
+        beside, word = waiting.pop(0)
+        for path in {Path(os.path.normpath(Path(each, word))): None for each in (folder, beside)}:
+            with suppress(OSError, ValueError):
+                if path in seen or path.suffix == ".py" or not path.is_file():
+                    continue
+                seen.add(path)
+                if path.stat().st_size <= _MOST_FILE_BYTES:
+                    text = path.read_text("utf-8")
+                    yield path, text
+                    waiting += [(path.parent, each) for each in dict.fromkeys(_WORD.findall(text))]

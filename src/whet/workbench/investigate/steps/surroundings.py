@@ -160,7 +160,7 @@ def _inside(
     """Yield the variables that something between the shell and Python has set, such as a script."""
     for name, value in changed.items():
         other = around.get(name, "UTC" if name == "TZ" else None)
-        place = where_set(work.trial, name)
+        place = where_set(work.trial.command, Path(work.trial.cwd), name)
         locale = ENCODINGS if ENCODINGS in kinds else LOCALE
         shown = f"{name}={quoted(value)}" if value else name
         yield _Setting(
