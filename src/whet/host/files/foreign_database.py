@@ -32,7 +32,8 @@ def open_foreign_database(path: Path) -> sqlite3.Connection:
 def harden(connection: sqlite3.Connection) -> None:
     """Let the schema of a database call no function that acts, and let no statement break its file.
 
-    Source: https://www.sqlite.org/security.html. Python 3.12 and later can set the defensive mode.
+    Python 3.12 and later can set the defensive mode. Source: "Defense Against The Dark Arts" in
+    SQLite's documentation.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
