@@ -4,8 +4,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from whet.execution.warm import Start
+from whet.host.process.messages import APPEND, OTHER, REMOVE, WRITE, LastingEffect
 from whet.workbench.loop.meanwhile import Meanwhile
 
 
@@ -111,9 +114,33 @@ def test_what_an_earlier_run_has_written_may_be_saved_by_somebody_else_later(
 ) -> None:
     meanwhile = _of(tmp_path)
     meanwhile.begin(lambda _: True)
-    meanwhile.end(Start(effects=(f"writes {saved}",), changed_files=frozenset({str(saved)})), ())
+    meanwhile.end(
+        Start(effects=(LastingEffect(WRITE, str(saved)),), changed_files=frozenset({str(saved)})),
+        (),
+    )
 
     assert _learnt(meanwhile, saved) == (str(saved),)
+
+
+@settings(max_examples=25)
+@given(
+    kind=st.sampled_from((WRITE, APPEND, REMOVE)),
+    name=st.from_regex(r"[a-z {}]{1,9}\.py", fullmatch=True),
+)
+def test_what_a_program_writes_or_appends_to_is_its_own_and_no_sentence_says_so(
+    kind: str, name: str
+) -> None:
+    path = f"/project/{name}"
+    effect, meanwhile, misread = (
+        LastingEffect(kind, path),
+        _of(Path("/project")),
+        _of(Path("/project")),
+    )
+    meanwhile.end(Start(effects=(effect,)), ())
+    misread.end(Start(effects=(LastingEffect(OTHER, says=str(effect)),)), ())
+
+    assert not meanwhile.counts(path)
+    assert misread.counts(path)
 
 
 def test_a_save_is_learnt_of_once(tmp_path: Path, saved: Path) -> None:
@@ -200,6 +227,6 @@ def test_what_the_program_has_written_makes_no_verification_doubtful(
     meanwhile.begin(lambda _: True)
     for path in (saved, tmp_path / "other"):
         meanwhile.ends_the_run(str(path), counts=False)
-    meanwhile.end(Start(effects=(f"writes {saved}",)), ())
+    meanwhile.end(Start(effects=(LastingEffect(WRITE, str(saved)),)), ())
 
     assert meanwhile.by_nobody() == (str(tmp_path / "other"),)

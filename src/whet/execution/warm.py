@@ -20,6 +20,7 @@ from whet.host.files.file_times import Moment
 from whet.host.limits.program import Program
 from whet.host.process.channel import GONE, UNFOLLOWED
 from whet.host.process.cleanup_journal import CleanupJournal
+from whet.host.process.messages import LastingEffect
 from whet.host.trial.process_snapshots import (
     WORTH_SECONDS,
     Blocker,
@@ -45,7 +46,7 @@ class Start:
         snapshots: how many snapshots there are after it.
         halted: why it left no deeper one; empty: nothing kept it from that.
         halted_at: the place from which on; empty: it could leave none at all.
-        effects: why it could not simply be run again, in words: what it has left in the world,
+        effects: why it could not simply be run again: what it has left in the world,
             what the user typed for it.
         missing: where there is no snapshot though there might have been one.
         is_followed: it was a Python that whet can follow, or freeze and step through.
@@ -60,7 +61,7 @@ class Start:
     snapshots: int = 0
     halted: str = ""
     halted_at: str = ""
-    effects: tuple[str, ...] = ()
+    effects: tuple[LastingEffect, ...] = ()
     missing: tuple[Blocker, ...] = ()
     is_followed: bool = True
     changed_files: frozenset[str] | None = None

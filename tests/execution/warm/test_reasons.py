@@ -84,6 +84,18 @@ def test_a_command_that_cannot_be_followed_says_so(
     assert not start.snapshots
 
 
+@pytest.mark.parametrize(
+    ("mode", "halted"), [("a", "opens {}/old to append (mode `w` allows copies)"), ("w", "")]
+)
+def test_a_file_that_is_appended_to_is_named_with_the_mode_that_allows_copies(
+    workshop: Workshop, mode: str, halted: str
+) -> None:
+    workshop.write({"old": "1"})
+    start, _ = _start_of(workshop, f"f = open('old', {mode!r})\n{SLOW}print(1, file=f)\n")
+
+    assert start.halted == halted.format(workshop.folder)
+
+
 def test_what_goes_away_is_forgotten(workshop: Workshop) -> None:
     text = f"import signal\nsignal.alarm(99)\n{SLOW}signal.alarm(0)\n{SLOW}print(1)\n"
     start, _ = _start_of(workshop, text)
@@ -117,7 +129,7 @@ def test_what_a_run_leaves_in_the_world_is_known(
     start, outcome = _start_of(workshop, f"{SLOW}exec({does!r})\n")
 
     assert outcome.exit_code == 0
-    assert start.effects == tuple(each.format(workshop.folder) for each in effects)
+    assert tuple(map(str, start.effects)) == tuple(each.format(workshop.folder) for each in effects)
 
 
 _PATIENCE_SECONDS = 20.0

@@ -26,7 +26,7 @@ def ladder_json(cycle: Cycle) -> dict[str, object]:
     return {
         "ladder": [row.to_json() for row in cycle.snapshot_rows()],
         "missing": [{"place": each.place, "why": each.why} for each in cycle.start.missing],
-        "effects": list(cycle.start.effects),
+        "effects": [str(each) for each in cycle.start.effects],
     }
 
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from whet.host.process import messages
 
-    # what a program has left in the world, in words; what it has changed, with folders for all that is
-    # in them (None: there may be more)
-    Done: TypeAlias = "tuple[tuple[str, ...], tuple[str, ...] | None]"
     # place, seconds since the start, why there was no copy
     Hindered: TypeAlias = tuple[str, float, str]
     # why there can be no copy at all; `GONE`, `UNFOLLOWED` or another reason
@@ -37,7 +34,7 @@ if TYPE_CHECKING:
     Simple: TypeAlias = "tuple[str, ...] | int | str | None"
     Body: TypeAlias = (
         messages.Run | messages.Taken | messages.Ended | messages.Noted | messages.Observed
-        | messages.Begun | messages.Looked | Hindered | Halted | Failed | Done
+        | messages.Begun | messages.Looked | messages.Done | Hindered | Halted | Failed
         | RoomSettings | RoomRun | RoomRan | tuple[int, int] | Simple
     )  # fmt: skip
 
@@ -151,4 +148,3 @@ as_numbers: "Callable[[bytes], tuple[int, int]]" = marshal.loads
 as_failed: "Callable[[bytes], Failed]" = marshal.loads
 as_text: "Callable[[bytes], str]" = marshal.loads
 as_texts: "Callable[[bytes], tuple[str, ...]]" = marshal.loads
-as_done: "Callable[[bytes], Done]" = marshal.loads

@@ -94,10 +94,39 @@ class Sighted(NamedTuple):
     installed: dict[str, Mark]  # marks of installed sources that only the importer has looked up
 
 
+WRITE, APPEND, REMOVE, OTHER = "write", "append", "remove", "other"
+_EFFECTS_IN_WORDS = {
+    WRITE: "writes {path}",
+    APPEND: "opens {path} to append (mode `w` allows copies)",
+    REMOVE: "removes {path}",
+    OTHER: "{says}",
+}
+
+
+class LastingEffect(NamedTuple):
+    """Why a run can't simply be repeated: what it left in the world, or what the user told it."""
+
+    kind: str  # `WRITE`, `APPEND`, `REMOVE`: what becomes of the path; `OTHER`
+    path: str = ""
+    says: str = ""  # in words; only for `OTHER`
+
+    def __str__(self) -> str:
+        """Return it in words, with the program as their subject."""
+        return _EFFECTS_IN_WORDS[self.kind].format(path=self.path, says=self.says)
+
+
+class Done(NamedTuple):
+    """What a run has done to the world."""
+
+    effects: tuple[LastingEffect, ...]
+    # files that it has changed, with folders for all that is in them; None: there may be more
+    changed: tuple[str, ...] | None
+
+
 class Observed(NamedTuple):
     """What the observer has noticed since it was last asked."""
 
-    ended: str  # the first effect that can't be put back; empty: there was none
+    ended: str  # in words, the first effect that can't be put back; empty: there was none
     marks: dict[str, Mark]  # of what paths led to
     links: dict[str, Mark]  # marks of links themselves
     opened: dict[str, int]  # how often each path was opened
@@ -223,6 +252,12 @@ def as_ended(packed: bytes) -> Ended:
 
 def _reader(make: Callable[[Iterable[object]], MessageT]) -> Callable[[bytes], MessageT]:
     return lambda packed: make(marshal.loads(packed))
+
+
+def as_done(packed: bytes) -> Done:
+    """Read what a run has done to the world."""
+    effects, changed = marshal.loads(packed)
+    return Done(tuple(map(LastingEffect._make, effects)), changed)
 
 
 as_begun = _reader(Begun._make)

@@ -10,6 +10,7 @@ import os
 import stat
 
 from whet.host.files.file_times import wait_until_settled
+from whet.host.process.messages import REMOVE, WRITE, LastingEffect
 from whet.host.spawner.mapped import Mapped, files_mapped_by
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -79,10 +80,10 @@ class FileEffects:
         deed = self.deed(path)
         return deed is not None and deed.was_absent
 
-    def left(self) -> list[str]:
-        """Return what the run has left in the world, in words."""
+    def left(self) -> list[LastingEffect]:
+        """Return what the run has left in the world."""
         return [
-            f"{'removes' if deed.kind == 'gone' else 'writes'} {path}"
+            LastingEffect(REMOVE if deed.kind == "gone" else WRITE, path)
             for path, deed in self._made.items()
             if not (deed.kind == "gone" and deed.was_absent)
         ]

@@ -7,7 +7,16 @@ import os
 import stat
 
 from whet.host.kernel.syscalls import AT_FDCWD, KIND_FOLDER, NO_LINKS, calls
-from whet.host.process.messages import Begun, Observed
+from whet.host.process.messages import (
+    APPEND,
+    OTHER,
+    REMOVE,
+    WRITE,
+    Begun,
+    Done,
+    LastingEffect,
+    Observed,
+)
 from whet.host.spawner.access_log import AccessLog, is_byte_code
 from whet.host.spawner.file_effects import CannotPutBackError, FileEffects, is_plain, key_of
 from whet.host.spawner.first_access import FirstAccess
@@ -18,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from whet.host.kernel.syscalls import Call
-    from whet.host.process.channel import Done
 
 _MOST_CHANGED = 10_000
 _ANEW = os.O_CREAT | os.O_TRUNC
@@ -45,7 +53,7 @@ class SyscallDecoder:
             "bare": self._bare,
         }  # fmt: skip
         self._own_socket = ""
-        self._ended = ""
+        self._ended: LastingEffect | None = None
         self._changed: set[str] | None = set()
         self._file_effects = FileEffects()
         self._seen = AccessLog(self._file_effects)
@@ -53,7 +61,7 @@ class SyscallDecoder:
 
     def begin(self, begun: Begun) -> None:
         """Begin again, with another run."""
-        self._own_socket, self._ended, self._changed = begun.own_socket, "", set()
+        self._own_socket, self._ended, self._changed = begun.own_socket, None, set()
         self._file_effects.begin()
         self._seen.begin(begun.cache)
         self._seen.see(begun.cwd)
@@ -71,17 +79,13 @@ class SyscallDecoder:
                 self._file_effects.keep(number, pid)
             except CannotPutBackError as error:
                 self.ends(str(error), ())
-        return Observed(self._ended, *self._seen.take())
+        return Observed(str(self._ended or ""), *self._seen.take())
 
-    def done(self) -> "Done":
-        """Return what the run has done so far and left in the world.
-
-        Returns:
-            in words; and the files and folders that it has changed, None: there may be others.
-        """
+    def done(self) -> Done:
+        """Return what the run has done so far and left in the world."""
         effects = (*((self._ended,) if self._ended else ()), *self._file_effects.left())
         paths = None if self._changed is None else (*self._changed, *self._file_effects.paths())
-        return effects, paths
+        return Done(effects, paths)
 
     def put_back(self, number: int) -> str:
         """Make again what was made by the time of a snapshot; return why not, empty if it is."""
@@ -108,10 +112,14 @@ class SyscallDecoder:
             self.ends(f"calls {call[0]} in a way that whet can't inspect: {error}")
 
     def ends(self, effect: str, changed: "Sequence[str] | None" = None) -> None:
+        """Note an effect, in words, that can't be taken back; see `_does`."""
+        self._does(LastingEffect(OTHER, says=effect), changed)
+
+    def _does(self, effect: LastingEffect, changed: "Sequence[str] | None") -> None:
         """Note an effect that can't be taken back.
 
         Args:
-            effect: in words.
+            effect: what it is.
             changed: files that it changes; None: it may be any.
         """
         self._ended = self._ended or effect
@@ -184,7 +192,9 @@ class SyscallDecoder:
             if is_plain(status) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
                 self._makes(pid, path, mode, was_absent=False)
             else:
-                self.ends(f"writes {path}", [path] if stat.S_ISREG(status.st_mode) else None)
+                kind = APPEND if is_plain(status) and flags & os.O_APPEND else WRITE
+                is_file = stat.S_ISREG(status.st_mode)
+                self._does(LastingEffect(kind, path), [path] if is_file else None)
 
     def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
         self._seen.see(os.path.dirname(path))
@@ -236,7 +246,7 @@ class SyscallDecoder:
         if status is None:
             self._seen.see_link(path)
         elif self._file_effects.deed(path) is None:
-            self.ends(f"removes {path}", [path])
+            self._does(LastingEffect(REMOVE, path), [path])
         elif not stat.S_ISDIR(status.st_mode) or not os.listdir(path):
             removes_folder = call[0] == "rmdir" or (call[0] == "unlinkat" and bool(arguments[2]))
             if removes_folder == stat.S_ISDIR(status.st_mode):

@@ -5,12 +5,20 @@ import os
 
 from whet.host.kernel.seccomp import Filter, why_not
 from whet.host.kernel.syscalls import MAGIC_FLAGS
-from whet.host.process.channel import Channel, as_done, as_text
-from whet.host.process.messages import Begun, Looked, Observed, as_looked, as_observed
+from whet.host.process.channel import Channel, as_text
+from whet.host.process.messages import (
+    Begun,
+    Done,
+    Looked,
+    Observed,
+    as_done,
+    as_looked,
+    as_observed,
+)
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
 if TYPE_CHECKING:
-    from whet.host.process.channel import Body, Done
+    from whet.host.process.channel import Body
 
 _INT_BYTES = 4
 
@@ -101,7 +109,7 @@ class Watching:
         """
         return as_observed(self._asked("facts", (number, pid)))
 
-    def done(self) -> "Done":
+    def done(self) -> Done:
         """Return what the program has done to the world and left there.
 
         Raises:

@@ -13,7 +13,7 @@ from whet.core.value_class import value_class
 from whet.host.files.file_times import Moment
 from whet.host.files.marks import is_of_nothing
 from whet.host.limits.program import Program
-from whet.host.process.messages import Freezing, Taken
+from whet.host.process.messages import Done, Freezing, LastingEffect, Taken
 from whet.host.trial.observation import Observation, Observing
 
 STAGE_VARIABLE = "WHET_STAGE"
@@ -183,7 +183,7 @@ class Staged:
         halted_by: which reason that is, of `whet.host.process.channel`; empty: another one.
         blockers: where it could leave none, in the order in which it came there.
         effects: what it has done to the world and left there, and what it was told by the user
-            meanwhile, in words.
+            meanwhile.
         changed_files: what it has changed of files, with folders for all that is in them; None:
             there may be more.
         reset_at: when its reset steps were over, with all that they have started; None: not known.
@@ -204,7 +204,7 @@ class Staged:
     halted: str = ""
     halted_by: str = ""
     blockers: list[Blocker] = field(default_factory=list[Blocker])
-    effects: list[str] = field(default_factory=list[str])
+    effects: list[LastingEffect] = field(default_factory=list[LastingEffect])
     changed_files: frozenset[str] | None = None
     reset_at: Moment | None = None
     spoilt: str = ""
@@ -305,10 +305,10 @@ class Staged:
         if not self.halted:
             self.halted, self.halted_by = why, by
 
-    def note_done(self, effects: tuple[str, ...], changed: tuple[str, ...] | None) -> None:
+    def note_done(self, done: Done) -> None:
         """Note what this run has left in the world."""
-        self.effects.extend(effects)
-        self.changed_files = None if changed is None else frozenset(changed)
+        self.effects.extend(done.effects)
+        self.changed_files = None if done.changed is None else frozenset(done.changed)
 
     def hinder(self, place: str, seconds: float, why: str) -> None:
         """Note why this run has left no snapshot at a place."""

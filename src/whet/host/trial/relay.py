@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from whet.host.process.channel import (
     Channel,
-    as_done,
     as_halted,
     as_hindered,
     as_number,
 )
 from whet.host.process.console import Console
 from whet.host.process.control import Control
-from whet.host.process.messages import Ended, Looked, Noted, Taken, as_looked, as_noted, as_taken
+from whet.host.process.messages import (
+    OTHER,
+    Done,
+    Ended,
+    LastingEffect,
+    Looked,
+    Noted,
+    Taken,
+    as_done,
+    as_looked,
+    as_noted,
+    as_taken,
+)
 from whet.host.spawner.out_of_memory_killer import HELD
 from whet.host.trial.hang_detector import LOOK_SECONDS, Idleness
 from whet.host.trial.program_streams import Keyboard, ProgramStreams
@@ -66,8 +77,8 @@ class Relay:
         on_halt: called with the reason why no copies are possible.
         on_blocker: called with a place without a copy, the seconds, and the reason.
         on_looks: called with the file system accesses of the run.
-        on_done: called with the effects of the program, and what it changed.
-        on_told: called with what the user told the program, in words.
+        on_done: called with what the program has done to the world.
+        on_told: called with what the user told the program.
         on_reset: called when the reset steps and all their processes have ended.
         still_fits: is asked after the reset steps whether a copy may be resumed.
         errors_first: of two streams that wait, errors came first: a debugger asks after them.
@@ -88,8 +99,8 @@ class Relay:
     on_copy: "Callable[[Taken, Past], None] | None" = None
     on_halt: Callable[[str, str], None] | None = None
     on_blocker: Callable[[str, float, str], None] | None = None
-    on_done: Callable[[tuple[str, ...], tuple[str, ...] | None], None] | None = None
-    on_told: Callable[[str], None] | None = None
+    on_done: Callable[[Done], None] | None = None
+    on_told: Callable[[LastingEffect], None] | None = None
     on_looks: Callable[[Looked], None] | None = None
     on_reset: Callable[[], None] | None = None
     still_fits: Callable[[], bool] = lambda: True
@@ -321,7 +332,7 @@ class Relay:
         elif kind == "hindered" and self.on_blocker is not None:
             self.on_blocker(*as_hindered(body))
         elif kind == "did" and self.on_done is not None:
-            self.on_done(*as_done(body))
+            self.on_done(as_done(body))
         elif kind == "looked" and self.on_looks is not None:
             self.on_looks(as_looked(body))
 
@@ -380,7 +391,7 @@ class Relay:
 
     def _note_told(self, what: str) -> None:
         if self.on_told is not None:
-            self.on_told(what)
+            self.on_told(LastingEffect(OTHER, says=what))
 
     def _forward(self, number: int) -> None:
         self._note_told("was sent a signal")

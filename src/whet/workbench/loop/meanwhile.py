@@ -122,7 +122,7 @@ class Meanwhile:
             ended_by: the saves that have ended it; none: it has come to its end.
         """
         self._forgive()
-        self._written |= {effect.partition(" ")[2] for effect in start.effects}
+        self._written |= {each.path for each in start.effects if each.path}
         is_strange = bool(ended_by) and self._heard.isdisjoint(ended_by)
         self._strange = self._strange + 1 if is_strange else 0
         self._heard.update(ended_by)

@@ -22,6 +22,7 @@ from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
 from whet.execution.warm import Start
 from whet.host.process.console import Console
+from whet.host.process.messages import LastingEffect
 from whet.workbench.trials.run import RunResult
 from whet.workbench.trials.session import RecordedExecutor, Session
 from whet.workbench.trials.tested import result_of
@@ -318,6 +319,6 @@ def _failure(outcome: Outcome) -> str:
     return "none" if outcome.failure is None else outcome.failure.summary[:_WIDEST]
 
 
-def _brief(effects: tuple[str, ...]) -> str:
+def _brief(effects: tuple[LastingEffect, ...]) -> str:
     more = len(effects) - 1
-    return effects[0] + (f" and {more} more" if more else "")
+    return f"{effects[0]}{f' and {more} more' if more else ''}"
