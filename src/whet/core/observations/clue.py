@@ -1,8 +1,9 @@
 """What points at the cause of a failure, where the failure itself doesn't name it."""
 
+from dataclasses import field
 from enum import Enum
 
-from whet.core.text.json_record import Record, sparse
+from whet.core.text.json_record import APART, Record, sparse
 from whet.core.text.shown_text import visible_line
 from whet.core.value_class import value_class
 
@@ -17,6 +18,23 @@ class Sureness(Enum):
     POSSIBLE = "possible: not shown to be the cause"
 
 
+class StepKind(Enum):
+    """What a step of a trail tells of a value, in words around the value's name."""
+
+    VALUE = "{}"
+    HOLDER = "what holds {}"
+    RECORD = "record of {}"
+    FILE = "file of {}"
+    CHANGE = "{} was changed"
+
+
+class Mention(Enum):
+    """What the sentence of a clue tells already."""
+
+    OTHERS = "how a record differs from the others of its file"
+    TEXTS = "that numbers were compared as texts"
+
+
 @value_class(kw_only=True)
 class TrailStep(Record):
     """One place on the way of a value.
@@ -26,12 +44,16 @@ class TrailStep(Record):
         place: where, such as ``pages.py:10``; empty: it is no single line.
         source: what the program says there.
         value: what it came to.
+        kind: what it tells of the value in `about`; None: something else. It isn't stored.
+        about: the name of that value.
     """
 
     says: str
     place: str = ""
     source: str = ""
     value: str = ""
+    kind: StepKind | None = field(default=None, compare=False, metadata=APART)
+    about: str = field(default="", compare=False, metadata=APART)
 
     @property
     def in_words(self) -> str:
@@ -47,7 +69,7 @@ class TrailStep(Record):
             name: visible_line(" ".join(str(one).split("\n")))
             for name, one in self.to_json().items()
         }
-        return TrailStep(**words)
+        return TrailStep.from_json(words)
 
 
 @value_class(kw_only=True)
@@ -69,6 +91,7 @@ class Clue(Record):
             ``the record at data.csv:143 (`7,n/a`)``; empty: it is no such value, or isn't known.
         heading: what a report calls it where that isn't the cause, such as ``what takes the
             memory``; empty: it names the cause.
+        mentions: what ``says`` tells of these. It isn't stored.
     """
 
     says: str
@@ -81,6 +104,9 @@ class Clue(Record):
     trail: tuple[TrailStep, ...] = ()
     record: str = sparse("")
     heading: str = sparse("")
+    mentions: frozenset[Mention] = field(
+        default=frozenset[Mention](), compare=False, metadata=APART
+    )
 
     @property
     def whole(self) -> str:

@@ -1,14 +1,16 @@
-"""Clues about what happened around a value: closed, locked, resized in a loop, moved, half imported."""
+"""Clues about what happened around a value: closed, locked, resized in a loop, moved, half imported, caught."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.events.circumstances import Circumstances
 from whet.evidence.provenance.events.ended import closed_before, dropped_before, kept_waiting
 from whet.evidence.provenance.events.iterated import resized_in_loop
+from whet.evidence.provenance.events.swallowed import half_done_before, swallowed_before
 from whet.evidence.provenance.failure.suspects import Failing
-from whet.evidence.provenance.sentences.wording import Wording
+from whet.evidence.provenance.sentences.wording import Wording, shown
 from whet.evidence.provenance.trace.walk import Walk
 
 
@@ -79,4 +81,27 @@ class CircumstanceClues(Wording):
                 f"{self.place_of(path, line)} began a transaction, and {closed} closed the connection"
                 " without a commit: what was written in it is lost",
                 path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
+
+    def swallowed(self, failing: Failing) -> Iterator[Clue]:
+        """Report errors that a context manager swallowed: nothing in the program shows them."""
+        for each in swallowed_before(failing, self.recording):
+            error, call = each.error, each.result.frame
+            path, line = call.code.path, each.result.line
+            gave = shown(each.result.result) if each.result.result is not None else ""
+            yield self.clue(
+                f"`{call.code.name}` swallowed {self.error(error)}, raised at"
+                f" {self.place_of(error.call.code.path, error.line)}: at {self.place_of(path, line)}"
+                f" it returned {gave or 'a true value'}",
+                path, line, Sureness.POSSIBLE,
+            )  # fmt: skip
+
+    def half_done(self, failing: Failing) -> Iterator[Clue]:
+        """Report an error that was caught when half of the work was done."""
+        for each in islice(half_done_before(failing, self.recording, self.sources), 1):
+            path, line = each.caught[0].code.path, each.before[-1].lineno
+            yield self.clue(
+                f"{self.at(path, each.caught[1])} caught {self.error(each.error)}, which came up after"
+                f" {self.place_of(path, line)} was done",
+                path, each.caught[1], Sureness.POSSIBLE,
             )  # fmt: skip

@@ -25,7 +25,7 @@ from whet.evidence.provenance.failure.suspects import Failing, tested_in
 from whet.evidence.provenance.run.control import Control, Decision
 from whet.evidence.provenance.run.recording import OBJECT, SCALAR, Value
 from whet.evidence.provenance.run.source import lookups
-from whet.evidence.provenance.sentences.wording import Wording
+from whet.evidence.provenance.sentences.wording import Because, Wording
 from whet.evidence.provenance.trace.records import Records
 from whet.evidence.provenance.trace.trail import End, Hop, Trail
 from whet.evidence.provenance.trace.walk import Walk
@@ -45,7 +45,7 @@ class MissingClues(Wording):
     walk: Walk
     records: Records
     control: Control
-    because: Callable[[Decision], str]
+    because: Callable[[Decision], Because]
     missing: Missing = field(init=False)
     attributes: Attributes = field(init=False)
 
@@ -151,16 +151,18 @@ class MissingClues(Wording):
                 )  # fmt: skip
             case PassedOver(setting=setting, decision=decision, error=error):
                 path, line = setting.path, setting.line
-                why = "" if decision is None else self.because(decision)
+                why = Because() if decision is None else self.because(decision)
                 if decision is not None:
                     line = decision.test.lineno
                 elif error is not None:
-                    why, line = f": it raised {self.error(error)} at line {error.line}", error.line
-                yield self.clue(
+                    why = Because(f": it raised {self.error(error)} at line {error.line}")
+                    line = error.line
+                clue = self.clue(
                     f"{head}: `{setting.name}` ran for it and did not come to"
-                    f" {self.place_of(path, setting.line)}, which sets it{why}",
+                    f" {self.place_of(path, setting.line)}, which sets it{why.words}",
                     path, line, Sureness.SEEN,
                 )  # fmt: skip
+                yield replace(clue, mentions=why.mentions)
             case NeverRun(setting=setting, instead=Setting() as other):
                 yield self.clue(
                     f"{head}: `{other.name}` at {self.at(other.path, other.line)} ran for it and did"

@@ -3,16 +3,11 @@
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
-from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, StepKind, Sureness, TrailStep
 from whet.evidence.clues.raised_before import GIVEN_UP
 from whet.evidence.provenance.events.circumstances import Circumstances, Idle
-from whet.evidence.provenance.events.swallowed import (
-    fallbacks_on,
-    half_done_before,
-    swallowed_before,
-)
+from whet.evidence.provenance.events.swallowed import fallbacks_on
 from whet.evidence.provenance.failure.suspects import (
     EXIT,
     NO_DATA,
@@ -53,9 +48,7 @@ from whet.evidence.provenance.sentences.near_misses import NearMisses
 from whet.evidence.provenance.sentences.tables import TableClues
 from whet.evidence.provenance.sentences.totals import Totals
 from whet.evidence.provenance.sentences.wording import (
-    CHANGED,
-    HOLDS,
-    RECORD_OF,
+    Because,
     Wording,
     compared_as_texts,
     cut,
@@ -63,19 +56,20 @@ from whet.evidence.provenance.sentences.wording import (
     is_path,
     like_another,
     shown,
+    step_about,
     together,
     upper,
     with_contrast,
     with_record,
 )
-from whet.evidence.provenance.trace.flaws import shape_of
+from whet.evidence.provenance.trace.flaws import is_empty, is_nan, is_none, is_zero, shape_of
 from whet.evidence.provenance.trace.records import Record, Records
 from whet.evidence.provenance.trace.trail import End, Hop, Trail
 from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 _MOST_TRAILS = 2
-_BEGINNINGS = {"empty", "zero"}
+_BEGINNINGS = (is_empty, is_zero)
 """A start value isn't a bad value: the question is why nothing was added to it."""
 _MOST_SOURCES, _MOST_VALUES = 8, 2
 _DECISIVE_RANK, _CLEARLY, _NOT_LOST = 2, 2, 99
@@ -137,7 +131,7 @@ class Origin(Wording):
             *self._of_replaced(failing),
             *self.events.clues(failing),
             *self.missing.clues(failing),
-            *self._of_swallowed(failing),
+            *self.events.swallowed(failing),
             *self.keys.twins(failing),
             *self.missing.defaults(failing),
             *self.happened.spent(failing),
@@ -149,7 +143,7 @@ class Origin(Wording):
         totals = list(self.totals.clues(failing))
         self.is_telling = self.is_telling or bool(totals)
         found = [*others, *totals, *self._of_suspects(failing)]
-        found += [] if self.is_telling else self._of_half_done(failing)
+        found += [] if self.is_telling else self.events.half_done(failing)
         misses = NearMisses(self.recording, self.sources, self.at, self.walk, self._record_of)
         found = [*misses.clues(failing, found), *found]
         found += self.groupings.on_the_way(failing, found)
@@ -189,29 +183,6 @@ class Origin(Wording):
             path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
         )  # fmt: skip
 
-    def _of_swallowed(self, failing: Failing) -> Iterator[Clue]:
-        """Report errors that a context manager swallowed: nothing in the program shows them."""
-        for each in swallowed_before(failing, self.recording):
-            error, call = each.error, each.result.frame
-            path, line = call.code.path, each.result.line
-            gave = shown(each.result.result) if each.result.result is not None else ""
-            yield self.clue(
-                f"`{call.code.name}` swallowed {self.error(error)}, raised at"
-                f" {self.place_of(error.call.code.path, error.line)}: at {self.place_of(path, line)}"
-                f" it returned {gave or 'a true value'}",
-                path, line, Sureness.POSSIBLE,
-            )  # fmt: skip
-
-    def _of_half_done(self, failing: Failing) -> Iterator[Clue]:
-        """Report an error that was caught when half of the work was done."""
-        for each in islice(half_done_before(failing, self.recording, self.sources), 1):
-            path, line = each.caught[0].code.path, each.before[-1].lineno
-            yield self.clue(
-                f"{self.at(path, each.caught[1])} caught {self.error(each.error)}, which came up after"
-                f" {self.place_of(path, line)} was done",
-                path, each.caught[1], Sureness.POSSIBLE,
-            )  # fmt: skip
-
     # ---- bad values ----
 
     def _of_suspects(self, failing: Failing) -> Iterator[Clue]:
@@ -242,17 +213,17 @@ class Origin(Wording):
                 is_sure
                 and self.is_origin(trail)
                 and not self.walk.is_changed(trail, suspect.flaw)
-                and not (suspect.says in _BEGINNINGS and is_beginning(trail.expression))
+                and not (suspect.flaw in _BEGINNINGS and is_beginning(trail.expression))
                 and not is_placeholder(
                     self.sources[trail.hops[-1].path].statement(trail.hops[-1].line)
                 )
                 and not self.happened.divides_by_zero(trail)
-                and not (suspect.says == "None" and self.happened.is_from_outside(trail))
+                and not (suspect.flaw is is_none and self.happened.is_from_outside(trail))
             )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             record = record or (None if is_one_of_many else self.records.line_held(trail))
             story = self._story(failing, suspect, trail, sureness, record)
-            if suspect.says == "NaN":
+            if suspect.flaw is is_nan:
                 story = self._of_infinite(story, trail)
             self.is_telling = self.is_telling or suspect.flaw is not None
             is_new = story.line != failing.error.line or story.path != failing.call.code.path
@@ -286,7 +257,7 @@ class Origin(Wording):
         if idle is not None:
             return self._of_idle(head, idle, trail)
         of = f", for {self.record(record)}" if record is not None else ""
-        made_of = [] if suspect.says == "None" else self._made_of(trail)
+        made_of = [] if suspect.flaw is is_none else self._made_of(trail)
         last = trail.hops[-1]
         set_by = self.around.variable_set(trail, failing.error.moment)
         changed = self._changes(trail.end, suspect.value)
@@ -302,11 +273,13 @@ class Origin(Wording):
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
         later = ", and became so later" if self.walk.is_changed(trail, suspect.flaw) else ""
+        why = self._decided(trail, suspect)
         clue = self.clue(
-            f"{head}{put}. {self.end(trail, suspect.value)}{later}{self._decided(trail, suspect)}{of}",
+            f"{head}{put}. {self.end(trail, suspect.value)}{later}{why.words}{of}",
             last.path, last.line, sureness,
             (*self._through(trail), *plain, *changed, *made_of, *self.happened.dropped(trail)),
         )  # fmt: skip
+        clue = replace(clue, mentions=why.mentions)
         if record is None:
             return clue
         advice = f"Check {self.record_place(record)}, then {self.place(last)}."
@@ -323,11 +296,11 @@ class Origin(Wording):
 
     def _of_zeros(self, failing: Failing, suspect: Suspect, trail: Trail) -> Trail:
         """Return where the zeros came from that were added to a zero; else the way as it is."""
-        if suspect.says != "zero" or suspect.flaw is None or not is_beginning(trail.expression):
+        if suspect.flaw is not is_zero or not is_beginning(trail.expression):
             return trail
         step = trail.hops[-1].step or failing.step
         added = self.around.added(suspect.expr, failing, step)
-        if not added or not all(each.value and suspect.flaw(each.value) for each in added):
+        if not added or not all(each.value and is_zero(each.value) for each in added):
             return trail
         expr, at = added[-1].expr, added[-1].step
         zero = self.walk.back(expr, at.frame, at, added[-1].value, suspect.flaw)
@@ -377,38 +350,40 @@ class Origin(Wording):
         ]
         if behind.expression is not None and behind.step is not None:
             yielded += map(self.control.passed_over, self.recording.called_in(behind.step))
-        decision = next((each for each in yielded if each is not None), None)
+        decision, why = next((each for each in yielded if each is not None), None), Because()
         if decision is not None:
-            from_there += f"{self._test(decision)}"
-        return self.clue(
-            f"{where} `{said}` was empty{from_there}",
+            why = self._test(decision)
+        clue = self.clue(
+            f"{where} `{said}` was empty{from_there}{why.words}",
             last.path if last else path, last.line if last else idle.line, Sureness.POSSIBLE,
         )  # fmt: skip
+        return replace(clue, mentions=why.mentions)
 
-    def _decided(self, trail: Trail, suspect: Suspect) -> str:
+    def _decided(self, trail: Trail, suspect: Suspect) -> Because:
         """Say which test has led to where a value was made, if that tells more than the value."""
         last, step = trail.hops[-1], trail.step
         if step is None:
-            return ""
+            return Because()
         collected = self.sources[last.path].statement(last.line)
         if suspect.flaw is None and isinstance(collected, ast.AugAssign):
             ended = self.control.broke_off(last.call, last.line)
             if ended is not None:
-                return f". Its loop ended{self._test(ended)}"
+                why = self._test(ended)
+                return why._replace(words=f". Its loop ended{why.words}")
         if last.call.code.is_module:
-            return ""
-        if suspect.says == "empty":
+            return Because()
+        if suspect.flaw is is_empty:
             decision = self._left_out(trail) or self.control.passed_over(last.call)
         elif trail.end in {End.LITERAL, End.NO_RETURN} or suspect.flaw is None:
             decision = self.control.decided(last.call, last.line, step.begin)
             if decision is None and trail.end is End.NO_RETURN:
                 decision = self.control.not_left(last.call)
         else:
-            return ""
+            return Because()
         if decision is None and trail.skipped and suspect.flaw is None:
             test, at = trail.skipped[0]
             decision = Decision(test, at, was=False)
-        return "" if decision is None else self._test(decision)
+        return Because() if decision is None else self._test(decision)
 
     def _left_out(self, trail: Trail) -> Decision | None:
         """Return the test with which a comprehension has left out all."""
@@ -421,7 +396,7 @@ class Origin(Wording):
                 return Decision(test, rounds[0][1], was=False, times=len(rounds))
         return None
 
-    def _test(self, decision: Decision) -> str:
+    def _test(self, decision: Decision) -> Because:
         """Say how a test came out, and of what."""
         step, test = decision.step, decision.test
         path, call = step.frame.code.path, step.frame
@@ -441,10 +416,11 @@ class Origin(Wording):
         times = f" all {decision.times} times" if decision.times > 1 else ""
         then = " the last time" if values and decision.times > 1 else ""
         was = "true" if decision.was else "false"
-        then += compared_as_texts(test, lambda each: self.walk.now.value(each, call, step))
-        return (
+        texts = compared_as_texts(test, lambda each: self.walk.now.value(each, call, step))
+        return Because(
             f", because `{cut(self.sources[path].said(test))}` at"
-            f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}"
+            f" {self.at(path, test.lineno)} was {was}{times}{with_them}{then}{texts}",
+            frozenset({Mention.TEXTS} if texts else ()),
         )
 
     def _made_of(self, trail: Trail) -> list[TrailStep]:
@@ -508,14 +484,15 @@ class Origin(Wording):
             # What it held where it was made is what it holds now, unless it was changed since.
             last, is_known = behind.hops[-1], behind.end is not End.UNKNOWN and not found
             if value is not None and value.kind == SCALAR and is_container(last.value):
-                found.append(self.step_at(last, f"{HOLDS} {said}"))
+                found.append(self.step_at(last, said, None, StepKind.HOLDER))
             else:
-                found.append(self.step_at(last, said, value if is_known else None))
+                found.append(self.step_at(last, said, value if is_known else None, StepKind.VALUE))
             found += self._global(behind)
         if record is not None:
             place = self.at(record.path, record.line)
-            of = "file of" if record.is_file else RECORD_OF
-            found.append(TrailStep(says=f"{of} {said}", place=place, source=cut(record.text)))
+            step_in = TrailStep(says="", place=place, source=cut(record.text))
+            kind = StepKind.FILE if record.is_file else StepKind.RECORD
+            found.append(step_about(step_in, kind, said))
         return found
 
     def _global(self, trail: Trail) -> list[TrailStep]:
@@ -567,10 +544,10 @@ class Origin(Wording):
             is_new = call.code.short == "__init__" or step.line == first.line
             if not is_new and any(value.is_same(part) for part in changed):
                 decision = self.control.decided(call, step.line, step.begin)
-                why = "" if decision is None else self._test(decision)
+                why = "" if decision is None else self._test(decision).words
                 place, source = self.at(path, step.line), self.line(path, step.line)
-                says = f"{said}{CHANGED}{why}"
-                return [TrailStep(says=says, place=place, source=source), *self.happened.loop(step)]
+                change = TrailStep(says="", place=place, source=source)
+                return [step_about(change, StepKind.CHANGE, said, why), *self.happened.loop(step)]
         return []
 
     def _through(self, trail: Trail) -> list[TrailStep]:

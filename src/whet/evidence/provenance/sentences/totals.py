@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, Sureness, TrailStep
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
 from whet.evidence.provenance.failure.way import compared_in
@@ -34,6 +34,7 @@ _LEAST_READ, _MOST_OF = 5, 10
 _NUMBERS = re.compile(r"(?<![\w.,'])[-+]?\d+(?:[.,'_]\d+)*")
 _FACTORS = (10, 100, 1000, 0.1, 0.01, 0.001)
 _CHANCE = 0.001
+_OTHERS = frozenset({Mention.OTHERS})
 _WHOLE = re.compile(r"^-?0*|[.]|e.*$", re.IGNORECASE)
 
 
@@ -65,6 +66,7 @@ class _Found:
             once more; None: where the number went in.
         is_exact: what it says is the whole difference, hardly by chance.
         is_misread: its record says otherwise: the line that made the number is to be looked at.
+        mentions: what ``says`` tells.
     """
 
     leaf: Contribution | None
@@ -74,6 +76,7 @@ class _Found:
     spot: Step | None = None
     is_exact: bool = False
     is_misread: bool = False
+    mentions: frozenset[Mention] = frozenset()
 
 
 @dataclass(slots=True)
@@ -233,7 +236,7 @@ class Totals(Wording):
             says = f"The {count} numbers that it is made of lack one{of}: {found.says}"
         sureness = Sureness.SEEN if found.is_exact else Sureness.POSSIBLE
         clue = self.clue(f"{head}. {says}", path, line, sureness, tuple(steps))
-        return replace(clue, record=named, next_step=advice)
+        return replace(clue, record=named, next_step=advice, mentions=found.mentions)
 
     # ---- what is missing between two totals ----
 
@@ -376,7 +379,9 @@ class Totals(Wording):
             leaf = known[odd.place]
             inner = self._odd_operand(known, odd.place)
             says = f"it {_stands_out(leaf.own, odd)}"
-            return inner or _Found(leaf, says, self._record(leaf), self._made(leaf))
+            return inner or _Found(
+                leaf, says, self._record(leaf), self._made(leaf), mentions=_OTHERS
+            )
         return self._odd_reading(known)
 
     def _odd_reading(self, leaves: Sequence[Contribution]) -> _Found | None:
@@ -398,7 +403,7 @@ class Totals(Wording):
         leaf, record = read[place]
         by = "as it is" if times == 1 else f"times {times:.6g}"
         says = f"{leaf.own:.12g} was counted, where each of the {len(read) - 1} others is a number of its record {by}"
-        return _Found(leaf, says, record, self._made(leaf), is_misread=True)
+        return _Found(leaf, says, record, self._made(leaf), is_misread=True, mentions=_OTHERS)
 
     def _odd_operand(self, leaves: Sequence[Contribution], place: int) -> _Found | None:
         """Return the operand for which a contribution stands out."""
@@ -425,7 +430,7 @@ class Totals(Wording):
                 trail = self._back(operand, leaf.step)
                 made = trail.hops[-1] if trail.hops else None
                 says = f"`{said}` {_stands_out(known[place], odd)}"
-                return _Found(leaf, says, self._record_on(trail), made)
+                return _Found(leaf, says, self._record_on(trail), made, mentions=_OTHERS)
         return None
 
     def _record(self, leaf: Contribution) -> Record | None:

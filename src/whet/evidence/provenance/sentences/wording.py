@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, Placing, StepKind, Sureness, TrailStep
 from whet.core.text.quantity import listed
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import CONTAINER, Call, Raised, Recording, Value
@@ -31,11 +31,6 @@ _HANDING_OVER = {
 }  # fmt: skip
 """Functions that take a value out of something, or let others make it."""
 _MOST_FUNCTIONS = 2
-RECORD_OF = "record of"
-HOLDS = "what holds"
-CHANGED = " was changed"
-_OTHERS = " other"
-_AS_TEXTS = "are texts here: as numbers that comparison would be"
 _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
@@ -97,18 +92,21 @@ class Wording:
             return f"the file {self.at(record.path)}"
         return f"the record at {self.at(record.path, record.line)}"
 
-    def step_at(self, hop: Hop, says: str, value: Value | None = None) -> TrailStep:
-        """Return a step of a trail at which a value came by."""
+    def step_at(
+        self, hop: Hop, says: str, value: Value | None = None, kind: StepKind | None = None
+    ) -> TrailStep:
+        """Return a step of a trail at which a value came by; with a kind, ``says`` is its name."""
         words = "" if value is None else shown(value)
         statement = self.sources[hop.path].statement(hop.line)
         is_added = isinstance(statement, ast.AugAssign) and statement.value is hop.expr
         source = self.line(hop.path, hop.line) if is_added else cut(hop.says)
-        return TrailStep(
+        step = TrailStep(
             says=says,
             place=self.at(hop.path, hop.line),
             source="" if source == says.strip("`") else source,
             value="" if words == source else words,
         )
+        return step if kind is None else step_about(step, kind, says)
 
     def end(self, trail: Trail, value: Value) -> str:
         """Say what the way of a value back ends with."""
@@ -249,12 +247,17 @@ def is_path(value: Value | None) -> bool:
     return value is not None and value.type.startswith(("pathlib.", "_io."))
 
 
+def step_about(step: TrailStep, kind: StepKind, name: str, more: str = "") -> TrailStep:
+    """Return a step with what it tells of a value."""
+    return replace(step, says=f"{kind.value.format(name)}{more}", kind=kind, about=name)
+
+
 def like_another(step: TrailStep, said: str, value: Value | None) -> TrailStep:
     """Return the step of an operand, with the name of another one that came from there and is the same number."""
-    is_other = step.says.startswith("`") and not step.says.startswith(f"`{said}`")
-    if value is None or shown(value) != step.value or not is_other or ", like " in step.says:
+    is_other = step.kind is StepKind.VALUE and step.about != f"`{said}`"
+    if value is None or shown(value) != step.value or not is_other:
         return step
-    return replace(step, says=f"{step.says}, like `{said}`,")
+    return replace(step, says=f"{step.says}, like `{said}`,", kind=None)
 
 
 def together(passed: Sequence[TrailStep]) -> list[TrailStep]:
@@ -272,12 +275,12 @@ def with_record(clue: Clue) -> Clue:
     What was changed on the way holds things of other records, too. Where numbers were compared as
     texts, that is what is wrong, and no record.
     """
-    if _AS_TEXTS in clue.says:
+    if Mention.TEXTS in clue.mentions:
         advice = "Convert the texts to numbers where they are read, before they are compared."
         return replace(clue, sureness=Sureness.SEEN, next_step=advice)
-    ends = (each for each in clue.trail if each.says.startswith(RECORD_OF))
+    ends = (each for each in clue.trail if each.kind is StepKind.RECORD)
     records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
-    is_changed = any(CHANGED in each.says for each in clue.trail)
+    is_changed = any(each.kind is StepKind.CHANGE for each in clue.trail)
     if (
         clue.record
         or is_changed
@@ -293,12 +296,19 @@ def with_record(clue: Clue) -> Clue:
 
 def with_contrast(clue: Clue, records: Records, at: Placing) -> Clue:
     """Return a clue of one record with what sets that apart from the others of its file."""
-    named = records.lines_named(clue.record, at)
-    if named is None or _OTHERS in clue.says:
+    lines = records.lines_named(clue.record, at)
+    if lines is None or Mention.OTHERS in clue.mentions:
         return clue
     values = [each.value.strip("'") for each in clue.trail if each.value]
-    said = contrast(*named, values)
+    said = contrast(*lines, values)
     return replace(clue, says=f"{clue.says}. In the record, {said}") if said else clue
+
+
+class Because(NamedTuple):
+    """How a test came out, in words, and what they tell."""
+
+    words: str = ""
+    mentions: frozenset[Mention] = frozenset()
 
 
 def compared_as_texts(test: ast.expr, value_of: Callable[[ast.expr], Value | None]) -> str:
@@ -314,15 +324,14 @@ def compared_as_texts(test: ast.expr, value_of: Callable[[ast.expr], Value | Non
             if compare is not None and compare(one, other) != compare(*texts):
                 words = " and ".join(f"`{ast.unparse(each)}`" for each in pair)
                 result = "true" if compare(one, other) else "false"
-                return f"; {words} {_AS_TEXTS} {result}"
+                return f"; {words} are texts here: as numbers that comparison would be {result}"
     return ""
 
 
 def _is_part_known(trail: Sequence[TrailStep]) -> bool:
     """Whether an operand was taken out of what holds it, and its record isn't known."""
-    says = [step.says for step in trail]
-    operands = [each.removeprefix(HOLDS) for each in says if each.startswith(HOLDS)]
-    return any(not any(each.startswith(RECORD_OF + of) for each in says) for of in operands)
+    operands = {kind: {each.about for each in trail if each.kind is kind} for kind in StepKind}
+    return not operands[StepKind.HOLDER] <= operands[StepKind.RECORD]
 
 
 def record_words(places: Sequence[str]) -> str:

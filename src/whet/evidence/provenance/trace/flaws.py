@@ -38,7 +38,8 @@ def flaw_of(value: Value) -> tuple[str, Flaw, int] | None:
     return None
 
 
-def _is_none(value: Value) -> bool:
+def is_none(value: Value) -> bool:
+    """Whether a value is None."""
     return value.type == "NoneType"
 
 
@@ -56,7 +57,8 @@ def is_infinite(value: Value) -> bool:
     return value.is_number and "inf" in value.words
 
 
-def _is_empty(value: Value) -> bool:
+def is_empty(value: Value) -> bool:
+    """Whether a text, a container or an array has nothing in it."""
     if value.kind == ARRAY:
         shape = value.facts.get("shape")
         return isinstance(shape, list) and 0 in shape
@@ -77,11 +79,11 @@ def is_zero(value: Value) -> bool:
 
 
 _FLAWS: Sequence[tuple[str, Flaw, int]] = (
-    ("None", _is_none, 0),
+    ("None", is_none, 0),
     ("NaN", is_nan, 1),
     ("infinite", is_infinite, 3),
     ("negative", _is_negative, 5),
-    ("empty", _is_empty, 4),
+    ("empty", is_empty, 4),
     ("zero", is_zero, 5),
 )
 
@@ -98,10 +100,10 @@ def odd_of(
 ) -> tuple[str, Value, str, Flaw, int] | None:
     """Return what the message is about of several values: None, NaN, or a type of few; else None."""
     named, kinds = named_types(message), Counter(part.type for _, part in parts)
-    for key, part in sorted(parts, key=lambda each: not _is_none(each[1])):
+    for key, part in sorted(parts, key=lambda each: not is_none(each[1])):
         own = part.type.rpartition(".")[2]
-        if _is_none(part) and own in named:
-            return key, part, "None", _is_none, 0
+        if is_none(part) and own in named:
+            return key, part, "None", is_none, 0
         if "NaN" in message and is_nan(part):
             return key, part, "NaN", is_nan, 1
         if own in named and kinds[part.type] * 2 < len(parts) and len(parts) > _LEAST_PARTS:
