@@ -35,8 +35,6 @@ from whet.workbench.versions.versions import FirstBad, VersionHunt
 _JUDGING = frozenset({FailureKind.ASSERTION, FailureKind.EXIT, FailureKind.TEST_FAILURE})
 """What a check says of other code; other failures of a script are its own."""
 
-_FIRST = "there is no commit before the current one"
-
 Find = Callable[[VersionHunt], FirstBad]
 
 
@@ -74,13 +72,12 @@ def history_of(
     if options.good:
         ends = BisectOptions(good=options.good, bad=options.bad or "HEAD")
         return History(versions=versions_of(bench, trial, ends))
-    remark = _why_not(trial)
-    if remark:
-        return History(
-            versions=None,
-            remark=f"whet searched no history: {remark}",
-            has_one_commit=remark == _FIRST and bool(trial.code and trial.code.commit),
-        )
+    if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
+        return _no_history("this folder isn't in a git repository")
+    repository = Repository.containing(Path(trial.cwd))
+    if repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
+        first = _no_history("there is no commit before the current one")
+        return replace(first, has_one_commit=bool(trial.code.commit))
     doubt = _why_unsure(trial)
     # Without a good end it is walked back from HEAD, 1, 2, 4, 8 commits, until there is one.
     ends = BisectOptions(good="", bad="HEAD")
@@ -92,14 +89,8 @@ def history_of(
     )
 
 
-def _why_not(trial: Trial) -> str:
-    """Say why no earlier commit may tell of the failure; empty: one may."""
-    if trial.code is None or Repository.keeping(Path(trial.code.repository)).git_folder:
-        return "this folder isn't in a git repository"
-    repository = Repository.containing(Path(trial.cwd))
-    if repository.ask("rev-parse", "--quiet", "--verify", "HEAD~1").exit_code != 0:
-        return _FIRST
-    return ""
+def _no_history(why: str) -> History:
+    return History(versions=None, remark=f"whet searched no history: {why}")
 
 
 def _why_unsure(trial: Trial) -> str:
