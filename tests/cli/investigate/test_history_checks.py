@@ -93,6 +93,23 @@ def test_a_script_that_became_stricter_does_not_hide_the_commit_that_it_reveals(
     assert "today's check.py" in told["answer"]["cause"]["says"]
 
 
+def test_a_script_that_asks_the_same_as_before_is_part_of_the_program(whet: Whet) -> None:
+    """The commit before it passed the same check: with today's script, an innocent one is the first to fail."""
+    check = (
+        "import sys\n{path}\nimport shop\nif shop.add([1, 2, 3]) > 6:\n    sys.exit('too much')\n"
+    )
+    whet.write("check.py", check.format(path=""))
+    begun(whet, RIGHT)
+    whet.commit("tools", **{"tools/shop_py": shop(WRONG, "tools")})
+    wrong = whet.commit("path", check_py=check.format(path="sys.path.insert(0, 'tools')"))
+    whet.commit("later", note_txt="x")
+
+    told = investigated(whet, sys.executable, "check.py")
+
+    assert told["history"]["first_bad"] == wrong[:10]
+    assert "today's" not in told["answer"]["cause"]["says"]
+
+
 def test_a_script_that_asks_for_what_never_was_is_said_to_have_changed_alone(whet: Whet) -> None:
     whet.write("check.py", CHECK.format(most=10))
     begun(whet, WRONG, WRONG, WRONG)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from whet.bisection.judgements import judgements_in
 from whet.core.budget import StopReason
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
@@ -29,6 +30,7 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.versions.carried_check import is_test, tracked_in, with_what_they_need
+from whet.workbench.versions.grafted_check import text_at
 from whet.workbench.versions.history_sentence import history_sentence
 from whet.workbench.versions.versions import FirstBad, VersionHunt
 
@@ -119,7 +121,7 @@ def settle_history(work: Work, baseline: Baseline) -> None:
 
 
 def search_versions(work: Work, baseline: Baseline, hunt: VersionHunt, find: Find) -> Searched:
-    """Find the first bad version; today's tests judge each, and today's script where it changed.
+    """Find the first bad version; today's tests judge each, and today's script where its check changed.
 
     Args:
         work: the investigation.
@@ -156,7 +158,9 @@ def _search_commits(
     plain = _with_added_lines(work, baseline, _as_it_is(hunt, find), find, repository)
     scripts = _scripts_of(work, baseline, repository)
     changed = _changed(repository, plain.found)
-    if plain.hunt.versions.has_other_check or not any(each in scripts for each in changed):
+    if plain.hunt.versions.has_other_check or not any(
+        _judges_anew(repository, plain.found, each) for each in scripts if each in changed
+    ):
         return plain
     again = _with_check(work, hunt, find, scripts)
     if again is not None and again.found.first_bad is not None:
@@ -288,6 +292,15 @@ def _changed(repository: Repository, found: FirstBad) -> frozenset[str]:
         return frozenset()
     changes = path_changes(repository, before, found.first_bad)
     return frozenset(name for each in changes for name in (each.path, each.was) if name)
+
+
+def _judges_anew(repository: Repository, found: FirstBad, script: str) -> bool:
+    """Whether the first bad commit changed what a script asks: else the one before it passed the same check."""
+    new = found.first_bad or ""
+    before = commit_before(repository, new, found.last_good)
+    old, today = text_at(repository, before, script, new), text_at(repository, new, script, new)
+    asked = judgements_in(today or "")
+    return old is None or asked is None or asked != judgements_in(old)
 
 
 def _tests_of(work: Work, baseline: Baseline, repository: Repository) -> tuple[str, ...]:
