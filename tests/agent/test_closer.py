@@ -168,6 +168,18 @@ def test_an_error_in_the_place_of_a_dropped_one_is_another(second: str, tmp_path
 
 
 @pytest.mark.slow
+def test_errors_tell_which_call_they_came_by(tmp_path: Path) -> None:
+    lines = ["def fails(n):", "    return {}[n]" , "def tries(n):", "    for _ in 'ab':", "        try:",
+             "            return fails(n) if _ == 'a' else int('')", "        except Exception:", "            pass",
+             "tries(1)"]  # fmt: skip
+    run("\n".join(lines) + "\n", tmp_path, closer="")
+    errors = [each for each in told(tmp_path) if each["kind"] in {"raised", "passed"}]
+    first, tries, again = (integer(each, "call") for each in errors)
+    assert tries == again
+    assert first not in {0, tries}
+
+
+@pytest.mark.slow
 def test_an_error_that_is_raised_again_elsewhere_is_still_the_same(tmp_path: Path) -> None:
     lines = ["def fails():", "    return int('')", "def keeps():", "    try:", "        fails()",
              "    except ValueError as error:", "        return error", "kept = keeps()",

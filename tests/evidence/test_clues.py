@@ -255,6 +255,24 @@ def test_of_the_errors_of_a_retry_the_first_comes_first(
     assert [clue.line for clue in found] == order
 
 
+@pytest.mark.parametrize(("call", "sureness"), [(7, Sureness.SEEN), (8, Sureness.POSSIBLE)])
+def test_the_first_error_of_a_retry_brought_the_reported_one_of_the_same_call(
+    call: int, sureness: Sureness
+) -> None:
+    source = RETRY.format(names="attempt", done="return get()")
+    told: list[JsonObject] = []
+    for number, line in enumerate((60, 50)):
+        kind, tries = ("ValueError", 7) if number == 0 else ("KeyError", call)
+        told.append({**raised(number, line, kind, "get"), "call": 10 + number})
+        told.append({**raised(number, 4, kind, "fetch"), "kind": "passed", "call": tries})
+    frame = Frame(path="/p/a.py", line=50, function="get", in_user_code=True)
+    signature = FailureSignature(kind=FailureKind.EXCEPTION, exception="KeyError")
+    failure = Failure(signature=signature, summary="KeyError: 'm'", frames=(frame,))
+    (clue,) = raised_clues(told, failure, AT, lambda _: source)
+    assert (clue.line, clue.sureness) == (60, sureness)
+    assert ("tried again" in clue.says) == (sureness is Sureness.SEEN)
+
+
 def test_an_error_is_the_cause_only_where_its_own_handler_raised_the_failure() -> None:
     source = SWALLOWED.format(kind="ValueError", deed="raise KeyError from None")
     handler = source.splitlines().index("        raise KeyError from None") + 1

@@ -12,11 +12,12 @@ from pathlib import Path
 from whet.core.failure import Failure, FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
-from whet.core.text.record import JsonObject, integer, text
+from whet.core.text.record import JsonObject, integer, optional_integer, text
 from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of
 
 WHY = "the reported error may follow from one that the program caught or ignored"
+_WHY_AGAIN = "a later try is made only because of this error, and reports its own"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """pytest and unittest skip a test with these."""
 
@@ -43,7 +44,7 @@ _SHORTAGE = re.compile(r"No space left|Too many open files|Cannot allocate memor
 
 @dataclass(slots=True, kw_only=True)
 class _Raised:
-    """An error on its way through the user's functions."""
+    """An error on its way through the user's functions: the calls that it came by, by number."""
 
     pid: int
     type: str
@@ -51,6 +52,8 @@ class _Raised:
     at: Line
     last: Line
     thread: str
+    last_call: int
+    calls: set[int]
 
 
 @value_class(kw_only=True)
@@ -101,11 +104,11 @@ def raised_clues(
         len(errors),
     )
     is_test = failure is not None and failure.kind is FailureKind.TEST_FAILURE
-    final_line = errors[final].at if final < len(errors) else None
+    reported = errors[final] if final < len(errors) else None
     by_handler: dict[tuple[str, int, str], list[Clue]] = {}
     for number, each in enumerate(reversed(errors[:final])):
         handler = _handler(source_of(each.last.path), each.last, each.type)
-        clue = _clue(each, handler, at, source_of, is_test=is_test, final=final_line)
+        clue = _clue(each, handler, at, source_of, is_test=is_test, final=reported)
         if clue is not None and each.type not in _SKIPS:
             line = handler.line if handler is not None and handler.tries_again else -number
             key = (each.last.path, line, each.thread)
@@ -129,10 +132,13 @@ def _raised(told: Sequence[JsonObject]) -> Iterator[_Raised]:
         if each["kind"] == "raised":
             errors[key] = _Raised(
                 pid=key[0], type=text(each, "type"), message=text(each, "message"),
-                at=here, last=here, thread=text(each, "thread"),
+                at=here, last=here, thread=text(each, "thread"), last_call=0, calls=set(),
             )  # fmt: skip
-        elif key in errors:
-            errors[key].last = here
+        elif key not in errors:
+            continue
+        error, call = errors[key], optional_integer(each, "call") or 0
+        error.last, error.last_call = here, call
+        error.calls |= {call} - {0}
     return iter(errors.values())
 
 
@@ -143,7 +149,7 @@ def _clue(
     source_of: Callable[[str], str],
     *,
     is_test: bool,
-    final: Line | None,
+    final: _Raised | None,
 ) -> Clue | None:
     words = f"{raised.type}: {raised.message}" if raised.message else raised.type
     where = f"{at(raised.at.path, raised.at.number)} in `{raised.at.function}`"
@@ -166,24 +172,41 @@ def _clue(
         what = f"{deed} at {at(raised.last.path, handler.line)}"
     else:
         return None  # it was expected there
+    brought_again = _brought_again(handler, raised, final)
+    if brought_again:
+        what += ", which then tried again; the reported error is of a later try"
     return Clue(
         says=f"before it, {words} was raised at {where}{thread}: {what}",
-        why=WHY,
+        why=_WHY_AGAIN if brought_again else WHY,
         path=raised.at.path,
         line=raised.at.number,
-        sureness=Sureness.SEEN if _became(handler, raised, final) else Sureness.POSSIBLE,
+        sureness=Sureness.SEEN
+        if brought_again or _became(handler, raised, final)
+        else Sureness.POSSIBLE,
     )
 
 
-def _became(caught: _Handler | None, raised: _Raised, final: Line | None) -> bool:
+def _became(caught: _Handler | None, raised: _Raised, final: _Raised | None) -> bool:
     """Whether what has caught an error is what raised the failure."""
     return (
         caught is not None
         and final is not None
         and raised.type not in GIVEN_UP
         and caught.raises
-        and final.path == raised.last.path
-        and caught.line <= final.number <= caught.end
+        and final.at.path == raised.last.path
+        and caught.line <= final.at.number <= caught.end
+    )
+
+
+def _brought_again(caught: _Handler | None, raised: _Raised, final: _Raised | None) -> bool:
+    """Whether the failure came up in a call that tried again only because of this error."""
+    return (
+        caught is not None
+        and final is not None
+        and raised.type not in GIVEN_UP
+        and caught.tries_again
+        and raised.pid == final.pid
+        and raised.last_call in final.calls
     )
 
 

@@ -34,6 +34,8 @@ class Raised:
         self._own: dict[str, bool] = {}
         self._seen: dict[tuple[Any, ...], int] = {}
         self._last: dict[int, tuple[int, int, Any]] = {}
+        self._calls = 0
+        self._call_of: dict[int, int] = {}
         self._accesses = Accesses(told, locks, asked)
         self._alone: Any = None
         if asked.startswith("numbers"):
@@ -78,6 +80,8 @@ class Raised:
             return None
         if self._alone is not None:
             return self._alone.enter(frame, self._note)
+        self._calls += 1
+        self._call_of[id(frame)] = self._calls  # a call that has ended leaves its number to another
         if self._accesses.is_on:
             return self._accesses.enter(frame, self._note)
         frame.f_trace_lines = False
@@ -98,7 +102,8 @@ class Raised:
         thread, code = self._ident(), frame.f_code
         number, known, last = self._last.get(thread, (-1, 0, None))
         if known == id(error) and _has_been_in(trace, last):  # it goes up
-            self._told.tell("passed", number=number, place=place(frame))
+            call = self._call_of.get(id(frame), 0)
+            self._told.tell("passed", number=number, place=place(frame), call=call)
             self._last[thread] = (number, known, code)
             return
         at = place(frame)
@@ -114,6 +119,7 @@ class Raised:
             type=kind.__name__,
             message=_message(error),
             place=at,
+            call=self._call_of.get(id(frame), 0),
             inside=_inside(trace),
             thread=_thread_name(),
         )
