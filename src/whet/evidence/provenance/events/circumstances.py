@@ -9,7 +9,7 @@ from pathlib import Path
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Call, Event, Recording, Step, Value
-from whet.evidence.provenance.run.source import Sources, bindings, names_in
+from whet.evidence.provenance.run.source import Sources, bindings, changed_in, names_in
 from whet.evidence.provenance.trace.trail import Trail
 from whet.evidence.provenance.trace.walk import Walk
 
@@ -131,7 +131,7 @@ class Circumstances:
                 continue
             inside = range(loop.body[0].lineno, (loop.end_lineno or loop.lineno) + 1)
             if any(step.line in inside for step in last.call.steps):
-                continue
+                return None  # it may have changed nothing for reasons of its own
             for step in last.call.steps:
                 if step.line == loop.lineno and step.result is None:
                     value = self._walk.now.value(loop.iter, last.call, step)
@@ -179,7 +179,7 @@ def _loops(own: ast.AST | None, names: set[str]) -> Iterator[ast.For]:
             name in names
             for each in ast.walk(node)
             if isinstance(each, ast.stmt) and each is not node
-            for target, _, _ in bindings(each)
+            for target in (*(target for target, _, _ in bindings(each)), *changed_in(each))
             for name in names_in(target)
         ):
             yield node

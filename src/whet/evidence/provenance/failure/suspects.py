@@ -431,6 +431,8 @@ def _operands(
                 yield from walk.now.operands(each.slice, call, step)
             if holder is not None:
                 yield each.value, holder
+            else:  # what it was made of tells: `list(names)` of no names
+                yield from walk.now.operands(each.value, call, step)
             continue
         yield from walk.now.operands(each, call, step)
 

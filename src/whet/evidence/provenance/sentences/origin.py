@@ -253,7 +253,8 @@ class Origin(Wording):
         line = step.line if node is not failing.node else failing.error.line
         there = self.at(failing.call.code.path, line)
         head = f"`{said}` is {what} at {there}" if what else f"{there} uses `{said}`"
-        idle = self.around.idle_loop(trail) if trail.end is End.LITERAL else None
+        is_start = trail.end is End.LITERAL or is_beginning(trail.expression)
+        idle = self.around.idle_loop(trail) if is_start else None
         if idle is not None:
             return self._of_idle(head, idle, trail)
         of = f", for {self.record(record)}" if record is not None else ""
