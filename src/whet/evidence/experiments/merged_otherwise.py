@@ -70,14 +70,20 @@ def _with_more(function: _Function, key: ast.expr, holder: str) -> Iterator[Chan
         return
     node: ast.expr = containers[0].value if containers else key
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-    left_out = [each.arg for each in arguments if each.arg not in {*names, "self", "cls", holder}]
-    for name in left_out:
+    own = function.args
+    arguments = {each.arg: each.arg for each in (*own.posonlyargs, *own.args, *own.kwonlyargs)}
+    if own.vararg is not None:
+        arguments[own.vararg.arg] = own.vararg.arg
+    if own.kwarg is not None:
+        arguments[own.kwarg.arg] = f"tuple(sorted({own.kwarg.arg}.items()))"
+    for name, more in arguments.items():
+        if name in {*names, "self", "cls", holder}:
+            continue
         source = ast.unparse(node)
         edit = (
-            _Lengthening(holder, source, name).visit
+            _Lengthening(holder, source, more).visit
             if not containers
-            else _instead(f"({source}, {name})")
+            else _instead(f"({source}, {more})")
         )
         yield Change(
             node=node, what=f"the key `{source}` of `{holder}` leaves out `{name}`",
