@@ -32,6 +32,19 @@ WRONG = {
         ("import numpy as np\na = np.arange(3.0)\nb = a.reshape(3, 1)\nc = ((a * 2 - b) ** 2).mean()\n"
         "assert c == (a ** 2).mean()\n"), 4,
     ),
+    "columns": (
+        ("import numpy as np\na = np.arange(3.0)\nb = a.reshape(3, 1)\n\nc = (b - a).mean(axis=1)\n"
+        "assert not c.any()\n"), 5,
+    ),
+    "a key without what a decorated function is given": (
+        ("def memo(f):\n    known = {}\n    def call(*args, **named):\n        if args not in known:\n"
+        "            known[args] = f(*args, **named)\n        return known[args]\n    return call\n@memo\ndef size(n, unit=1):\n    return n * unit\n"
+        "size(2)\nassert size(2, unit=3) == 6\n"), 4,
+    ),
+    "handed on twice": (
+        ("def both(rows):\n    first(rows)\n    return second(rows)\ndef first(rows):\n    return list(rows)\n"
+        "def second(rows):\n    return sum(rows)\nassert both(n for n in range(3)) == 3\n"), 2,
+    ),
     "compared with a column": (
         ("import numpy as np\na = np.arange(3)\nb = a.reshape(3, 1)\nc = (b <= a).mean()\nassert c == 1\n"), 4,
     ),
@@ -222,7 +235,10 @@ WRONG = {
 def ends_well(text: str) -> bool:
     try:
         exec(compile(text, "program.py", "exec"), {"__name__": "program"})
-    except AssertionError:
+    except (
+        AssertionError,
+        ValueError,
+    ):  # numpy's AxisError: a shape that does not fit what follows
         return False
     return True
 

@@ -5,7 +5,7 @@ changes later and should be a copy; output in a buffer that should be in the fil
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from whet.evidence.experiments.changes import (
@@ -232,7 +232,7 @@ def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
         each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
     }
     uses: dict[str, list[int]] = {}
-    for name, line in sorted(_gone_through(node), key=lambda each: each[1]):
+    for name, line in sorted(_handed_on(node), key=lambda each: each[1]):
         uses.setdefault(name, []).append(line)
     for name, lines in uses.items():
         if name not in parameters or not (lines[1:] or _is_in_loop(node, name)):
@@ -248,7 +248,7 @@ def _used_up(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
             each for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name
             and each.lineno == lines[0]
         )  # fmt: skip
-        more = f", and is iterated again at line {lines[1]}" if lines[1:] else ", and is in a loop"
+        more = f", and is used again at line {lines[1]}" if lines[1:] else ", and is in a loop"
         yield Change(
             node=first, what=f"`{name}` can be iterated only once{more}",
             instead=f"`{name} = list({name})` before it", edit=edit_at(node, edit),
@@ -284,7 +284,7 @@ def _spelt(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
 
 def _used_up_locally(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     """Yield what a call has given, and a function goes through more than once."""
-    uses = [name for name, _ in _gone_through(node)]
+    uses = [name for name, _ in _handed_on(node)]
     for each in ast.walk(node):
         match each:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
@@ -294,17 +294,27 @@ def _used_up_locally(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[C
         if uses.count(name) > 1 or (name in uses and _is_in_loop(node, name)):
             source = _AS_LIST.replace("{own}", ast.unparse(call))
             change = replacing(call, f"`{name}` can be iterated only once", source)
-            lines = tuple(line for one, line in _gone_through(node) if one == name)
+            lines = tuple(line for one, line in _handed_on(node) if one == name)
             words = f"`list({ast.unparse(call)})`"
             yield replace(change, instead=words, needs=Needed(ITERATOR, name, lines))
 
 
 def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the names that a function goes through, with their lines."""
+    return _uses(node, lambda call: name_of(call.func) in _THROUGH)
+
+
+def _handed_on(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield the names that a function goes through, or hands on to what may do so."""
+    return _uses(node, lambda _: True)
+
+
+def _uses(node: ast.AST, uses_up: Callable[[ast.Call], bool]) -> Iterator[tuple[str, int]]:
     for each in ast.walk(node):
         iterables: list[ast.expr] = []
         if isinstance(each, ast.For | ast.comprehension):
             iterables = [each.iter]
-        elif isinstance(each, ast.Call) and name_of(each.func) in _THROUGH:
+        elif isinstance(each, ast.Call) and uses_up(each):
             iterables = each.args
         for one in iterables:
             if isinstance(one, ast.Name):
@@ -314,6 +324,6 @@ def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
 def _is_in_loop(node: ast.AST, name: str) -> bool:
     loops = [each for each in ast.walk(node) if isinstance(each, ast.For | ast.While)]
     return any(
-        name in {iterated for part in each.body for iterated, _ in _gone_through(part)}
+        name in {iterated for part in each.body for iterated, _ in _handed_on(part)}
         for each in loops
     )
