@@ -64,3 +64,67 @@ def test_a_filter_that_nothing_passes_is_told_with_what_the_column_holds(tmp_pat
 def test_a_table_that_was_read_without_rows_is_laid_to_no_line_after_that(tmp_path: Path) -> None:
     found = clues(tmp_path, FILTERED, orders_csv="number,state\n")
     assert not [each for each in found if "has no rows" in each.says]
+
+
+LEFT = """\
+import pandas as pd
+
+
+def people():
+    table = pd.read_csv("people.csv")
+    table["id"] = table["id"].astype(str)
+    return table
+
+
+def joined():
+    tests = pd.read_csv("tests.csv", dtype={"id": str})
+    return people().merge(tests, on="id", how="HOW")
+
+
+def means(table):
+    return table.groupby("arm")["value"].agg(["count", "mean"])
+
+
+found = means(joined())
+if found["count"].TAKE < 8:
+    raise ValueError(f"too few: {found['count'].to_dict()}")
+"""
+PEOPLE = "id,arm\n" + "".join(f"{90 + n:03},{'ab'[n // 5 % 2]}\n" for n in range(20))
+TESTS = "id,value\n" + "".join(f"{90 + n:03},{n}\n" for n in range(20))
+
+
+@pytest.mark.parametrize(("how", "take"), [("left", "min()"), ("inner", "to_dict().get('b', 0)")])
+def test_keys_that_lost_their_zeros_where_they_were_read_are_the_cause(
+    tmp_path: Path, how: str, take: str
+) -> None:
+    program = (
+        LEFT.replace("HOW", how).replace("TAKE", take).replace("people().merge", "crowd.merge")
+    )
+    program = program.replace("    tests = ", "    crowd = people()\n    tests = ")
+    people = PEOPLE if how == "left" else "".join(PEOPLE.splitlines(keepends=True)[:10])
+    clue, *_ = clues(tmp_path, program, people_csv=people, tests_csv=TESTS)
+
+    assert (clue.line, clue.sureness) == (line_of(program, '"people.csv"'), Sureness.SEEN)
+    assert (
+        "'090', '091', '092' in `tests` and '90', '91', '92' in `crowd`" in clue.says
+        or how != "left"
+    )
+    assert "made numbers of `id` (int64), which have no leading zeros" in clue.says
+
+
+def test_a_column_that_was_missing_before_a_join_is_not_laid_to_it(tmp_path: Path) -> None:
+    program = (
+        LEFT.replace("HOW", "left").replace("TAKE", "min()").replace("dtype={", "dtype={'x': str, ")
+    )
+    tests = TESTS.replace(",3\n", ",\n")
+    found = clues(tmp_path, program, people_csv=PEOPLE, tests_csv=tests)
+    assert not [each for each in found if "missing in" in each.says]
+
+
+def test_a_few_gaps_that_a_join_leaves_are_no_clue(tmp_path: Path) -> None:
+    program = LEFT.replace("HOW", "left").replace("TAKE", "min()").replace(
+        'pd.read_csv("people.csv")', 'pd.read_csv("people.csv", dtype={"id": str})'
+    ).replace("< 8", "< 80")  # fmt: skip
+    tests = "".join(TESTS.splitlines(keepends=True)[:15])
+    found = clues(tmp_path, program, people_csv=PEOPLE, tests_csv=tests)
+    assert not [each for each in found if "missing in" in each.says]
