@@ -7,7 +7,7 @@ from recorded_runs import clues, line_of
 
 from whet.core.observations.clue import Sureness
 
-pytest.importorskip("pandas")
+pytestmark = pytest.mark.ml
 
 JOINED = """\
 import pandas as pd

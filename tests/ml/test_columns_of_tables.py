@@ -7,7 +7,7 @@ from recorded_runs import clues, line_of
 
 from whet.core.observations.clue import Sureness
 
-pandas = pytest.importorskip("pandas")
+pytestmark = pytest.mark.ml
 
 RENAMED = """\
 import pandas as pd
