@@ -73,6 +73,19 @@ def test_an_error_that_was_dropped_is_the_cause_where_what_came_instead_is_bad(w
     assert "caught and dropped at main.py:4" in str(found["says"])
 
 
+def test_an_error_that_ended_a_process_unheard_is_the_cause_of_what_lacks_its_work(
+    whet: Whet,
+) -> None:
+    whet.write(
+        "worker.py", "import sys\nout, text = sys.argv[1:]\nopen(out, 'w').write(str(int(text)))\n"
+    )
+    ran = "for n, text in enumerate(['1', '2,5']):\n    out = f'part-{n}.txt'\n    command = [sys.executable, 'worker.py', out, text]\n    subprocess.run(command, stderr=subprocess.DEVNULL)\n    total += int(open(out).read())\n"
+    found = cause(whet, f"import subprocess, sys\ntotal = 0\n{ran}")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (3, "seen")
+    assert "another process of the program ended with ValueError" in str(found["says"])
+
+
 def test_what_a_handler_calls_may_be_what_is_wrong(whet: Whet) -> None:
     assert cause(whet, MADE_ANEW) is None
 

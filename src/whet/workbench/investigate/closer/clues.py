@@ -30,6 +30,7 @@ from whet.evidence.clues.closer_look import (
     suspects_in,
     told_in,
 )
+from whet.evidence.clues.ended_processes import later_process_clues, signal_clues
 from whet.evidence.clues.memory_holder import MEMORY_HEADING, memory_clues
 from whet.evidence.clues.not_a_number import is_of_torch, number_clues
 from whet.evidence.clues.not_given_back import kept_clues
@@ -41,7 +42,6 @@ from whet.evidence.provenance.failure.way import Way
 from whet.evidence.signature.room_met import is_about_gpus
 from whet.evidence.stacks.stack_groups import groups_of, stack_clues, stacks_in
 from whet.evidence.stacks.waiting_processes import broken_pool_clues, process_clues
-from whet.evidence.variables.kept_failure import KeptError
 from whet.host.inspect.presence import ended_in, pythons_in
 from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
@@ -297,7 +297,10 @@ class Closer:
         process = dead[likeliest(outcome, dead)]
         return [
             *warned,
-            *_crash(outcome, process.error, at),
+            *signal_clues(outcome.failure, process.error, at),
+            *later_process_clues(
+                process.failure, process.error, [each.failure for each in dead], at
+            ),
             *wrong_file_clues(
                 process.failure, process.error, self.session.bench.project.folder, at
             ),
@@ -546,23 +549,6 @@ class Closer:
             f"with a pause before it, it failed in {failures} of {len(between)} runs;"
             f" with one thread at a time there, in 0 of {len(apart)}"
         )
-
-
-def _crash(outcome: Outcome, error: KeptError, at: Placing) -> list[Clue]:
-    """Return the line on which a signal came, which the program itself doesn't tell."""
-    failure, place = outcome.failure, error.place
-    is_told = failure is None or failure.kind is not FailureKind.SIGNAL or failure.place is not None
-    if is_told or place is None:
-        return []
-    frame = place.frame
-    return [
-        Clue(
-            says=f"{error.type} at {at(frame.path, frame.line)} in `{frame.function}`",
-            why="a signal doesn't say where it came",
-            path=frame.path,
-            line=frame.line,
-        )
-    ]
 
 
 def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
