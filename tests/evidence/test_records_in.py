@@ -62,3 +62,11 @@ def test_records_that_share_a_line_have_a_column_and_others_have_none() -> None:
         text[each.column - 1 :].startswith(each.text) for each in records_in("a.json", text)
     ] == [True] * 3
     assert {each.column for each in records_in("a.json", text.replace(", {", ",\n{"))} == {0}
+
+
+@pytest.mark.parametrize("name", ["local.toml", "Setup.CFG", "app.ini"])
+def test_heads_of_sections_and_comments_are_no_settings(name: str) -> None:
+    text = "# mine\n[text]\nlength = 3\n\n; old\n  [[more]]\nlower = yes\n"
+    assert [(each.line, each.text) for each in records_in(name, text)] == [
+        (3, "length = 3"), (7, "lower = yes"),
+    ]  # fmt: skip

@@ -61,6 +61,33 @@ def test_where_no_record_decides_none_is_told(whet: Whet) -> None:
     assert not [each for each in found if "without the record" in str(each["says"])]
 
 
+OVERLAID = """
+import tomllib
+
+settings = {}
+for name in ("default.toml", "local.toml"):
+    with open(name, "rb") as file:
+        for section, values in tomllib.load(file).items():
+            settings.setdefault(section, {}).update(values)
+words = [each.split()[: settings["text"]["most"]] for each in ("a b c d good", "a b c d bad")]
+rate = sum(each[-1] in ("good", "bad") for each in words) / len(words)
+if rate < settings["check"]["least"]:
+    raise RuntimeError(f"only {rate}")
+"""
+
+
+def test_a_setting_of_one_of_several_configurations_is_the_first_that_is_possible(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", OVERLAID)
+    whet.write("default.toml", "[text]\nmost = 100\n\n[check]\nleast = 0.9\n")
+    whet.write("local.toml", "# my machine\n[text]\nmost = 3\n")
+    whet("investigate", "--", sys.executable, "main.py")
+
+    (whet_says, *_) = json.loads((whet.folder / "whet-report" / "report.json").read_text())["clues"]
+    assert "without the record at local.toml:3 (`most = 3`) the command passes" in whet_says["says"]
+
+
 def in_history(whet: Whet, before: list[str], after: list[str]) -> dict[str, object]:
     """Investigate a program whose table one commit has changed; return the report."""
     program = TOTALS.replace("total == 5150", "total < 4000")

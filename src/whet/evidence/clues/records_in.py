@@ -7,6 +7,10 @@ from contextlib import suppress
 from whet.core.value_class import value_class
 
 _TABLES = (".csv", ".tsv")
+_SETTINGS = (".toml", ".ini", ".cfg", ".conf")
+_NO_SETTING = ("[", "#", ";")
+"""A line without its section's head stands in another section: that leaves out no setting."""
+
 _BLANK = " \t\r\n"
 
 
@@ -29,17 +33,19 @@ class DataRecord:
 
 
 def records_in(name: str, text: str) -> list[DataRecord]:
-    """Return the records of a file, as far as whet can tell; the header of a table isn't one."""
+    """Return the records of a file, as far as whet can tell; a head of a table or section isn't one."""
     stripped = text.lstrip("\ufeff" + _BLANK)
     if stripped[:1] in {"[", "{"}:
         with suppress(ValueError, RecursionError):
             json.loads(text.removeprefix("\ufeff"))
             return _items(text)
     lines: list[DataRecord] = []
+    no_record = _NO_SETTING if name.lower().endswith(_SETTINGS) else ()
     begin = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         end = begin + len(line)
-        if line.strip() and not (number == 1 and name.lower().endswith(_TABLES)):
+        is_head = number == 1 and name.lower().endswith(_TABLES)
+        if line.strip() and not is_head and not line.lstrip().startswith(no_record):
             lines.append(DataRecord(begin, end, number, line.strip()))
         begin = end
     return lines
