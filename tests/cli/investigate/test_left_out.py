@@ -69,7 +69,7 @@ for name in ("default.toml", "local.toml"):
     with open(name, "rb") as file:
         for section, values in tomllib.load(file).items():
             settings.setdefault(section, {}).update(values)
-words = [each.split()[: settings["text"]["most"]] for each in ("a b c d good", "a b c d bad")]
+words = [each.split()[: settings["text"]["most"]] for each in ("a b good", "a b c d bad")]
 rate = sum(each[-1] in ("good", "bad") for each in words) / len(words)
 if rate < settings["check"]["least"]:
     raise RuntimeError(f"only {rate}")

@@ -7,7 +7,9 @@ from contextlib import suppress
 from whet.core.value_class import value_class
 
 _TABLES = (".csv", ".tsv")
-_SETTINGS = (".toml", ".ini", ".cfg", ".conf")
+SETTINGS = (".toml", ".ini", ".cfg", ".conf")
+"""How the names of files of settings end."""
+
 _NO_SETTING = ("[", "#", ";")
 """A line without its section's head stands in another section: that leaves out no setting."""
 
@@ -40,7 +42,7 @@ def records_in(name: str, text: str) -> list[DataRecord]:
             json.loads(text.removeprefix("\ufeff"))
             return _items(text)
     lines: list[DataRecord] = []
-    no_record = _NO_SETTING if name.lower().endswith(_SETTINGS) else ()
+    no_record = _NO_SETTING if name.lower().endswith(SETTINGS) else ()
     begin = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         end = begin + len(line)

@@ -74,7 +74,8 @@ def with_changes(
     """
     likely = [_with_way(each, clues) for each in varied.likely]
     places = [at(each.path, each.line) for each in records]
-    if any(each.record and not any(one in each.record for one in places) for each in clues):
+    is_other = any(each.record and not any(one in each.record for one in places) for each in clues)
+    if is_other and (clues_first or len(records) > 1):
         # A run without a record says more of it than where a value was read.
         clues, records = [*records, *clues], []
     if len(records) == 1 or (records and "stands in line" in records[0].says):

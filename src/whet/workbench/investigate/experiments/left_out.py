@@ -17,7 +17,7 @@ from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.evidence.clues.records_in import DataRecord, records_in, without
+from whet.evidence.clues.records_in import SETTINGS, DataRecord, records_in, without
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
@@ -227,5 +227,5 @@ def _candidates(bench: Workbench, trial: Trial, files: Sequence[str]) -> Iterato
                 continue
             text = path.read_bytes().decode("utf-8")
             records = records_in(path.name, text)
-            if len(records) >= _LEAST_RECORDS:
+            if len(records) >= _LEAST_RECORDS or path.suffix.lower() in SETTINGS:
                 yield from ((path, text, record) for record in records)
