@@ -3,6 +3,7 @@
 import runpy
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.failure import Failure, FailureKind, FailureSignature
 from whet.core.observations.clue import Clue, Placing
 from whet.core.oracle import AnyFailure
@@ -29,14 +30,18 @@ FAILED = Outcome(
 )
 
 
-def _varied(folder: Path, followed: set[int]) -> Varied:
-    """Vary a program that passes if either of two lines says so."""
+def _varied(
+    folder: Path, followed: set[int], *, ends_early: bool = False, is_exact: bool = False
+) -> Varied:
+    """Vary a program that passes if either of two lines says so, perhaps until it has passed once."""
     path = folder / "main.py"
     path.write_text(PROGRAM)
     made: list[dict[str, object]] = []
 
     def run(tasks: AgentTasks) -> tuple[int, Outcome]:
         assert tasks.edit is not None
+        if ends_early and any(each["picked"] or each["fits"] for each in made):
+            raise OutOfTimeError
         changed = folder / "changed.py"
         changed.write_text(tasks.edit[1])
         made.append(runpy.run_path(str(changed), {"check": lambda *_: None}))
@@ -47,7 +52,7 @@ def _varied(folder: Path, followed: set[int]) -> Varied:
         places=((str(path), PICKED), (str(path), FITS)),
         active={},
         failing=(str(path), 4),
-        check=Check(str(path), 4, 1, is_exact=False, is_specific=False),
+        check=Check(str(path), 4, 1, is_exact=is_exact, is_specific=False),
         kind_of=lambda *_: "",
         followed=frozenset((str(path), line) for line in followed),
     )
@@ -83,3 +88,16 @@ def test_where_the_value_came_by_none_or_both_no_change_leads(tmp_path: Path) ->
 
         assert not varied.is_on_the_way
         assert sorted(_lines(varied.likely)) == [PICKED, FITS]
+
+
+def test_the_first_change_that_passes_does_not_lead_where_as_likely_ones_are_untried(
+    tmp_path: Path,
+) -> None:
+    varied = _varied(tmp_path, {PICKED, FITS}, ends_early=True)
+    assert (varied.likely, varied.is_on_the_way, varied.is_cut) == ((), False, True)
+    assert len(varied.others) == 1
+
+
+def test_it_leads_where_the_check_states_the_value_that_it_wants(tmp_path: Path) -> None:
+    varied = _varied(tmp_path, {PICKED, FITS}, ends_early=True, is_exact=True)
+    assert (len(varied.likely), varied.others) == (1, ())

@@ -128,12 +128,17 @@ def vary(
             return Varied(cause=(cause,))
     if is_early:
         sweep.go(unlikely)
-    possible = _only_possible(sweep, control, at, confirm)
+    possible = _only_possible(sweep, control, way.check, at, confirm)
     return replace(possible, is_cut=sweep.untried is not None)
 
 
-def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm) -> Varied:
-    """Return the lines of the changes that let the command pass: none is more than possible."""
+def _only_possible(
+    sweep: "_Sweep", control: int, check: Check, at: Placing, confirm: Confirm
+) -> Varied:
+    """Return the lines of the changes that let the command pass: none is more than possible.
+
+    Where much passes the check, and there was no time for all that are as likely, none leads.
+    """
     likeliest = sweep.likeliest
     if len(likeliest) > _MOST_TOLD:  # whatever is changed, it passes: only what is likely tells
         least = likeliest[0][1][0][1].rank
@@ -146,7 +151,8 @@ def _only_possible(sweep: "_Sweep", control: int, at: Placing, confirm: Confirm)
         best = found[0][1]
         if not _is_confirmed(place, best, confirm):
             continue  # it may only skip the work, or the check
-        is_unlikely = _is_unlikely(best)
+        is_first_tried = not check.is_exact and not sweep.is_through(best.rank)
+        is_unlikely = _is_unlikely(best) or is_first_tried
         split[is_unlikely].append(_clue(place, found, control, at))
         on_the_way += not is_unlikely and place in sweep.followed
     likely, others = split
@@ -202,6 +208,10 @@ class _Sweep:
 
         return sorted(self.passing.items(), key=rank)
 
+    def is_through(self, rank: int) -> bool:
+        """Whether all changes of a rank were tried."""
+        return self.untried is None or self.untried > rank
+
     def go(self, candidates: Iterable[tuple[str, Variation]]) -> None:
         """Try changes while there is time."""
         for path, variation in candidates:
@@ -226,7 +236,7 @@ class _Sweep:
 def _stands_out(sweep: _Sweep, way: Way) -> bool:
     """Whether one change stands out, and all others that are as likely were tried."""
     firsts = [found[0][1] for _, found in sweep.likeliest]
-    is_swept = bool(firsts) and (sweep.untried is None or sweep.untried > firsts[0].rank)
+    is_swept = bool(firsts) and sweep.is_through(firsts[0].rank)
     return is_swept and _is_decisive(firsts, sweep.failed, way.check)
 
 
