@@ -56,6 +56,19 @@ def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
     assert "which stands in line 17, too" in str(found[0]["says"])
 
 
+def test_the_setting_that_the_value_came_by_is_left_out_first(whet: Whet) -> None:
+    program = "import tomllib\nconf = tomllib.load(open('conf.toml', 'rb'))\nkept = 'abcdefg'[:conf['text'].get('most_kept', 9)]\n"
+    whet.write("main.py", f"{program}if len(kept) < 5:\n    raise SystemExit('too short')\n")
+    others = "".join(f"{name} = {number}\n" for number, name in enumerate("abcdefgh"))
+    whet.write("conf.toml", f"[all]\n{others}\n[text]\nmost_kept = 3\n{others}")
+    whet("investigate", "--", sys.executable, "main.py")
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    (clue,) = (each for each in report["clues"] if "without the record" in each["says"])
+    assert "conf.toml:12 (`most_kept = 3`)" in clue["says"]
+    first, control = clue["trials"]
+    assert first == control + 1
+
+
 def test_where_no_record_decides_none_is_told(whet: Whet) -> None:
     found = investigated(whet, ROWS)
     assert not [each for each in found if "without the record" in str(each["says"])]

@@ -393,7 +393,7 @@ class Closer:
         )  # a neighbour lacks the record
         records = [] if is_found else self._in_time(
             _RECORDS, lambda: left_out_clues(
-                self.session.bench, contained, self.baseline, origins.files,
+                self.session.bench, contained, self.baseline, origins,
                 self._at_once, lambda: self.short_of.append(_RECORDS),
             ), _FOR_RECORDS,
         )  # fmt: skip

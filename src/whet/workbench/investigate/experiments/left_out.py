@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
 from whet.evidence.clues.records_in import SETTINGS, DataRecord, records_in, without
+from whet.workbench.investigate.traces.origins import Origins
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
@@ -33,6 +35,7 @@ _REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
 RunAll = Callable[[Iterable[Trial]], Iterator[tuple[int, Outcome]]]
 """Runs trials, several at once; yields the number of each and what it did, in their order."""
+_NAME = re.compile(r"[^\W\d]\w*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 _Candidate = tuple[Path, str, DataRecord]
 
@@ -41,7 +44,7 @@ def left_out_clues(
     bench: Workbench,
     trial: Trial,
     baseline: Baseline,
-    files: Sequence[str],
+    origins: Origins,
     run_all: RunAll,
     note_short: Callable[[], None],
 ) -> list[Clue]:
@@ -51,13 +54,13 @@ def left_out_clues(
         bench: the workbench.
         trial: what fails, in a room in which nothing that it writes stays.
         baseline: how; a failure that comes only sometimes would go on its own.
-        files: the data files that the program has read.
+        origins: the data files that the program has read, and what the bad value came by.
         run_all: runs trials.
         note_short: is called if there was too little time for all records.
     """
     if not baseline.reproduction.is_deterministic:
         return []
-    candidates = list(_candidates(bench, trial, files))
+    candidates = list(_candidates(bench, trial, origins.files))
     if not candidates:
         return []
     seconds = baseline.reproduction.wall_seconds
@@ -75,7 +78,7 @@ def left_out_clues(
         )
         if baseline.oracle.judge(outcome) is not Verdict.BAD:
             return []
-        left_out = _odd_first(candidates)[:_MOST_RUNS]
+        left_out = _likeliest_first(candidates, origins.names)[:_MOST_RUNS]
         with suppress(OutOfTimeError):  # what was found till then is told
             variants = (
                 _with_file(trial, folder / f"without-{position}", each)
@@ -190,15 +193,16 @@ def _place(path: Path, record: DataRecord, at: Placing) -> str:
     return f"{at(str(path), record.line)}{column}"
 
 
-def _odd_first(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the records, those first that stand twice or are written unlike the others."""
+def _likeliest_first(candidates: Sequence[_Candidate], names: AbstractSet[str]) -> list[_Candidate]:
+    """Return the records, those first that set what the value came by, stand twice or are written unlike others."""
     twice = Counter((path, record.text.rstrip(",")) for path, _, record in candidates)
     shapes = Counter((path, _shape(record.text)) for path, _, record in candidates)
 
-    def oddness(candidate: _Candidate) -> tuple[bool, int]:
+    def oddness(candidate: _Candidate) -> tuple[bool, bool, int]:
         path, _, record = candidate
         is_twin = twice[path, record.text.rstrip(",")] > 1
-        return not is_twin, shapes[path, _shape(record.text)]
+        is_named = not names.isdisjoint(_NAME.findall(record.text))
+        return not is_named, not is_twin, shapes[path, _shape(record.text)]
 
     return sorted(candidates, key=oddness)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from whet.core.failure import Failure, FailureKind, Frame
@@ -36,6 +37,7 @@ _PACKAGES_FROM = 3
 _FOLDER = rb"""(?<![\w./-])(?:/[^/\s"']+)+/whet-[a-z2-9]{8}"""
 _END = rb"(?![\w/-]|\.\w)"
 """A folder of a trial's own, and that a path ends there."""
+_NAME = re.compile(r"[^\W\d]\w{3,}")
 _INSTALLED = ("/site-packages/", "/dist-packages/")
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
@@ -59,6 +61,13 @@ class Origins:
     way: Way | None = None
     files: tuple[str, ...] = ()
     fallbacks: frozenset[tuple[str, int]] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names, also those in texts, that the value came by."""
+        steps = (step for each in self.clues for step in each.trail)
+        words = (each.says for each in self.clues), (step.in_words for step in steps)
+        return frozenset(_NAME.findall(" ".join(chain(*words))))
 
     @property
     def is_firm(self) -> bool:
