@@ -18,7 +18,7 @@ from whet.host.process.git import Repository, git_environment
 from whet.workbench.bisect.bisect import BisectOptions, bisect, bisect_working_tree
 from whet.workbench.parts.hunks import ChangeParts
 from whet.workbench.trials.bench import open_workbench
-from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import ChangedLines, SmallestPart
 from whet.workbench.trials.request import Judging, TrialRequest
 from whet.workbench.trials.run import run
 
@@ -115,8 +115,8 @@ def test_a_part_is_where_the_lines_that_it_makes_are_in_the_new_file(place: Path
 
     parts, _ = parts_of(place, {"a.py": before}, {"a.py": "".join(lines)})
 
-    every = parts.named(range(len(parts.parts)))
-    assert every == ("a.py:3", "a.py:10-12", "a.py:18", "a.py:26-27")
+    every = parts.places(range(len(parts.parts)))
+    assert tuple(map(str, every)) == ("a.py:3", "a.py:10-12", "a.py:18", "a.py:26-27")
     assert "".join(lines[9:12]) == "new\nlines\nhere\n"
     assert "".join(lines[25:27]) == "five\nsix\n"
 
@@ -142,7 +142,7 @@ def test_two_hunks_in_two_files_that_fail_together_are_the_answer(place: Path) -
     part = found.part
     assert part is not None
     assert (part.before, part.after) == (5, 2)
-    assert part.places == ("app.py:32", "helper.py:9")
+    assert part.places == (ChangedLines("app.py", 32, 32), ChangedLines("helper.py", 9, 9))
     assert part.stopped is StopReason.MINIMAL
     assert part.is_verified
     assert not git(place, "for-each-ref", "refs/whet")
@@ -168,7 +168,7 @@ def test_of_uncommitted_edits_the_one_that_breaks_it_is_found(place: Path) -> No
 
     part = working_tree()
 
-    assert part.places == ("app.py:32",)
+    assert part.places == (ChangedLines("app.py", 32, 32),)
     assert (part.before, part.after) == (5, 1)
     assert "+line30 = 31" in part.diff
     assert part.changed == "the working tree"
@@ -183,7 +183,7 @@ def test_an_untracked_file_alone_may_break_it(place: Path) -> None:
     (place / "json.py").write_text("dump = 1\n")
     (place / "other").write_text("x")
 
-    assert working_tree().places == ("json.py",)
+    assert working_tree().places == (ChangedLines("json.py"),)
 
 
 def test_what_python_has_compiled_is_no_part_of_a_change(place: Path) -> None:
@@ -195,7 +195,7 @@ def test_what_python_has_compiled_is_no_part_of_a_change(place: Path) -> None:
 
     part = working_tree()
 
-    assert (part.places, part.before, part.after) == (("app.py:31",), 1, 1)
+    assert (part.places, part.before, part.after) == ((ChangedLines("app.py", 31, 31),), 1, 1)
     assert part.is_verified
     assert "__pycache__" not in part.diff
     assert "__pycache__" not in git(place, "ls-tree", "-r", "--name-only", part.commit)
@@ -207,7 +207,7 @@ def test_a_module_that_is_there_only_compiled_is_a_part(place: Path) -> None:
     py_compile.compile("json.py", "json.pyc")
     (place / "json.py").unlink()
 
-    assert working_tree().places == ("json.pyc",)
+    assert working_tree().places == (ChangedLines("json.pyc"),)
 
 
 def test_where_nothing_differs_but_what_python_has_compiled_that_is_said(place: Path) -> None:
@@ -227,7 +227,7 @@ def test_a_choice_of_hunks_that_python_cannot_read_is_not_run(place: Path) -> No
 
     part = working_tree()
 
-    assert part.places == ("app.py:32",)
+    assert part.places == (ChangedLines("app.py", 32, 32),)
     with open_workbench() as bench:
         outcomes = [entry.outcome for entry in bench.notebook.entries()]
     assert not any(
@@ -291,7 +291,7 @@ def test_of_the_last_attempts_the_one_that_broke_it_is_found_from_memory(place: 
 
     assert (found.kind, found.first_bad, found.good) == ("attempt", "trial 8", "trial 7")
     assert found.part is not None
-    assert found.part.places == ("app.py:31",)
+    assert found.part.places == (ChangedLines("app.py", 31, 31),)
     # Of what lies between only what the answer rests on is run again, and both ends.
     assert sum(tested.trial is not None for tested in found.tested) <= 4
 

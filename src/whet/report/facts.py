@@ -187,7 +187,7 @@ def part_facts(part: SmallestPart) -> dict[str, object]:
         "changed": part.changed,
         "commit": part.commit,
         "diff": part.diff,
-        "places": list(part.places),
+        "places": list(map(str, part.places)),
         "hunks_before": part.before,
         "hunks_after": part.after,
         "bad_means": part.bad_means,

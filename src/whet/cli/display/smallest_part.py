@@ -17,7 +17,7 @@ def show_part(part: SmallestPart) -> None:
         count = f"all of it, {shown_count(part.before, 'hunk')}"
     answer(
         f"{which} of {part.base} → {part.changed} that causes it is {count}:"
-        f" {', '.join(part.places)}"
+        f" {', '.join(map(str, part.places))}"
     )
     answer(f"bad means {part.bad_means}")
     answer("")

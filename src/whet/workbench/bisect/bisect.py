@@ -186,7 +186,9 @@ def bisect_working_tree(
     with open_session(bench, "bisect", request, trial) as session:
         limits = CommandOptions(budget=options.budget, jobs=options.jobs)
         part = part_of_working_tree(session, trial, limits)
-        session.conclude(part.stopped, {"commit": part.commit, "places": list(part.places)})
+        session.conclude(
+            part.stopped, {"commit": part.commit, "places": list(map(str, part.places))}
+        )
     return part
 
 

@@ -86,7 +86,7 @@ def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
 
 def part_sentence(part: SmallestPart) -> str:
     """Return which part it is, in a sentence."""
-    places = ", ".join(part.places[:_MOST_PLACES])
+    places = ", ".join(map(str, part.places[:_MOST_PLACES]))
     more = len(part.places) - _MOST_PLACES
     also = f" and {more} more places" if more > 0 else ""
     where = f"{places}{also} ({part.base} → {part.changed})"
@@ -100,4 +100,4 @@ def part_sentence(part: SmallestPart) -> str:
 
 def next_of_part(part: SmallestPart) -> str:
     """Return what to do about a part, in a sentence."""
-    return f"Start at {', '.join(part.places)}: with this part of the change it fails, and without it it doesn't."
+    return f"Start at {', '.join(map(str, part.places))}: with this part of the change it fails, and without it it doesn't."

@@ -23,6 +23,7 @@ from whet.host.code.tree_changes import (
 from whet.host.process.git import GitFailedError, Repository
 from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hunks
 from whet.search.subsets.bound import bound_together
+from whet.workbench.trials.changed_part import ChangedLines
 
 
 @value_class(kw_only=True)
@@ -119,18 +120,20 @@ class ChangeParts:
         """Return a choice of parts in a few words."""
         return f"{len(kept)} of {len(self.parts)} hunks"
 
-    def named(self, kept: Collection[int]) -> tuple[str, ...]:
-        """Return which lines of the new files the parts make, such as ``train.py:31`` or ``train.py:31-33``."""
+    def places(self, kept: Collection[int]) -> tuple[ChangedLines, ...]:
+        """Return which lines of the new files the parts make."""
         return tuple(
-            name for part in (self.parts[at] for at in sorted(kept)) for name in self._names(part)
+            place
+            for part in (self.parts[at] for at in sorted(kept))
+            for place in self._places(part)
         )
 
-    def _names(self, part: Part) -> Iterator[str]:
+    def _places(self, part: Part) -> Iterator[ChangedLines]:
         file = self._files[part.file]
         if not part.hunks:
-            yield file.change.path
+            yield ChangedLines(file.change.path)
         for at in part.hunks:
-            yield f"{file.change.path}:{_new_lines(file.hunks, at)}"
+            yield ChangedLines(file.change.path, *_new_lines(file.hunks, at))
 
     def _chosen(self, kept: Collection[int]) -> dict[int, list[Part]]:
         selection: dict[int, list[Part]] = {}
@@ -211,11 +214,10 @@ def _compiles(source: bytes) -> bool:
     return True
 
 
-def _new_lines(hunks: Sequence[Hunk], at: int) -> str:
-    """Return the lines of the new file that a hunk makes; where it makes none, the one in their place."""
+def _new_lines(hunks: Sequence[Hunk], at: int) -> tuple[int, int]:
+    """Return the first and the last line of the new file that a hunk makes; where it makes none, the one in their place."""
     added = [sum(line.sign == b"+" for line in hunk.lines) for hunk in hunks]
     removed = [sum(line.sign == b"-" for line in hunk.lines) for hunk in hunks]
     # Where nothing goes, git tells the line above.
     first = hunks[at].old + sum(added[:at]) - sum(removed[:at]) + (not removed[at])
-    last = first + added[at] - 1
-    return f"{max(first, 1)}-{last}" if last > first else f"{max(first, 1)}"
+    return max(first, 1), max(first + added[at] - 1, first, 1)

@@ -136,7 +136,7 @@ class PartSearch:
             commit=commit,
             diff=diff.decode("utf-8", "replace"),
             apply=self._line(diff, commit) if self.keeps_patch else "",
-            places=parts.named(self._best),
+            places=parts.places(self._best),
             before=len(everything),
             after=len(self._best),
             bad_means=self.oracle.description,

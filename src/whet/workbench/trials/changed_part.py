@@ -4,6 +4,26 @@ from whet.core.budget import StopReason
 from whet.core.value_class import value_class
 
 
+@value_class
+class ChangedLines:
+    """The lines of a new file that a hunk makes.
+
+    Attributes:
+        path: the file.
+        first: its first line; 0: it is the file as a whole.
+        last: its last line.
+    """
+
+    path: str
+    first: int = 0
+    last: int = 0
+
+    def __str__(self) -> str:
+        """Return them such as ``train.py:31`` or ``train.py:31-33``."""
+        lines = f"{self.first}-{self.last}" if self.last > self.first else f"{self.first}"
+        return f"{self.path}:{lines}" if self.first else self.path
+
+
 @value_class(kw_only=True)
 class SmallestPart:
     """A part of a change, none of whose hunks can be left out.
@@ -15,7 +35,7 @@ class SmallestPart:
         diff: the part, to read.
         apply: a line for a shell that makes a working tree with this part alone, as was tried;
             empty: none does, as no commit of the user's holds the code without it.
-        places: the lines that its hunks make, such as ``train.py:31`` or ``train.py:31-33``.
+        places: the lines that its hunks make.
         before: how many hunks, or files taken as a whole, all of the change has.
         after: how many this part has.
         bad_means: what it brings, to complete "bad means ...".
@@ -32,7 +52,7 @@ class SmallestPart:
     commit: str
     diff: str
     apply: str
-    places: tuple[str, ...]
+    places: tuple[ChangedLines, ...]
     before: int
     after: int
     bad_means: str

@@ -200,7 +200,7 @@ def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
         why = f"{last} is {search.old_term} and {first}, the next one, is {search.new_term}"
         added = _added_by(work, searched, baseline)
         if added is None:
-            why, step = _of_merge(work, searched.found, why)
+            why, step = _of_merge(work, searched, why)
             work.show(says, why, next_step=step)
             return
         why = f"{why}; {added.remark(f'{first} adds')}"
@@ -208,9 +208,9 @@ def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
         work.show(says, why, next_step=step, heading=HEADING)
 
 
-def _of_merge(work: Work, found: FirstBad, why: str) -> tuple[str, str]:
+def _of_merge(work: Work, searched: Searched, why: str) -> tuple[str, str]:
     """Return why it is the first bad version, and what to do; of a merge `git show` shows little."""
-    search = found.search
+    found, search = searched.found, searched.found.search
     words = why, next_of_history(search)
     if search.kind != "commit" or found.first_bad is None:
         return words
@@ -219,7 +219,7 @@ def _of_merge(work: Work, found: FirstBad, why: str) -> tuple[str, str]:
     if len(parents) < _PARENTS_OF_MERGE:
         return words
     good = {each.label for each in search.tested if each.verdict is Verdict.GOOD}
-    if all(any(each.startswith(label) for label in good) for each in parents):
+    if good.issuperset(map(searched.hunt.versions.label, parents)):
         why = f"{why}; it is a merge, and each of its parents is {search.old_term}: what they change doesn't go together"
     look = f"`git diff {search.good} {search.first_bad}`"
     return why, f"Look at what the merge brings to {search.good}: {look}."
@@ -274,7 +274,7 @@ def _look_at_untracked(work: Work, baseline: Baseline) -> None:
         except (NothingBetween, EndMisjudged) as error:
             work.steps.conclude(f"whet can't tell: {error}")
             return
-        paths = list(dict.fromkeys(place.rpartition(":")[0] or place for place in part.places))
+        paths = list(dict.fromkeys(place.path for place in part.places))
         names = listed([f"`{each}`" for each in paths])
         says = f"it fails with {names} and passes without: git doesn't track {'it' if len(paths) == 1 else 'them'}"
         work.steps.conclude(says)
@@ -334,16 +334,16 @@ def _show_part(
 
     if not part.is_verified:
         return
-    file, _, lines = part.places[0].rpartition(":") if part.places else ("", "", "")
-    line = lines.partition("-")[0]
-    is_line = top is not None and bool(file) and line.isdigit()
+    at = ("", 0)
+    if top is not None and part.places and part.places[0].first:
+        at = (str(Path(top, part.places[0].path)), part.places[0].first)
     next_step = next_of_part(part)
     if added is not None:
         why = f"{why}; {added.remark('the change adds')}"
-        next_step = added.next_step(", ".join(part.places))
+        next_step = added.next_step(", ".join(map(str, part.places)))
     work.show(
-        part_sentence(part), why, next_step=next_step, heading="" if added is None else HEADING,
-        at=(str(Path(top, file)), int(line)) if top is not None and is_line else ("", 0),
+        part_sentence(part), why, at=at, next_step=next_step,
+        heading="" if added is None else HEADING,
     )  # fmt: skip
 
 

@@ -35,20 +35,19 @@ def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
         lines = f": `{_cut(old[0])}` became `{_cut(new[0])}`"
     elif len(old) + len(new) == 1:
         lines = f": `{_cut((old or new)[0])}` was {'removed' if old else 'added'}"
-    says = f"{clue.says}. What decides is at {listed(part.places)}{lines}"
+    says = f"{clue.says}. What decides is at {listed(list(map(str, part.places)))}{lines}"
     path, line = _place_today(part, new, repository)
     return replace(clue, says=says, path=path or clue.path, line=line or clue.line)
 
 
 def _place_today(part: SmallestPart, new: list[str], repository: Repository) -> tuple[str, int]:
     """Return where the only new line is, if it is still there; else nothing."""
-    file, _, lines = part.places[0].rpartition(":")
-    path = Path(repository.top, file)
-    with suppress(OSError, ValueError, IndexError):
-        line = int(lines.partition("-")[0])
-        today = path.read_text("utf-8", "replace").splitlines()[line - 1].strip()
-        if len(part.places) == len(new) == 1 and today == new[0]:
-            return str(path), line
+    place = part.places[0]
+    path = Path(repository.top, place.path)
+    with suppress(OSError, IndexError):
+        today = path.read_text("utf-8", "replace").splitlines()[place.first - 1].strip()
+        if place.first and len(part.places) == len(new) == 1 and today == new[0]:
+            return str(path), place.first
     return "", 0
 
 
