@@ -33,6 +33,8 @@ class Mention(Enum):
 
     OTHERS = "how a record differs from the others of its file"
     TEXTS = "that numbers were compared as texts"
+    LEFT_OUT = "that the command passes without a record"
+    TWIN = "that the record stands twice"
 
 
 @value_class(kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, Placing, Sureness, TrailStep
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.workbench.investigate.experiments.varied import Varied
 from whet.workbench.investigate.traces.origins import Origins
@@ -78,7 +78,7 @@ def with_changes(
     if is_other and (clues_first or len(records) > 1):
         # A run without a record says more of it than where a value was read.
         clues, records = [*records, *clues], []
-    if len(records) == 1 or (records and "stands in line" in records[0].says):
+    if len(records) == 1 or (records and Mention.TWIN in records[0].mentions):
         likely = [*records, *likely]
         records = []
     if clues_first and not varied.is_on_the_way:

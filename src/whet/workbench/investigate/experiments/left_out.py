@@ -14,7 +14,7 @@ from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -30,7 +30,6 @@ _TIMES_FAILURE, _MORE_SECONDS = 10, 4.0
 _MOST_FILES, _MOST_BYTES = 3, 256 * 1024
 _LEAST_RECORDS = 3
 _SHOWN = 60
-_WITHOUT = "without the record"
 _REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
 RunAll = Callable[[Iterable[Trial]], Iterator[tuple[int, Outcome]]]
@@ -136,7 +135,9 @@ def brought_by(part: SmallestPart | None, clues: Sequence[Clue]) -> tuple[Clue, 
 
 
 def _with_change(clue: Clue, diff: str) -> Clue:
-    if not clue.says.startswith(_WITHOUT) or _line(clue) not in _added(diff, Path(clue.path).name):
+    if Mention.LEFT_OUT not in clue.mentions or _line(clue) not in _added(
+        diff, Path(clue.path).name
+    ):
         return clue
     says = f"{clue.says}; the change that introduces the failure put the record there"
     return replace(clue, says=says, sureness=Sureness.SHOWN)
@@ -178,13 +179,14 @@ def _clue(
         twice = f", which stands {there}, too,"
     place = _place(path, record, at)
     return Clue(
-        says=f"{_WITHOUT} at {place} (`{excerpt}`){twice} the command passes",
+        says=f"without the record at {place} (`{excerpt}`){twice} the command passes",
         why=f"trials {numbers[0]} and {numbers[1]} ran without it and passed, {control} with it and failed;"
         f" whet left out {trials} records, one at a time",
         path=str(path),
         line=record.line,
         trials=(numbers[0], control),
         next_step=f"check that record: {place}",
+        mentions=frozenset({Mention.LEFT_OUT, Mention.TWIN} if twins else {Mention.LEFT_OUT}),
     )
 
 

@@ -1,0 +1,26 @@
+"""The order of clues rests on what they are, and on no word of theirs."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.core.observations.clue import Clue, Mention, Placing
+from whet.workbench.investigate.closer.joined_clues import with_changes
+from whet.workbench.investigate.experiments.varied import Varied
+
+SENTENCES = st.sampled_from(
+    ["which stands in line 4, too,", "which stands at a.json:1:9, too,", "without the record", ""]
+)
+
+
+@given(says=st.tuples(SENTENCES, SENTENCES, SENTENCES), is_twin=st.booleans())
+def test_of_several_records_one_that_stands_twice_leads_and_no_sentence_decides_that(
+    *, says: tuple[str, str, str], is_twin: bool
+) -> None:
+    mentions = frozenset({Mention.LEFT_OUT, Mention.TWIN} if is_twin else {Mention.LEFT_OUT})
+    first, second, change = (
+        Clue(says=each, why="w", path=f"{name}.json", line=1, mentions=mentions)
+        for each, name in zip(says, "abc", strict=True)
+    )
+    varied = Varied(likely=(change,))
+    joined = with_changes(varied, [], [first, second], Placing("/"), clues_first=False)
+    assert joined == ([first, second, change] if is_twin else [change, first, second])
