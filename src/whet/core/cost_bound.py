@@ -15,15 +15,16 @@ CHANGE = "cost_change"
 """By which share they cost more than the reference, or than the bound."""
 
 
-def change_in_words(measurements: Mapping[str, float]) -> str:
-    """Return what several runs said of a cost; empty: nothing."""
+def change_in_words(measurements: Mapping[str, float], than: str = "") -> str:
+    """Return what several runs said of a cost, and compared with what; empty: nothing."""
     change = measurements.get(CHANGE)
     if change is None:
         return ""
     if not math.isfinite(change):
         return "was ended long after the bound"
     unsure = "" if COSTS_MORE in measurements else ", too close to the bound to be sure"
-    return f"costs {abs(100 * change):.1f} % {'more' if change >= 0 else 'less'}{unsure}"
+    compared = f" than {than}" if than else ""
+    return f"costs {abs(100 * change):.1f} % {'more' if change >= 0 else 'less'}{compared}{unsure}"
 
 
 _RELATIVE = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>%|x|×)\s*", re.IGNORECASE)

@@ -103,11 +103,9 @@ class Seals:
     def _check(self, found: Sequence[Found]) -> None:
         for each in found:
             if SEALED.fullmatch(each.value):
-                name = each.place.removeprefix("`--env ").removesuffix("`")
-                is_variable = each.place.startswith("`--env ")
-                anew = (
-                    f"--env {name}=VALUE`" if is_variable else "-- COMMAND`, with the secret in it"
-                )
+                anew = "-- COMMAND`, with the secret in it"
+                if each.environment:
+                    anew = f"--env {each.environment}=VALUE`"
                 raise SecretNotKept(
                     f"this machine doesn't have the secret of {each.place}",
                     hint=f"give it again: `whet run --like TRIAL {anew}",

@@ -281,8 +281,7 @@ def _notes(comparison: Comparison) -> list[str]:
             notes.append(
                 f"the control failed: an arm differs from itself in {each.quantity.label} by {_own(each)}; such chance is rare, so repeat this on a quieter machine"
             )
-    is_noted = any("busy machine" in note for note in notes)
-    if comparison.load > _BUSY * comparison.processors and not is_noted:
+    if comparison.load > _BUSY * comparison.processors and not comparison.is_queued:
         notes.append(
             f"the machine is busy: load {comparison.load:.1f} on {shown_count(comparison.processors, 'processor')}"
         )

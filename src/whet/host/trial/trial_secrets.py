@@ -42,12 +42,14 @@ class Found:
         why: why it is one.
         variable: what a shell may call it.
         value: what it is.
+        environment: the variable of ``--env`` that has it; empty: it stands elsewhere.
     """
 
     place: str
     why: str
     variable: str
     value: str
+    environment: str = ""
 
 
 def masked_words(words: Sequence[str]) -> list[str]:
@@ -97,7 +99,8 @@ def secrets_of(trial: Trial) -> Iterator[Found]:
             yield from _found(piece, f"argument {number}{place}", shell)
     for name, value in trial.environment.items():
         for piece in _of_variable(name, value):
-            yield from _found(piece, f"`--env {name}`", _shell_name(name) or "SECRET_VARIABLE")
+            for each in _found(piece, f"`--env {name}`", _shell_name(name) or "SECRET_VARIABLE"):
+                yield replace(each, environment=name)
     for number, step in enumerate(trial.reset, 1):
         for piece in _of_text(step.command):
             yield from _found(piece, f"reset step {number}", f"SECRET_OF_STEP_{number}")

@@ -170,6 +170,7 @@ class _Comparing:
         self._others: list[Quantity] = []
         self._not_measured: dict[str, str] = {}
         self._notes: list[str] = []
+        self._is_queued = False
         self._dropped = 0
 
     def run(self, started: float) -> Comparison:
@@ -346,6 +347,7 @@ class _Comparing:
         lasts = [runs[-1].outcome for runs in self._first.values()]
         quantities, remark = times_that_decide(lasts)
         self._notes += [remark] if remark else []
+        self._is_queued = bool(remark)
         return [each for each in quantities if each.name in self._values]
 
     # ---- what the runs say ----
@@ -407,7 +409,7 @@ class _Comparing:
             trials={arm: tuple(numbers) for arm, numbers in self._trials.items()}, stopped=stop,
             wall_seconds=wall_seconds, load=load, processors=self._session.bench.jobs,
             notes=tuple(self._notes), not_measured=self._not_measured,
-            versions=revisions if all(revisions) else (),
+            versions=revisions if all(revisions) else (), is_queued=self._is_queued,
         )  # fmt: skip
         about = result.deciding
         if stop in {Stop.DIFFERENT, Stop.ALIKE} or about is None or not about.is_ratio:

@@ -79,6 +79,7 @@ class Comparison:
         not_measured: a name that was asked for and has no number, with the reason.
         where: on which functions they differ; None: that wasn't asked, or isn't known.
         versions: both ends of a bisection between the arms; none: they aren't versions.
+        is_queued: the programs waited for a processor, and a note says so.
     """
 
     a: str
@@ -101,6 +102,7 @@ class Comparison:
     not_measured: Mapping[str, str] = field(default_factory=dict[str, str])
     where: ProfileDifference | None = None
     versions: tuple[str, ...] = ()
+    is_queued: bool = False
 
     @property
     def is_complete(self) -> bool:

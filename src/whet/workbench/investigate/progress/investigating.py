@@ -237,10 +237,10 @@ class Work:
         except (DiskFull, HostFailure, InternalFault):
             raise
         except WhetError as error:
-            skipped = f"skipped: {error}"
-            if not (self.steps.done and self.steps.done[-1].result.endswith(skipped)):
-                self.bench.emit(Notice(text=skipped))
+            if error is not self.steps.error:
+                self.bench.emit(Notice(text=f"skipped: {error}"))
         finally:
+            self.steps.error = None
             if is_asked:
                 self.seconds = min(self.most_seconds, self.seconds + time.monotonic() - now)
             self.session = replace(self.session, deadline=None, tasks=NO_TASKS)

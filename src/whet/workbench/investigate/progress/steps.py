@@ -21,10 +21,12 @@ class Steps:
     Attributes:
         session: whose trials they run.
         done: the steps so far.
+        error: what ended the last of them, which its result names; None: nothing did.
     """
 
     session: Session
     done: list[Step] = field(default_factory=list[Step])
+    error: BaseException | None = None
     _begun: int = 0
     _told: int = 0
     _result: str = ""
@@ -56,6 +58,7 @@ class Steps:
                 self.session.emit(StepFinished(title=title, result=_NOTHING))
         except (OutOfTimeError, KeyboardInterrupt, WhetError) as error:
             self._result = "; ".join(filter(None, (self._result, _cut_short(error))))
+            self.error = error
             self._is_cut = self._is_cut or isinstance(error, OutOfTimeError)
             raise
         finally:

@@ -48,9 +48,9 @@ def cost_in_words(work: Work, baseline: Baseline) -> str:
     """Return what the command costs, in a sentence."""
     bound = work.request.judging.bound
     assert bound is not None
-    said = change_in_words(baseline.outcome.measurements)
     than = "the good end" if work.is_relative else bound.text
-    return f"it {said}{f' than {than}' if said.startswith('costs') else ''}; several runs decide each verdict"
+    said = change_in_words(baseline.outcome.measurements, than)
+    return f"it {said}; several runs decide each verdict"
 
 
 def find_cost(work: Work, facts: Known, baseline: Baseline) -> None:
