@@ -24,7 +24,8 @@ def test_an_operand_taken_from_what_holds_it_needs_a_record_of_its_own(
             held = TrailStep(says="", place=f"app.py:{line}")
             trail.append(step_about(held, StepKind.HOLDER, name))
         if has_record:
-            read = TrailStep(says="", place=f"data.csv:{line}", source="1,2")
+            spot = (("/data.csv", line),)
+            read = TrailStep(says="", place=f"data.csv:{line}", source="1,2", record=spot)
             trail.append(step_about(read, StepKind.RECORD, name))
 
     clue = with_record(Clue(says="`x` is bad", why="it fails", trail=tuple(trail)))
@@ -34,6 +35,7 @@ def test_an_operand_taken_from_what_holds_it_needs_a_record_of_its_own(
     assert bool(clue.record) == (bool(lines) and len(lines) <= 2 and not is_part_known)
     if clue.record:
         assert all(f"data.csv:{line}" in clue.record for line in lines)
+        assert clue.records == tuple(("/data.csv", line) for line in lines)
 
 
 @given(st.lists(st.sampled_from(StepKind), max_size=3), st.sets(st.sampled_from(Mention)))

@@ -245,6 +245,7 @@ def test_what_to_look_at_next_is_named_as_the_clue_names_it() -> None:
 RECORDED = Clue(
     says="`ms` is '12,5' at prog.py:5", why="w", path="prog.py", line=2,
     record="the record at app.log:7 (`ms=12,5`)", next_step="Check the record at app.log:7.",
+    records=(("app.log", 7),),
 )  # fmt: skip
 WITHOUT = Clue(says="without app.log:7 the command passes", why="w", path="app.log", line=7)
 CHANGE = Clue(says="with another test the command passes", why="w", path="prog.py", line=9)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.core.observations.clue import Clue, Mention, Placing
+from whet.core.observations.clue import Clue, Mention
 from whet.workbench.investigate.closer.joined_clues import with_changes
 from whet.workbench.investigate.experiments.varied import Varied
 
@@ -22,5 +22,18 @@ def test_of_several_records_one_that_stands_twice_leads_and_no_sentence_decides_
         for each, name in zip(says, "abc", strict=True)
     )
     varied = Varied(likely=(change,))
-    joined = with_changes(varied, [], [first, second], Placing("/"), clues_first=False)
+    joined = with_changes(varied, [], [first, second], clues_first=False)
     assert joined == ([first, second, change] if is_twin else [change, first, second])
+
+
+@given(st.integers(1, 30), st.integers(1, 30))
+def test_a_record_without_which_it_passes_leads_where_the_value_was_read_from_another_one(
+    read: int, left_out: int
+) -> None:
+    value = Clue(
+        says="s", why="w", path="/main.py", line=3,
+        record=f"the record at a.csv:{read} (`1,2`)", records=(("/a.csv", read),),
+    )  # fmt: skip
+    record = Clue(says="r", why="w", path="/a.csv", line=left_out)
+    joined = with_changes(Varied(), [value], [record, record], clues_first=True)
+    assert joined == ([value, record, record] if read == left_out else [record, record, value])

@@ -156,8 +156,9 @@ def _lead(possible: Iterable[Clue]) -> tuple[str, Clue | None]:
     found: tuple[str, Clue | None] = ("", None)
     for clue in possible:
         if clue.record:
+            spot = None if found[1] is None else (found[1].path, found[1].line)
             # A run without another record passed: that says more than where a value was read.
-            is_other = found[1] is not None and f":{found[1].line} " not in clue.record
+            is_other = spot is not None and spot not in clue.records
             return found if is_other else (f"The value that fails comes from {clue.record}", clue)
         if not clue.path or clue.path.endswith(".py"):
             break

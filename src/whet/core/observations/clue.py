@@ -1,6 +1,6 @@
 """What points at the cause of a failure, where the failure itself doesn't name it."""
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 
 from whet.core.text.json_record import APART, Record, sparse
@@ -48,6 +48,7 @@ class TrailStep(Record):
         value: what it came to.
         kind: what it tells of the value in `about`; None: something else. It isn't stored.
         about: the name of that value.
+        record: the file and line of the record that it shows; empty: it shows none. It isn't stored.
     """
 
     says: str
@@ -56,6 +57,7 @@ class TrailStep(Record):
     value: str = ""
     kind: StepKind | None = field(default=None, compare=False, metadata=APART)
     about: str = field(default="", compare=False, metadata=APART)
+    record: tuple[tuple[str, int], ...] = field(default=(), compare=False, metadata=APART)
 
     @property
     def in_words(self) -> str:
@@ -71,7 +73,7 @@ class TrailStep(Record):
             name: visible_line(" ".join(str(one).split("\n")))
             for name, one in self.to_json().items()
         }
-        return TrailStep.from_json(words)
+        return replace(TrailStep.from_json(words), record=self.record)
 
 
 @value_class(kw_only=True)
@@ -94,6 +96,7 @@ class Clue(Record):
         heading: what a report calls it where that isn't the cause, such as ``what takes the
             memory``; empty: it names the cause.
         mentions: what ``says`` tells of these. It isn't stored.
+        records: the file and line of each record that ``record`` names. It isn't stored.
     """
 
     says: str
@@ -109,6 +112,7 @@ class Clue(Record):
     mentions: frozenset[Mention] = field(
         default=frozenset[Mention](), compare=False, metadata=APART
     )
+    records: tuple[tuple[str, int], ...] = field(default=(), compare=False, metadata=APART)
 
     @property
     def whole(self) -> str:

@@ -20,7 +20,6 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 """A number behind such a word is a position, which changes as the file gets smaller."""
-_PLACE = re.compile(r"^(?P<file>.+):(?P<line>\d+)$")
 _TOKENS = re.compile(r"\w+|[^\w\s]")
 
 
@@ -87,6 +86,4 @@ def _places(clues: Sequence[Clue]) -> Iterator[tuple[str, int]]:
     for clue in clues:
         yield clue.path, clue.line
         for step in clue.trail:
-            match = _PLACE.match(step.place)
-            if match is not None:
-                yield match["file"], int(match["line"])
+            yield from step.record

@@ -4,12 +4,12 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from whet.core.observations.clue import Clue, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Step, Value
 from whet.evidence.provenance.run.source import COMPREHENSIONS
-from whet.evidence.provenance.sentences.wording import Wording, cut
+from whet.evidence.provenance.sentences.wording import Wording, cut, spots
 from whet.evidence.provenance.trace.alike import difference, hashable, plain, read
 from whet.evidence.provenance.trace.records import Record
 from whet.evidence.provenance.trace.trail import Trail
@@ -244,20 +244,11 @@ class NearMisses(Wording):
         is_whole = not missed.hits and len(missed.pairs) == missed.times
         is_sure = is_near and is_lookup and (is_whole or record is not None)
         sureness = Sureness.SEEN if is_sure else Sureness.POSSIBLE
-        steps = (
-            [
-                TrailStep(
-                    says="its record",
-                    place=self.at(record.path, record.line),
-                    source=cut(record.text),
-                )
-            ]
-            if record
-            else []
-        )
-        clue = self.clue(says, path, line, sureness, tuple(steps))
+        steps = () if record is None else (self.record_step(record),)
+        clue = self.clue(says, path, line, sureness, steps)
         advice = f"Make the two alike before {self.at(path, line)} compares them."
-        return replace(clue, next_step=advice, record="" if record is None else self.record(record))
+        named = "" if record is None else self.record(record)
+        return replace(clue, next_step=advice, record=named, records=spots(record))
 
 
 def _outcome(test: ast.expr) -> str:

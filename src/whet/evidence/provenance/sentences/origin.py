@@ -56,6 +56,7 @@ from whet.evidence.provenance.sentences.wording import (
     is_path,
     like_another,
     shown,
+    spots,
     step_about,
     together,
     upper,
@@ -148,7 +149,7 @@ class Origin(Wording):
         found = [*misses.clues(failing, found), *found]
         found += self.groupings.on_the_way(failing, found)
         every = self.keys.with_lost(failing, found, self.happened.spread(failing))
-        return [with_contrast(with_record(each), self.records, self.at) for each in every]
+        return [with_contrast(with_record(each), self.records) for each in every]
 
     def way(self) -> Way | None:
         """Return the lines that the bad value has come by; None: what failed was not followed."""
@@ -284,7 +285,7 @@ class Origin(Wording):
         if record is None:
             return clue
         advice = f"Check {self.record_place(record)}, then {self.place(last)}."
-        return replace(clue, next_step=advice, record=self.record(record))
+        return replace(clue, next_step=advice, record=self.record(record), records=spots(record))
 
     def _of_infinite(self, story: Clue, trail: Trail) -> Clue:
         """Return the story of a NaN, up to the infinite number that it was made of if there is one."""
@@ -490,10 +491,8 @@ class Origin(Wording):
                 found.append(self.step_at(last, said, value if is_known else None, StepKind.VALUE))
             found += self._global(behind)
         if record is not None:
-            place = self.at(record.path, record.line)
-            step_in = TrailStep(says="", place=place, source=cut(record.text))
             kind = StepKind.FILE if record.is_file else StepKind.RECORD
-            found.append(step_about(step_in, kind, said))
+            found.append(step_about(self.record_step(record), kind, said))
         return found
 
     def _global(self, trail: Trail) -> list[TrailStep]:

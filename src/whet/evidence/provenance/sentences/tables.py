@@ -83,7 +83,7 @@ class TableClues(Wording):
                 f"`{said}` is text at {at}, as `{name}` is no number in the record at {record}",
                 path, line, Sureness.SEEN,
             )  # fmt: skip
-            yield replace(clue, record=f"the record at {record}")
+            yield replace(clue, record=f"the record at {record}", records=((path, line),))
 
 
 def _columns(table: Value) -> dict[str, str] | None:

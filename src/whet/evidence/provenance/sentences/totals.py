@@ -14,7 +14,7 @@ from whet.evidence.provenance.failure.suspects import Failing, decided, tested_i
 from whet.evidence.provenance.failure.way import compared_in
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
 from whet.evidence.provenance.run.source import head
-from whet.evidence.provenance.sentences.wording import Wording, cut
+from whet.evidence.provenance.sentences.wording import Wording, cut, spots
 from whet.evidence.provenance.trace.contributions import (
     Contribution,
     Contributions,
@@ -152,7 +152,7 @@ class Totals(Wording):
         if record is None:
             return clue
         advice = f"Check {self.record_place(record)}."
-        return replace(clue, record=self.record(record), next_step=advice)
+        return replace(clue, record=self.record(record), records=spots(record), next_step=advice)
 
     def _container(self, expr: ast.expr, call: Call, step: Step) -> Value | None:
         for each in self.walk.now.gone_through(expr):
@@ -225,8 +225,8 @@ class Totals(Wording):
             path, line = found.spot.frame.code.path, found.spot.line
         named, advice, of = "", "", ""
         if found.record is not None:
-            place, said = self.at(found.record.path, found.record.line), self.record(found.record)
-            steps.append(TrailStep(says="its record", place=place, source=cut(found.record.text)))
+            said = self.record(found.record)
+            steps.append(self.record_step(found.record))
             advice = f"Check {self.record_place(found.record)}, then {self.at(path, line)}."
             among = "stands out among" if found.leaf is not None else "isn't among"
             named = f"{said}, which {among} the {count} numbers behind it"
@@ -236,7 +236,10 @@ class Totals(Wording):
             says = f"The {count} numbers that it is made of lack one{of}: {found.says}"
         sureness = Sureness.SEEN if found.is_exact else Sureness.POSSIBLE
         clue = self.clue(f"{head}. {says}", path, line, sureness, tuple(steps))
-        return replace(clue, record=named, next_step=advice, mentions=found.mentions)
+        found_at = spots(found.record)
+        return replace(
+            clue, record=named, records=found_at, next_step=advice, mentions=found.mentions
+        )
 
     # ---- what is missing between two totals ----
 

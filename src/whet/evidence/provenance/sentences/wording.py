@@ -92,6 +92,15 @@ class Wording:
             return f"the file {self.at(record.path)}"
         return f"the record at {self.at(record.path, record.line)}"
 
+    def record_step(self, record: Record, says: str = "its record") -> TrailStep:
+        """Return a step of a trail that shows a record."""
+        return TrailStep(
+            says=says,
+            place=self.at(record.path, record.line),
+            source=cut(record.text),
+            record=spots(record),
+        )
+
     def step_at(
         self, hop: Hop, says: str, value: Value | None = None, kind: StepKind | None = None
     ) -> TrailStep:
@@ -232,6 +241,11 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def spots(record: Record | None) -> tuple[tuple[str, int], ...]:
+    """Return the file and line of a record, if there is one."""
+    return () if record is None else ((record.path, record.line),)
+
+
 def is_call(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether a node is a call."""
     return isinstance(node, ast.Call)
@@ -278,7 +292,7 @@ def with_record(clue: Clue) -> Clue:
     if Mention.TEXTS in clue.mentions:
         advice = "Convert the texts to numbers where they are read, before they are compared."
         return replace(clue, sureness=Sureness.SEEN, next_step=advice)
-    ends = (each for each in clue.trail if each.kind is StepKind.RECORD)
+    ends = [each for each in clue.trail if each.kind is StepKind.RECORD]
     records = {each.place: f"{each.place} (`{each.source}`)" for each in ends}
     is_changed = any(each.kind is StepKind.CHANGE for each in clue.trail)
     if (
@@ -290,17 +304,20 @@ def with_record(clue: Clue) -> Clue:
         return clue
     checked = f"Check {record_words(list(records))}."
     return replace(
-        clue, record=record_words(list(records.values())), next_step=clue.next_step or checked
+        clue,
+        record=record_words(list(records.values())),
+        records=tuple(dict.fromkeys(spot for each in ends for spot in each.record)),
+        next_step=clue.next_step or checked,
     )
 
 
-def with_contrast(clue: Clue, records: Records, at: Placing) -> Clue:
+def with_contrast(clue: Clue, records: Records) -> Clue:
     """Return a clue of one record with what sets that apart from the others of its file."""
-    lines = records.lines_named(clue.record, at)
-    if lines is None or Mention.OTHERS in clue.mentions:
+    if len(clue.records) != 1 or Mention.OTHERS in clue.mentions:
         return clue
+    path, line = clue.records[0]
     values = [each.value.strip("'") for each in clue.trail if each.value]
-    said = contrast(*lines, values)
+    said = contrast(records.files.get(path, []), line, values)
     return replace(clue, says=f"{clue.says}. In the record, {said}") if said else clue
 
 

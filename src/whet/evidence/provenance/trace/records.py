@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,6 @@ _LEAST_ALONE = 4
 _MOST_PARTS = 8
 _SIMPLE = {"None", "True", "False", "", "0", "1"}
 _SHOWN = 100
-_NAMED = re.compile(r"(\S+:(\d+)) \(`")
 _WRITTEN = {
     "None": ["null", "None", "~", "(?<=[:=])"],
     "True": ["true", "yes", "on"],
@@ -136,17 +135,6 @@ class Records:
         lines = self.files.get(path, ())
         for number, line in enumerate(lines, 1):
             yield Record(path, number, line.strip()[:_SHOWN], len(lines) == 1)
-
-    def lines_named(
-        self, named: str, at: Callable[[str, int], str]
-    ) -> tuple[list[str], int] | None:
-        """Return the lines of the file of the one record that is named, and which it is."""
-        found = _NAMED.findall(named)
-        for path, lines in self.files.items() if len(found) == 1 else ():
-            place, number = found[0][0], int(found[0][1])
-            if number <= len(lines) and at(path, number) == place:
-                return lines, number
-        return None
 
     def around(self, values: Sequence[Value]) -> Record | None:
         """Return the only line of a file that has all texts of some values, and of those in them."""

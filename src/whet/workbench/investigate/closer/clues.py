@@ -416,7 +416,7 @@ class Closer:
             return [*varied.cause, *clues, *records]
         is_telling = origins.is_telling or len(clues) > len(origins.clues)
         clues_first = is_telling and not way.check.is_exact
-        return with_changes(varied, clues, records, at, clues_first=clues_first)
+        return with_changes(varied, clues, records, clues_first=clues_first)
 
     def _witnesses(self, way: Way) -> Witnesses:
         return Witnesses(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from whet.core.observations.clue import Clue, Mention, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, Sureness, TrailStep
 from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.workbench.investigate.experiments.varied import Varied
 from whet.workbench.investigate.traces.origins import Origins
@@ -61,7 +61,7 @@ def each_step_once(clues: Sequence[Clue]) -> list[Clue]:
 
 
 def with_changes(
-    varied: Varied, clues: list[Clue], records: list[Clue], at: Placing, *, clues_first: bool
+    varied: Varied, clues: list[Clue], records: list[Clue], *, clues_first: bool
 ) -> list[Clue]:
     """Return the clues with what the runs with small changes, and those without a record, told.
 
@@ -69,12 +69,11 @@ def with_changes(
         varied: the lines of which a change lets the command pass; no cause.
         clues: the others, the likeliest first.
         records: the records without which it passes.
-        at: says where a line is.
         clues_first: the others say what is wrong, and much passes what was checked.
     """
     likely = [_with_way(each, clues) for each in varied.likely]
-    places = [at(each.path, each.line) for each in records]
-    is_other = any(each.record and not any(one in each.record for one in places) for each in clues)
+    places = {(each.path, each.line) for each in records}
+    is_other = any(each.record and places.isdisjoint(each.records) for each in clues)
     if is_other and (clues_first or len(records) > 1):
         # A run without a record says more of it than where a value was read.
         clues, records = [*records, *clues], []

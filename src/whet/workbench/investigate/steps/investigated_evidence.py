@@ -196,7 +196,7 @@ def look_closer(
     if drawn is None:
         return finding.clues
     # The run that was looked at may fail at another record than the one that was reported.
-    return tuple(replace(each, record="", next_step="") for each in finding.clues)
+    return tuple(replace(each, record="", records=(), next_step="") for each in finding.clues)
 
 
 def fail_sooner(work: Work, baseline: Baseline) -> tuple[Baseline, list[str]]:
