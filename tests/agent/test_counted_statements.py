@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 import whet.agent
 from whet.agent.site.whet_lines.numbering import numbered
 from whet.host.python.line_counts import read_lines
-from whet.host.python.pythons import pythons_between
 
 SITE = Path(whet.agent.__file__).parent / "site"
 
@@ -126,27 +124,6 @@ exec(code, {"__name__": "__main__"})
 sys.settrace(None)
 json.dump(counts, open("traced.json", "w"))
 """
-
-
-@cache
-def interpreters() -> dict[str, str]:
-    others = pythons_between((3, 8), (3, 13), os.environ)
-    found = {f"{a}.{b}": str(facts.path) for (a, b), facts in others.items()}
-    return {**found, "own": sys.executable}
-
-
-@pytest.fixture(
-    params=[
-        "own",
-        "3.12",
-        *(pytest.param(each, marks=pytest.mark.long) for each in ("3.8", "3.13")),
-    ]
-)
-def python(request: pytest.FixtureRequest) -> str:
-    name = str(request.param)
-    if name not in interpreters():
-        pytest.skip(f"Python {name} is not on this machine")
-    return interpreters()[name]
 
 
 def counted(

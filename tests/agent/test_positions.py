@@ -1,19 +1,20 @@
 """Where each thread is in the user's own code is followed, from Python 3.12 on."""
 
 import json
-import os
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import whet.agent
 from whet.core.text.record import as_record, decoded
-from whet.host.python.pythons import pythons_between
 from whet.measurement.profiles.positions import Positions
 
 SITE = Path(whet.agent.__file__).parent / "site"
+
+pytestmark = pytest.mark.parametrize(
+    "python", ["3.12", pytest.param("3.13", marks=pytest.mark.long)], indirect=True
+)
 
 DRIVER = """\
 import json, sys, threading, time
@@ -82,20 +83,6 @@ main()
 thread.join()
 mark()
 """
-
-
-@cache
-def pythons() -> dict[str, str]:
-    found = pythons_between((3, 12), (3, 13), os.environ)
-    return {f"{a}.{b}": str(facts.path) for (a, b), facts in found.items()}
-
-
-@pytest.fixture(params=["3.12", pytest.param("3.13", marks=pytest.mark.long)])
-def python(request: pytest.FixtureRequest) -> str:
-    path = pythons().get(request.param)
-    if path is None:
-        pytest.skip(f"there is no Python {request.param} here")
-    return path
 
 
 Line = tuple[str, int]

@@ -6,8 +6,8 @@ import re
 import select
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,33 +15,10 @@ import pytest
 import whet.agent
 from whet.core.observations.evidence import Evidence
 from whet.evidence.clues.probes import ProbeReport, call_lines, hit_lines, place_line, probe_report
-from whet.host.python.pythons import pythons_between
 from whet.host.trial.probe_reports import read_probes
 
 SITE = Path(whet.agent.__file__).parent / "site"
 PATIENCE_SECONDS = float(os.environ.get("WHET_TEST_PATIENCE_SECONDS", "60"))
-
-
-@cache
-def interpreters() -> dict[str, str]:
-    """Return this Python, and of the others one that is woven and one that tells by itself."""
-    others = pythons_between((3, 8), (3, 13), os.environ)
-    found = {f"{a}.{b}": str(facts.path) for (a, b), facts in others.items()}
-    return {**found, "own": sys.executable}
-
-
-@pytest.fixture(
-    params=[
-        "own",
-        "3.12",
-        *(pytest.param(each, marks=pytest.mark.long) for each in ("3.8", "3.13")),
-    ]
-)
-def python(request: pytest.FixtureRequest) -> str:
-    name = str(request.param)
-    if name not in interpreters():
-        pytest.skip(f"Python {name} is not on this machine")
-    return interpreters()[name]
 
 
 @dataclass
@@ -306,8 +283,10 @@ def test_a_test_that_pytest_rewrites_is_looked_into_and_still_explains_itself(
     assert [dict(hit.values) for hit in report.hits] == [{"found": 4}, {"found": 4}]
 
 
-def test_who_traces_the_program_himself_goes_on_doing_so(program: Program) -> None:
-    if program.python == interpreters().get("3.8"):
+def test_who_traces_the_program_himself_goes_on_doing_so(
+    program: Program, interpreters: Mapping[str, str]
+) -> None:
+    if program.python == interpreters.get("3.8"):
         pytest.skip("before Python 3.11 a trace function sees the calls that are woven in")
     program.line(6, ["print", "x"])
 
