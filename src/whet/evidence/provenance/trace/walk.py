@@ -21,8 +21,10 @@ from whet.evidence.provenance.run.source import (
     head,
     is_straight,
 )
+from whet.evidence.provenance.trace.arguments import Given
 from whet.evidence.provenance.trace.given import adds_other, changed_place, gave_part, lone
 from whet.evidence.provenance.trace.handovers import handed_over
+from whet.evidence.provenance.trace.names import Bound, Default, Gone
 from whet.evidence.provenance.trace.queues import put_for
 from whet.evidence.provenance.trace.trail import (
     End,
@@ -38,12 +40,13 @@ from whet.evidence.provenance.trace.trail import (
     is_passed_on,
     words_of,
 )
-from whet.evidence.provenance.trace.walk_names import NameWalk
+from whet.evidence.provenance.trace.walk_state import WalkState
+from whet.host.inspect.stacks import is_user_code
 
 _MOST_HOPS = 40
 
 
-class Walk(NameWalk):
+class Walk(WalkState):
     """Goes back through one recording."""
 
     def back(
@@ -158,7 +161,78 @@ class Walk(NameWalk):
             case _:
                 self._operands(trail, expr, call, step, target)
 
+    def _leave_package(self, trail: Trail) -> None:
+        """Continue with what the program gave to a package, where a way ends inside that."""
+        last = trail.hops[-1] if trail.hops else None
+        if last is None or self._flaw is None or is_user_code(last.path):
+            return
+        own = next((each for each in last.call.around if is_user_code(each.code.path)), None)
+        asked = (
+            own.step_at(trail.step.begin) if own is not None and trail.step is not None else None
+        )
+        if asked is not None:
+            self._handed_over(trail, None, asked, last.value)
+
+    def _go_on(
+        self,
+        trail: Trail,
+        expr: ast.expr,
+        step: Step,
+        target: Value | None,
+        inside: Value | None = None,
+    ) -> None:
+        self._hop(trail, expr, step, target, inside)
+        self._follow(trail, expr, step.frame, step, target)
+
+    # ---- names ----
+
+    def _name(self, trail: Trail, name: str, call: Call, step: Step, target: Value | None) -> None:
+        match self._names.source(name, call, step, target, trail.skipped):
+            case Gone(expr=expr, call=call, step=step):
+                self._element(trail, expr, call, step, target)
+            case Bound() as bound:
+                self._hop(trail, bound.expr, bound.step, target)
+                if bound.is_element:
+                    self._element(trail, bound.expr, bound.call, bound.step, target)
+                elif bound.is_own:
+                    self._bound(trail, bound, target, name)
+                else:
+                    self._follow(trail, bound.expr, bound.call, bound.step, target)
+            case Given() as given:
+                self._given(trail, given, target)
+            case Default(expr=default, call=call):
+                said = self._sources[call.code.path].said(default)
+                trail.hops.append(Hop(call, default.lineno, said, target))
+                trail.end, trail.expression, trail.call = End.DEFAULT, default, call
+            case None:
+                return
+
+    def _bound(self, trail: Trail, bound: Bound, target: Value | None, name: str) -> None:
+        expr, call, step = bound.expr, bound.call, bound.step
+        if isinstance(self._sources[call.code.path].statement(step.line), ast.AugAssign):
+            added = self.now.value(expr, call, step)
+            before = self._all.held(call, name, step.begin)
+            if before is not None and self._is_flawed(before) and not self._is_flawed(added):
+                self._name(trail, name, call, step, before)
+                return
+            if added is not None and not self._is_flawed(added):
+                self._finish(trail, End.MADE, expr, call, step, target)
+                return
+            target = added
+        self._follow(trail, expr, call, step, target)
+
     # ---- calls ----
+
+    def _given(self, trail: Trail, given: Given, target: Value | None) -> None:
+        """Continue with what was given for a parameter, or with the part of it that was."""
+        holder = self.now.value(given.expr, given.call, given.step) if given.key else None
+        self._hop(trail, given.expr, given.step, target, holder)
+        if holder is None:
+            self._follow(trail, given.expr, given.call, given.step, target)
+            return
+        self._put(trail, holder, given.key, given.step.begin)
+        if trail.end is End.UNKNOWN:
+            self._follow(trail, given.expr, given.call, given.step, holder)
 
     def _call(
         self, trail: Trail, expr: ast.Call, call: Call, step: Step, target: Value | None

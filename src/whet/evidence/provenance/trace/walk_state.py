@@ -6,8 +6,8 @@ from whet.evidence.provenance.run.recording import SCALAR, Call, Recording, Step
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.arguments import Arguments
 from whet.evidence.provenance.trace.moments import Moments
+from whet.evidence.provenance.trace.names import Names
 from whet.evidence.provenance.trace.trail import TEXTS, End, Flaw, Hop, OfType, Trail
-from whet.host.inspect.stacks import is_user_code
 
 
 class WalkState:
@@ -24,6 +24,7 @@ class WalkState:
         self._sources = sources
         self.now = Moments(recording, sources)
         self._arguments = Arguments(recording, sources, self.now)
+        self._names = Names(recording, sources, self.now, self._arguments)
         self.passed: dict[tuple[str, int], None] = {}
         self._met: set[tuple[int, int, str]] = set()
         self._flaw: Flaw | None = None
@@ -54,63 +55,6 @@ class WalkState:
             inside = inside or trail.hops[-1].inside
             trail.hops.pop()
         trail.hops.append(Hop(call, expr.lineno, said, target, inside, expr, step))
-
-    def _follow(
-        self, trail: Trail, expr: ast.expr, call: Call, step: Step, target: Value | None
-    ) -> None:
-        """Continue where the value of an expression came from."""
-        raise NotImplementedError
-
-    def _put(self, trail: Trail, holder: Value | None, key: str, moment: int) -> None:
-        """Continue where a part was put into its container, before a moment."""
-        raise NotImplementedError
-
-    def _element(
-        self,
-        trail: Trail,
-        expr: ast.expr,
-        call: Call,
-        step: Step,
-        target: Value | None,
-        inside: Value | None = None,
-    ) -> None:
-        """Continue where an element of the iterated object came from."""
-        raise NotImplementedError
-
-    def _handed_over(
-        self,
-        trail: Trail,
-        expr: ast.expr | None,
-        step: Step,
-        target: Value | None,
-        *,
-        is_element: bool = False,
-    ) -> bool:
-        """Continue where the program gave a value to the library that a line got it from."""
-        raise NotImplementedError
-
-    def _leave_package(self, trail: Trail) -> None:
-        """Continue with what the program gave to a package, where a way ends inside that."""
-        last = trail.hops[-1] if trail.hops else None
-        if last is None or self._flaw is None or is_user_code(last.path):
-            return
-        own = next((each for each in last.call.around if is_user_code(each.code.path)), None)
-        asked = (
-            own.step_at(trail.step.begin) if own is not None and trail.step is not None else None
-        )
-        if asked is not None:
-            self._handed_over(trail, None, asked, last.value)
-
-    def _go_on(
-        self,
-        trail: Trail,
-        expr: ast.expr,
-        step: Step,
-        target: Value | None,
-        inside: Value | None = None,
-    ) -> None:
-        self._hop(trail, expr, step, target, inside)
-        self._follow(trail, expr, step.frame, step, target)
 
     def is_changed(self, trail: Trail, flaw: Flaw | None) -> bool:
         """Whether a value had no flaw yet where it was made: something has changed it in place."""
