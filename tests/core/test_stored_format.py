@@ -12,7 +12,7 @@ from whet.core.limits import LimitMet, Limits
 from whet.core.observations.clue import Clue, Sureness, TrailStep
 from whet.core.observations.file_accesses import FileAccesses
 from whet.core.observations.panel import Number, Reading
-from whet.core.observations.profile import Compilation, Profile, ProfiledProcess, Stack
+from whet.core.observations.profile import Compilation, Obstacle, Profile, ProfiledProcess, Stack
 from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.observations.stack import ProcessStack, TaskStack, ThreadStack
 from whet.core.observations.system_call import (
@@ -359,6 +359,9 @@ VALUES: dict[str, Record] = {
     "no timeline": Timeline(),
     "profile": PROFILE,
     "profile of compilations": replace(PROFILE, compilations=(COMPILATION,)),
+    "profile of nothing": Profile(
+        question="cpu", engine="perf", unit="", obstacle=Obstacle.FORBIDDEN
+    ),
     "compilation": COMPILATION,
     "bare compilation": Compilation(compiler="JAX", function="f", seconds=0.5),
     "no profile": Profile(question="io", engine="", unit="seconds"),

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import BYTES, CPU_SECONDS, Profile, Recording, Stack
+from whet.core.observations.profile import BYTES, CPU_SECONDS, Obstacle, Profile, Recording, Stack
 from whet.core.observations.timeline import Span, Timeline
 from whet.core.text.record import MalformedRecordError
-from whet.measurement.profiles.integrity import DAMAGED, checked, read_checked
+from whet.measurement.profiles.integrity import checked, read_checked
 from whet.measurement.profiles.memory_blocks import read_blocks
 
 FRAME = Frame(path="/p/x.py", line=3, function="f", in_user_code=True)
@@ -67,7 +67,8 @@ def test_a_damaged_file_gives_an_empty_profile_that_says_what_is_wrong(running: 
     recording = Recording(engine="memray 1", rate=0.0, running=running, complaint="a complaint")
     profile = read_checked(read, recording, "memory")
     assert not profile.stacks
-    assert DAMAGED in profile.notes[0]
+    assert "wrote is damaged: " in profile.notes[0]
+    assert profile.obstacle is Obstacle.DAMAGED
     assert profile.notes[1] == "a complaint"
 
 
@@ -77,3 +78,17 @@ def test_a_sound_file_is_read_by_the_same_way() -> None:
     profile = read_checked(read, recording, "memory")
     assert profile.total(BYTES) == 800
     assert profile.notes == ()
+
+
+@pytest.mark.parametrize("obstacle", [*Obstacle, None])
+def test_why_nothing_was_seen_is_kept_apart_from_what_the_profiler_says(
+    obstacle: Obstacle | None,
+) -> None:
+    words = "not installed, Permission denied, wrote is damaged: "
+    nothing = Recording(
+        engine="memray 1", rate=0.0, running=b"[]", complaint=words, obstacle=obstacle
+    )
+    blocks = b'[{"pid": 7, "peak": 900, "blocks": [[800, 2, [["f", "/p/x.py", 3]]]]}]'
+
+    assert read_checked(read, nothing, "memory").obstacle is obstacle
+    assert read_checked(read, replace(nothing, running=blocks), "memory").obstacle is None

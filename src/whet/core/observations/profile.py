@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from enum import Enum
 
 from whet.core.failure import Frame
 from whet.core.observations.timeline import Timeline
@@ -95,6 +96,22 @@ class Compilation(Record):
     pid: int = sparse(0)
 
 
+class Obstacle(Enum):
+    """Why a profiler saw nothing."""
+
+    MISSING = "missing"
+    FORBIDDEN = "forbidden"
+    DAMAGED = "damaged"
+
+
+_REFUSALS = ("Permission", "permission", "perf_event_paranoid", "not permitted")
+
+
+def refusal_in(words: str) -> Obstacle | None:
+    """Return whether a profiler says that the system forbids it to look."""
+    return Obstacle.FORBIDDEN if any(each in words for each in _REFUSALS) else None
+
+
 @value_class(kw_only=True)
 class Profile(Record):
     """What one profiler saw of one trial.
@@ -113,6 +130,7 @@ class Profile(Record):
         timeline: what each thread did when.
         notes: what it could not see, in sentences.
         compilations: what JAX and torch compiled meanwhile.
+        obstacle: why the profiler saw nothing, as far as it is known; None: it saw something.
     """
 
     question: str
@@ -128,6 +146,7 @@ class Profile(Record):
     timeline: Timeline = field(default_factory=Timeline)
     notes: tuple[str, ...] = ()
     compilations: tuple[Compilation, ...] = sparse(())
+    obstacle: Obstacle | None = sparse(None)
 
     def total(self, name: str) -> float:
         """Return the sum of a number over all stacks."""
@@ -151,6 +170,7 @@ class Recording:
         seconds: how long it watched.
         processes: those below the command.
         complaint: what it said; empty: nothing of interest.
+        obstacle: why it recorded nothing, as far as it is known.
     """
 
     engine: str
@@ -161,3 +181,4 @@ class Recording:
     seconds: float = 0.0
     processes: tuple[ProfiledProcess, ...] = ()
     complaint: str = ""
+    obstacle: Obstacle | None = None

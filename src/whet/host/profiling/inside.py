@@ -9,7 +9,7 @@ from subprocess import TimeoutExpired
 
 from whet.core.limits import LimitMet
 from whet.core.observations.evidence import PROFILE, Evidence
-from whet.core.observations.profile import Recording
+from whet.core.observations.profile import Obstacle, Recording, refusal_in
 from whet.core.text.record import MalformedRecordError, as_record, decoded, text
 from whet.host.files.agent_files import process_of
 from whet.host.files.files import content_of
@@ -109,7 +109,10 @@ class Inside:
         """Return what Nsight Systems has recorded."""
         database, complaint = exported(self._folder)
         if database is None:
-            return Recording(engine="nsys", rate=0.0, running=b"[]", complaint=complaint)
+            return Recording(
+                engine="nsys", rate=0.0, running=b"[]", complaint=complaint,
+                obstacle=refusal_in(complaint),
+            )  # fmt: skip
         events, notes = read_report(database, is_captured=self._asked.is_captured)
         by_process: dict[object, list[dict[str, object]]] = {}
         for event in events:
@@ -124,11 +127,13 @@ class Inside:
         """Return the traces that torch's profiler has written, or JAX's if there are none."""
         traces: list[str] = []
         engine, words = "torch.profiler", ""
+        obstacle: Obstacle | None = None
         for path in sorted(self._folder.glob("*.torch.json")):
             try:
                 content = content_of(path, most_bytes=_MOST_BYTES)
             except OSError as error:
                 words = f"whet can't read the trace {path.name}: {error.strerror}"
+                obstacle = refusal_in(error.strerror or "")
                 continue
             data = content.decode("utf-8", "replace").lstrip()
             if data.startswith("{"):
@@ -141,7 +146,9 @@ class Inside:
             is_jax = bool(list(self._folder.glob("*.jax-seen")))
             words = words or (_NO_JAX if is_jax else _NO_TRACE)
         running = f"[{', '.join(traces)}]".encode()
-        return Recording(engine=engine, rate=0.0, running=running, complaint=words)
+        return Recording(
+            engine=engine, rate=0.0, running=running, complaint=words, obstacle=obstacle
+        )
 
     def _allocations(self) -> Recording:
         """Return what torch's allocators held at their peak, for each GPU of each process."""
@@ -158,7 +165,7 @@ class Inside:
             complaints.append(_NO_ALLOCATIONS)
         return Recording(
             engine="torch's allocator", rate=0.0, running=json.dumps(gpus).encode(),
-            complaint="\n".join(complaints),
+            complaint="\n".join(complaints), obstacle=refusal_in("\n".join(complaints)),
         )  # fmt: skip
 
     def _memory(self) -> Recording:
@@ -166,6 +173,7 @@ class Inside:
         processes: list[dict[str, object]] = []
         complaints: list[str] = []
         engine = "memray"
+        obstacle: Obstacle | None = None
         for path in sorted(self._folder.glob("*.memory")):
             try:
                 words = as_record(decoded(content_of(path)), "memory")
@@ -175,6 +183,7 @@ class Inside:
                 continue
             if not using:
                 complaints.append(_NO_MEMRAY.format(python=python))
+                obstacle = Obstacle.MISSING
                 continue
             engine = using
             for file in sorted(self._folder.glob(f"{path.stem}.memray*")):
@@ -183,13 +192,14 @@ class Inside:
                     told = as_record(decoded(answer.encode()), "memory")
                 except MalformedRecordError:
                     complaints.append(answer)
+                    obstacle = obstacle or refusal_in(answer)
                     continue
                 # A process that was forked has a file with its own number at the end.
                 forked = process_of(file.with_name(file.name.rpartition(".")[2]))
                 processes.append({**told, "pid": forked or process_of(path)})
         return Recording(
             engine=engine, rate=0.0, running=json.dumps(processes).encode(),
-            complaint="\n".join(complaints),
+            complaint="\n".join(complaints), obstacle=obstacle,
         )  # fmt: skip
 
     def _read(self, python: str, file: Path) -> str:

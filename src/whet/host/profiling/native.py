@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from subprocess import TimeoutExpired
 
-from whet.core.observations.profile import Recording
+from whet.core.observations.profile import Obstacle, Recording, refusal_in
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.profiling.recorder import Recorder
@@ -36,10 +36,11 @@ class NativeSampler:
         """
         self._recorder: Recorder | None = None
         self._complaint = ""
+        self._obstacle: Obstacle | None = None
         self._orders = self._answers = -1
         program = shutil.which("perf")
         if program is None:
-            self._complaint = _NO_PERF
+            self._complaint, self._obstacle = _NO_PERF, Obstacle.MISSING
             return
         output = folder / "perf.data"
         # The processor's own counters don't exist in many virtual machines; this clock always does.
@@ -57,6 +58,7 @@ class NativeSampler:
             )
         except OSError as error:
             self._complaint = f"perf: {error}"
+            self._obstacle = refusal_in(str(error))
         finally:
             os.close(orders)
             os.close(answers)
@@ -81,11 +83,16 @@ class NativeSampler:
     def recording(self, told: Recording) -> Recording:
         """Return what it has recorded; the program has ended."""
         if self._recorder is None:
-            return replace(told, complaint=told.complaint or self._complaint)
+            if told.complaint:
+                return told
+            return replace(told, complaint=self._complaint, obstacle=self._obstacle)
         is_written = bool(self._recorder.finish())
         words = self._recorder.words
-        if not is_written or "Permission" in words or "not permitted" in words:
-            return replace(told, complaint=f"{_forbidden()}{words.strip()}")
+        refusal = refusal_in(words)
+        if refusal or not is_written:
+            why = _forbidden()
+            refusal = Obstacle.FORBIDDEN if why else refusal
+            return replace(told, complaint=f"{why}{words.strip()}", obstacle=refusal)
         fields = "comm,pid,tid,time,event,ip,sym,dso"
         command = ["perf", "script", "--input", str(self._recorder.output), "--fields", fields]
         try:

@@ -21,7 +21,13 @@ from subprocess import TimeoutExpired
 
 from whet.core.limits import LimitMet
 from whet.core.observations.evidence import PROFILE, Evidence
-from whet.core.observations.profile import Profile, ProfiledProcess, Recording
+from whet.core.observations.profile import (
+    Obstacle,
+    Profile,
+    ProfiledProcess,
+    Recording,
+    refusal_in,
+)
 from whet.host.inspect.stacks import find_spy, is_python
 from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.limits.enforcer import End, Order
@@ -88,6 +94,7 @@ class Sampling:
         self._native: NativeSampler | None = None
         self._processes: dict[int, ProfiledProcess] = {}
         self._complaints: list[str] = []
+        self._obstacle: Obstacle | None = None
         self._evidence: tuple[Evidence, ...] = ()
         DaemonThread(target=self._serve, name="whet-profile").start()
 
@@ -209,6 +216,7 @@ class Sampling:
             program = find_spy()
             if program is None:
                 self._complaints.append("py-spy is not installed: `pip install py-spy`")
+                self._obstacle = Obstacle.MISSING
                 return
             started = time.monotonic()
             spies = [
@@ -221,6 +229,7 @@ class Sampling:
                 self._spies, self._offset = tuple(spies), started - self._began
                 return
             self._complaints += [each.words for each in spies if not each.is_running]
+            self._obstacle = refusal_in("\n".join(self._complaints))
             for each in spies:
                 each.close()
 
@@ -269,7 +278,7 @@ class Sampling:
             return profile
         recording = Recording(
             engine="perf", rate=self._asked.rate, seconds=seconds, processes=processes,
-            complaint="\n".join(self._complaints),
+            complaint="\n".join(self._complaints), obstacle=self._obstacle,
         )  # fmt: skip
         if self._native is not None:
             recording = self._native.recording(recording)

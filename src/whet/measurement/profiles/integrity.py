@@ -2,12 +2,10 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-from whet.core.observations.profile import Profile, Recording
+from whet.core.observations.profile import Obstacle, Profile, Recording
 from whet.core.text.record import MalformedRecordError
-
-DAMAGED = "wrote is damaged: "
-"""It is in the note of the profile that stands for a damaged file."""
 
 _MOST = 2.0**60
 """No number of bytes, nanoseconds or calls is larger: the formats of other viewers hold it."""
@@ -27,15 +25,17 @@ def read_checked(
         question: ``cpu``, ``memory`` or ``gpu``.
     """
     try:
-        return checked(read(recording))
+        profile = checked(read(recording))
+        return profile if profile.stacks else replace(profile, obstacle=recording.obstacle)
     except MalformedRecordError as error:
-        note = f"the file that {recording.engine} {DAMAGED}{error}"
+        note = f"the file that {recording.engine} wrote is damaged: {error}"
         return Profile(
             question=question,
             engine=recording.engine,
             unit="",
             rate=recording.rate,
             notes=tuple(each for each in (note, recording.complaint) if each),
+            obstacle=recording.obstacle or Obstacle.DAMAGED,
         )
 
 

@@ -36,4 +36,5 @@ def merged(profiles: Sequence[Profile]) -> Profile:
         seconds=sum(each.seconds for each in profiles) / len(profiles),
         facts={**head.facts, **average, RUNS: float(len(profiles))},
         notes=tuple(dict.fromkeys(note for each in profiles for note in each.notes)),
+        obstacle=next((each.obstacle for each in profiles if each.obstacle), None),
     )

@@ -17,7 +17,7 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.observations.evidence import PROFILE, SYSTEM_CALLS, Evidence
-from whet.core.observations.profile import Profile, Recording
+from whet.core.observations.profile import Obstacle, Profile, Recording
 from whet.core.observations.system_call import SystemCalls
 from whet.core.oracle import Oracle
 from whet.core.text.record import as_record, decoded
@@ -30,7 +30,7 @@ from whet.host.process.console import Console
 from whet.host.profiling.request import Profiling, Read
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.profiles.capture import captured, near_names
-from whet.measurement.profiles.integrity import DAMAGED, checked, read_checked
+from whet.measurement.profiles.integrity import checked, read_checked
 from whet.measurement.profiles.jax_trace import JAX, read_jax
 from whet.measurement.profiles.kineto import read_kineto
 from whet.measurement.profiles.memory_blocks import read_allocations, read_blocks
@@ -300,7 +300,8 @@ def _is_too_short(profile: Profile, result: RunResult) -> bool:
     outcome = result.entry.outcome
     if outcome is None or outcome.interrupted or outcome.timed_out:
         return False
-    if _lacking(profile) or profile.question != "cpu":
+    is_kept_out = profile.obstacle in {Obstacle.MISSING, Obstacle.FORBIDDEN}
+    if is_kept_out or profile.question != "cpu":
         return False
     return profile.samples < FEW_SAMPLES and outcome.wall_seconds < 2 * FEW_SAMPLES / profile.rate
 
@@ -322,14 +323,14 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
     words = "\n".join(profile.notes)
     first = next((line for line in words.splitlines() if len(line) > len("Error:")), "")
     trial = f"trial {entry.number} ran, but it has no profile"
-    if "not installed" in words:
+    if profile.obstacle is Obstacle.MISSING:
         return ProfilerMissing(f"{trial}: {first}", hint="install it, and run the command again")
-    if any(each in words for each in _FORBIDDEN):
+    if profile.obstacle is Obstacle.FORBIDDEN:
         return ProfilerForbidden(
             f"{trial}: the system forbids the profiler to look ({first})",
             hint="use root, or allow it: `whet explain profiler-forbidden`",
         )
-    if DAMAGED in words:
+    if profile.obstacle is Obstacle.DAMAGED:
         return ProfilerFailed(
             f"{trial}: {first}",
             hint="run it again: a kill or a full disk can cut the file off",
@@ -357,12 +358,3 @@ def _is_utf_8(word: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _lacking(profile: Profile) -> bool:
-    """Whether the profiler is missing, or may not look."""
-    words = " ".join(profile.notes)
-    return "not installed" in words or any(each in words for each in _FORBIDDEN)
-
-
-_FORBIDDEN = ("Permission", "permission", "perf_event_paranoid", "not permitted")
