@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.core.observations.clue import Clue, Mention
-from whet.workbench.investigate.closer.joined_clues import with_changes
+from whet.core.observations.clue import Clue, Mention, Sureness
+from whet.workbench.investigate.closer.joined_clues import on_the_way, with_changes
 from whet.workbench.investigate.experiments.varied import Varied
+from whet.workbench.investigate.traces.origins import Origins
 
 SENTENCES = st.sampled_from(
     ["which stands in line 4, too,", "which stands at a.json:1:9, too,", "without the record", ""]
@@ -37,3 +38,13 @@ def test_a_record_without_which_it_passes_leads_where_the_value_was_read_from_an
     record = Clue(says="r", why="w", path="/a.csv", line=left_out)
     joined = with_changes(Varied(), [value], [record, record], clues_first=True)
     assert joined == ([value, record, record] if read == left_out else [record, record, value])
+
+
+@given(mentions=st.frozensets(st.sampled_from(Mention)), why=SENTENCES)
+def test_only_an_error_that_was_caught_is_firmer_on_the_way_of_the_value(
+    mentions: frozenset[Mention], why: str
+) -> None:
+    clue = Clue(says="s", why=why, path="/a.py", line=4, mentions=mentions)
+    firmer = on_the_way(clue, Origins(fallbacks=frozenset({("/a.py", 4)})))
+    assert (firmer.sureness is Sureness.SEEN) == (Mention.CAUGHT in mentions)
+    assert on_the_way(clue, Origins()) == clue

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from whet.core.failure import Failure, FailureKind
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, integer, optional_integer, text
 from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import Line, line_of
 
-WHY = "the reported error may follow from one that the program caught or ignored"
+_WHY = "the reported error may follow from one that the program caught or ignored"
 _WHY_AGAIN = "a later try is made only because of this error, and reports its own"
 _SKIPS = frozenset({"Skipped", "SkipTest"})
 """pytest and unittest skip a test with these."""
@@ -177,7 +177,8 @@ def _clue(
         what += ", which then tried again; the reported error is of a later try"
     return Clue(
         says=f"before it, {words} was raised at {where}{thread}: {what}",
-        why=_WHY_AGAIN if brought_again else WHY,
+        why=_WHY_AGAIN if brought_again else _WHY,
+        mentions=frozenset(() if brought_again else {Mention.CAUGHT}),
         path=raised.at.path,
         line=raised.at.number,
         sureness=Sureness.SEEN

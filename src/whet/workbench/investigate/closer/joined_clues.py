@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from whet.core.observations.clue import Clue, Mention, Sureness, TrailStep
-from whet.evidence.clues.raised_before import WHY as WHY_RAISED
 from whet.workbench.investigate.experiments.varied import Varied
 from whet.workbench.investigate.traces.origins import Origins
 
@@ -35,7 +34,7 @@ def together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
 
 def on_the_way(clue: Clue, origins: Origins) -> Clue:
     """Return the clue of an error that was dropped, firmer where the bad value came from its handler."""
-    if clue.why != WHY_RAISED or (clue.path, clue.line) not in origins.fallbacks:
+    if Mention.CAUGHT not in clue.mentions or (clue.path, clue.line) not in origins.fallbacks:
         return clue
     says = f"{clue.says}, and the value that failed comes from what the program did instead"
     return replace(clue, says=says, sureness=Sureness.SEEN)

@@ -270,7 +270,7 @@ def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) ->
         step = f"see what it waits for: `whet profile --io -- {command}`"
     else:
         says = f"{top.own / table.total:.0%} of the samples are at {place} in {function}"
-        lines = place.rpartition(":")[0] + (f":{name}" if name.isidentifier() else "")
+        lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
         step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
     is_cost = is_only_slow(baseline)
     return Clue(
