@@ -114,6 +114,18 @@ def test_the_nearest_payload_that_passes_is_made(whet: Whet) -> None:
     assert (whet.folder / "ledger.txt").read_text().count("\n") == 8
 
 
+def test_the_reader_is_sent_to_the_one_record_that_is_another_in_what_passes(whet: Whet) -> None:
+    """The line that reads all records is seldom wrong where one of them decides."""
+    heights = [f"{170 + n % 7}.5" for n in range(40)]
+    heights[25] = "-9999"
+    read = "def read(path):\n    with open(path) as file:\n        for line in file:\n            yield float(line)\n"
+    used = "import math\nimport sys\nheights = list(read(sys.argv[1]))\nprint(math.log(sum(heights) / len(heights)))\n"
+    whet.write("main.py", f"{read}\n{used}")
+    whet.write("heights.txt", "\n".join([*heights, ""]))
+    clue, *_ = told(whet, "main.py", "heights.txt")
+    assert clue["next_step"].startswith("Check heights.txt:26, then main.py:")
+
+
 def test_other_parameters_of_a_test_are_its_neighbours(whet: Whet) -> None:
     pytest.importorskip("pytest")
     whet.write("cart.py", CART)

@@ -93,19 +93,26 @@ class Neighbours:
         alike: list[Neighbour] = []
         for found in self._neighbours(failing.error):
             if found.parted:
-                return [self._clue_of(found)]
+                return [self._with_record(self._clue_of(found), found)]
             alike.append(found)
         for found in alike:
             if found.odd:
-                return [
-                    replace(self._telling.of_odd(found.odd[0], found.says), trials=found.trials)
-                ]
+                clue = self._telling.of_odd(found.odd[0], found.says)
+                return [self._with_record(replace(clue, trials=found.trials), found)]
         for found in alike:
             if found.near is not None and found.near.path:
                 near = found.near
                 path, line = (near.path, near.line) if near.is_single else ("", 0)
                 return [Clue(says=found.says, why=_WHY, path=path, line=line, trials=found.trials)]
         return []
+
+    def _with_record(self, clue: Clue, found: Neighbour) -> Clue:
+        """Return a clue that sends its reader to the record, where that alone is another in what passes."""
+        near = found.near
+        if near is None or not near.path or not near.is_single or clue.next_step:
+            return clue
+        record, line = self.at(near.path, near.line), self.at(clue.path, clue.line)
+        return replace(clue, next_step=f"Check {record}, then {line}.")
 
     @property
     def _telling(self) -> Telling:
