@@ -44,7 +44,7 @@ def _lines(of: Calibration) -> list[str]:
         lines.append(f"  {_advice(of.bias)}")
     if of.furthest is not None and of.furthest.ratio is not None and not of.furthest.was_met:
         ratio = of.furthest.ratio
-        off = f"{shown_factor(max(ratio, 1 / ratio))} {'more' if ratio > 1 else 'less'}"
+        off = f"{shown_factor(max(ratio, 1 / ratio))} × {'more' if ratio > 1 else 'less'}"
         lines.append(f"  furthest off: {of.furthest.text}: {off} ({of.furthest.place})")
     return lines
 
@@ -57,7 +57,7 @@ def _bias(bias: Bias, kind: ExpectationKind) -> str:
     sure = f"{CONFIDENCE:.0%} sure, {count}"
     if bias.is_sure:
         ends = sorted(max(each, 1 / each) for each in (low, high))
-        span = f"{shown_factor(ends[0]).removesuffix(' ×')} to {shown_factor(ends[1])}"
+        span = f"{shown_factor(ends[0])} to {shown_factor(ends[1])} ×"
         return f"{_side(bias.middle, kind)} ({span}, {sure})"
     span = f"{_side(low, kind)} to {_side(high, kind)}"
     return f"not off on one side, as far as {count} show ({span}, {sure})"
@@ -68,12 +68,12 @@ def _side(ratio: float, kind: ExpectationKind) -> str:
     factor = max(ratio, 1 / ratio)
     if factor < _RIGHT:
         return "right"
-    return f"{shown_factor(factor)} {more if ratio > 1 else less}"
+    return f"{shown_factor(factor)} × {more if ratio > 1 else less}"
 
 
 def _advice(bias: Bias) -> str:
     assert bias.advised is not None
-    reach = shown_factor(max(bias.advised, _RIGHT)).removesuffix(" ×")
+    reach = shown_factor(max(bias.advised, _RIGHT))
     if not bias.is_sure:
         return f"a factor of {reach} each way would have held 8 of 10"
     scale = f"{bias.middle:.1f}" if bias.middle > 1 else f"{bias.middle:.2g}"

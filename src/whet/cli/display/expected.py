@@ -40,13 +40,12 @@ def _met(score: Score) -> str:
 
 def factor_words(ratio: float) -> str:
     """Return how far a number is from what was expected: ``2.4 × more``, ``3 × less``."""
-    return f"{shown_factor(ratio)} more" if ratio > 1 else f"{shown_factor(1 / ratio)} less"
+    return f"{shown_factor(ratio)} × more" if ratio > 1 else f"{shown_factor(1 / ratio)} × less"
 
 
 def shown_factor(factor: float) -> str:
-    """Return a factor with two digits: ``2.4 ×``, ``31 ×``."""
-    digits = f"{factor:,.0f}" if factor >= _TEN else f"{factor:.1f}".removesuffix(".0")
-    return f"{digits} ×"
+    """Return a factor with two digits: ``2.4``, ``31``."""
+    return f"{factor:,.0f}" if factor >= _TEN else f"{factor:.1f}".removesuffix(".0")
 
 
 def score_lines(scores: Sequence[Score]) -> list[str]:

@@ -138,7 +138,7 @@ class Growth:
     lines: tuple[AllocatingLine, ...]
     types: Mapping[str, int]
     holders: tuple[GrownHolder, ...]
-    files: tuple[str, ...]
+    files: tuple[tuple[int, str], ...]
     threads: tuple[tuple[str, str, int, str], ...]
 
 
@@ -271,6 +271,7 @@ def growth_of(told: JsonObject) -> Growth:
     lines = [row(each, 5) for each in items_of(told.get("lines"))]
     types = [row(each, 2) for each in items_of(told.get("types"))]
     threads = [row(each, 4) for each in items_of(told.get("threads"))]
+    files = [row(each, 2) for each in items_of(told.get("files"))]
     return Growth(
         repetitions=integer(told, "repetitions"),
         traced=whole(lines[0][3]) if lines else 0,
@@ -280,7 +281,7 @@ def growth_of(told: JsonObject) -> Growth:
         ),
         types={str(name): whole(count) for name, count in types},
         holders=tuple(map(_holder, records(told, "holders"))),
-        files=tuple(map(str, items_of(told.get("files")))),
+        files=tuple((whole(number), str(path)) for number, path in files),
         threads=tuple((str(n), str(path), whole(line), str(to)) for n, path, line, to in threads),
     )  # fmt: skip
 

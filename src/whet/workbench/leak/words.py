@@ -92,7 +92,7 @@ def leak_json(found: Leak) -> dict[str, object]:
             for each in growth.lines
         ],
         "types": {} if growth is None else dict(growth.types),
-        "files": [] if growth is None else list(growth.files),
+        "files": [] if growth is None else [f"{number} {path}" for number, path in growth.files],
         "threads": [] if growth is None else [list(each) for each in growth.threads],
         "native": None
         if found.native is None
@@ -234,7 +234,7 @@ def _held(found: Leak, judgement: Judgement) -> Iterator[str]:
             at = f", now at {_place(path, line)}" if path else ""
             yield f"  thread `{name}` runs {target or 'a function'}{at}"
     if DESCRIPTORS in judgement.growing and growth.files:
-        files = ", ".join(dict.fromkeys(each.partition(" ")[2] for each in growth.files))
+        files = ", ".join(dict.fromkeys(path for _, path in growth.files))
         yield f"  still open: {files}"
     if MEMORY in judgement.growing and not found.holders:
         yield "  whet finds no Python object that holds it and grows" + (

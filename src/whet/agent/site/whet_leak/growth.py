@@ -60,7 +60,7 @@ class Growth:
         self._graphs: dict[int, int] = {}
         self._named: dict[tuple[str, str, str], int] = {}
         self._lines: dict[Any, list[int]] = {}
-        self._files: set[str] = set()
+        self._files: set[tuple[int, str]] = set()
         self._threads: set[int] = set()
         self._known: set[int] = set()
         self._traced = 0
@@ -113,7 +113,7 @@ class Growth:
             "repetitions": repetitions,
             "types": [list(each) for each in types.most_common(_MOST_TYPES) if each[1] >= least],
             "lines": lines,
-            "files": files[:_MOST_TOLD],
+            "files": [list(each) for each in files[:_MOST_TOLD]],
             "file_count": len(files),
             "threads": self._new_threads(),
         }
@@ -352,11 +352,11 @@ def _of_cache(value: Any) -> Chain | None:
     return Chain(str(name), "cache", path, line, str(module))
 
 
-def _files() -> set[str]:
-    found: set[str] = set()
+def _files() -> set[tuple[int, str]]:
+    found: set[tuple[int, str]] = set()
     for name in os.listdir("/proc/self/fd"):
         try:
-            found.add("{} {}".format(name, os.readlink("/proc/self/fd/" + name)))
+            found.add((int(name), os.readlink("/proc/self/fd/" + name)))
         except OSError:
             continue
     return found
