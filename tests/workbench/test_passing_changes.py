@@ -31,11 +31,12 @@ FAILED = Outcome(
 
 
 def _varied(
-    folder: Path, followed: set[int], *, ends_early: bool = False, is_exact: bool = False
-) -> Varied:
+    folder: Path, followed: set[int], *, ends_early: bool = False, is_exact: bool = False,
+    program: str = PROGRAM,
+) -> Varied:  # fmt: skip
     """Vary a program that passes if either of two lines says so, perhaps until it has passed once."""
     path = folder / "main.py"
-    path.write_text(PROGRAM)
+    path.write_text(program)
     made: list[dict[str, object]] = []
 
     def run(tasks: AgentTasks) -> tuple[int, Outcome]:
@@ -80,6 +81,15 @@ def test_the_only_passing_change_that_the_value_came_by_leads(tmp_path: Path) ->
         assert _lines(varied.likely) == [first]
         (also,) = varied.likely[0].trail
         assert f"main.py:{other} it passes" in also.says
+
+
+def test_a_program_that_speaks_of_the_command_is_quoted_as_it_is(tmp_path: Path) -> None:
+    low = '{"the command": 3}["the command"]'
+    varied = _varied(tmp_path, {PICKED}, program=PROGRAM.replace("low < 3", f"{low} < 3"))
+
+    (also,) = varied.likely[0].trail
+    assert f"instead of `{low} < 3`" in also.says
+    assert also.says.endswith(f"main.py:{FITS} it passes")
 
 
 def test_where_the_value_came_by_none_or_both_no_change_leads(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class Mention(Enum):
     OTHERS = "how a record differs from the others of its file"
     TEXTS = "that numbers were compared as texts"
     CAUGHT = "that the program caught or ignored an error"
+    MEMORY = "what takes the memory"
     LEFT_OUT = "that the command passes without a record"
     TWIN = "that the record stands twice"
 

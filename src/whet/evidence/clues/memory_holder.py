@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
+from whet.core.observations.clue import Clue, Mention, Placing, Sureness, TrailStep
 from whet.core.text.code_lines import module_of
 from whet.core.text.quantity import shown_bytes
 from whet.core.text.record import JsonObject, boolean, integer, items_of, text
@@ -149,6 +149,7 @@ def _clue_of(
         sureness=Sureness.SEEN,
         next_step=_COPY if "view" in item else _next_step(fills, at),
         heading=MEMORY_HEADING,
+        mentions=frozenset({Mention.MEMORY}),
         trail=tuple(
             TrailStep(says=says, place=at(each.path, each.line), source=_said(each.node, sources[each.path]))
             for says, steps in (("made what is kept", taken), ("kept it", fills[:_MOST_FILLS]))

@@ -11,7 +11,7 @@ from typing import TypeVar
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.failure import FailureKind
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
 from whet.core.room import Room
@@ -31,7 +31,7 @@ from whet.evidence.clues.closer_look import (
     told_in,
 )
 from whet.evidence.clues.ended_processes import later_process_clues, signal_clues
-from whet.evidence.clues.memory_holder import MEMORY_HEADING, memory_clues
+from whet.evidence.clues.memory_holder import memory_clues
 from whet.evidence.clues.not_a_number import is_of_torch, number_clues
 from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
@@ -201,7 +201,7 @@ class Closer:
         clues = [on_the_way(each, origins) for each in clues]
         clues = together(clues, origins.clues)
         if origins.is_firm:  # the way of the value ends nearer to the cause than a return
-            clues.sort(key=lambda each: each in numbers or each.heading == MEMORY_HEADING)
+            clues.sort(key=lambda each: each in numbers or Mention.MEMORY in each.mentions)
         near = self._in_time(
             "runs that pass with other input",
             lambda: self._of_neighbours(clues, recorded, at),

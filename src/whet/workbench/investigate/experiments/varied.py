@@ -145,7 +145,7 @@ def _only_possible(
         likeliest = [each for each in likeliest if each[1][0][1].rank == least]
     if len(likeliest) > _MOST_TOLD:
         return Varied()
-    split: tuple[list[Clue], list[Clue]] = ([], [])
+    split: tuple[list[_Found], list[_Found]] = ([], [])
     on_the_way = 0
     for place, found in likeliest:
         best = found[0][1]
@@ -153,15 +153,14 @@ def _only_possible(
             continue  # it may only skip the work, or the check
         is_first_tried = not check.is_exact and not sweep.is_through(best.rank)
         is_unlikely = _is_unlikely(best) or is_first_tried
-        split[is_unlikely].append(_clue(place, found, control, at))
+        split[is_unlikely].append((place, found))
         on_the_way += not is_unlikely and place in sweep.followed
-    likely, others = split
+    likely, others = (tuple(_clue(*each, control, at) for each in some) for some in split)
     if on_the_way != 1:
-        return Varied(likely=tuple(likely), others=tuple(others))
-    first, *beside = likely
-    also = (TrailStep(says=each.says.replace("the command", "it", 1)) for each in beside)
-    first = replace(first, trail=(*first.trail, *also))
-    return Varied(likely=(first,), others=tuple(others), is_on_the_way=True)
+        return Varied(likely=likely, others=others)
+    also = (TrailStep(says=_passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
+    first = replace(likely[0], trail=(*likely[0].trail, *also))
+    return Varied(likely=(first,), others=others, is_on_the_way=True)
 
 
 def _is_unlikely(change: Variation) -> bool:
@@ -172,6 +171,10 @@ def _is_confirmed(place: _Place, change: Variation, confirm: Confirm) -> bool:
     with suppress(OutOfTimeError):
         return bool(confirm(place[0], change, is_cause=False))
     return False
+
+
+def _passes(place: _Place, best: Variation, at: Placing, what: str) -> str:
+    return f"with `{best.new}` instead of `{best.old}` at {at(*place)} {what} passes"
 
 
 class _Sweep:
@@ -279,7 +282,7 @@ def _clue(
         f", as with {len(variations) - 1} more changes of that line" if len(variations) > 1 else ""
     )
     return Clue(
-        says=f"with `{best.new}` instead of `{best.old}` at {at(path, line)} the command passes",
+        says=_passes(place, best, at, "the command"),
         why=f"trial {number} ran with that change and passed{also}; trial {control} ran without it"
         " and failed",
         path=path,
