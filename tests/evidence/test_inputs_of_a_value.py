@@ -170,3 +170,37 @@ def test_a_record_that_the_value_was_made_for_is_looked_at_first(tmp_path: Path)
 
     assert len(steps) == 1
     assert re.fullmatch(r"Check the record at \S*settings\.json:4, then \S*main\.py:9 .*", steps[0])
+
+
+HELD = """\
+import math
+
+
+def days(rows):
+    groups = {}
+    for hour, size in rows:
+        groups.setdefault(hour // 24, []).append(size)
+    return groups
+
+
+def means(rows):
+    return {day: sum(own) / len(own) for day, own in days(rows).items()}
+
+
+def root(size):
+    return math.log(size / 6.1)
+
+
+rows = []
+for hour in range(72):
+    rows.append((hour, -9999.0 if hour == 30 else 40.0))
+table = means(rows)
+for size in table.values():
+    root(size)
+"""
+
+
+def test_what_a_list_lies_in_is_not_told_as_the_list(tmp_path: Path) -> None:
+    steps = [step for each in clues(tmp_path, HELD) for step in each.trail]
+    assert not [step for step in steps if step.says == "`own`"], [step.in_words for step in steps]
+    assert [step.place for step in steps if step.says == "what holds `own`"] == ["main.py:5"]

@@ -485,7 +485,7 @@ class Origin(Wording):
             found += self._changed(said, value, step.begin)
             # What it held where it was made is what it holds now, unless it was changed since.
             last, is_known = behind.hops[-1], behind.end is not End.UNKNOWN and not found
-            if value is not None and value.kind == SCALAR and is_container(last.value):
+            if self._is_part(value, last.value):
                 found.append(self.step_at(last, said, None, StepKind.HOLDER))
             else:
                 found.append(self.step_at(last, said, value if is_known else None, StepKind.VALUE))
@@ -494,6 +494,16 @@ class Origin(Wording):
             kind = StepKind.FILE if record.is_file else StepKind.RECORD
             found.append(step_about(self.record_step(record), kind, said))
         return found
+
+    def _is_part(self, value: Value | None, holder: Value | None) -> bool:
+        """Whether a value lay in the one to which its way led."""
+        if value is None or holder is None or not is_container(holder):
+            return False
+        if value.kind == SCALAR:
+            return True
+        held = (each.value for each in self.recording.history(holder.number))
+        parts = (part for each in held for _, part in self.recording.parts(each))
+        return not value.is_same(holder) and any(map(value.is_same, parts))
 
     def _global(self, trail: Trail) -> list[TrailStep]:
         """Say where the constant of a module was written that a line has made a value with."""
