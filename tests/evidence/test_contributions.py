@@ -226,6 +226,35 @@ def test_where_none_of_many_numbers_stands_out_no_record_is_named(tmp_path: Path
     assert "power.txt" not in "\n".join(each.whole for each in found)
 
 
+ROOTS = """\
+import math
+
+
+def means(rows):
+    days = {}
+    for hour, size in rows:
+        days.setdefault(hour // 24, []).append(size)
+    return {day: sum(own) / len(own) for day, own in days.items()}
+
+
+def root(size):
+    return math.sqrt(size)
+
+
+rows = [[float(each) for each in line.split()] for line in open("tide.txt")]
+print([root(size) for size in means(rows).values()])
+"""
+
+
+def test_of_a_number_that_an_operation_cannot_take_the_part_that_stands_out_is_told(
+    tmp_path: Path,
+) -> None:
+    sizes = [f"{hour} {40 + hour % 7}.5\n" for hour in range(72)]
+    sizes[30] = "30 -9999\n"
+    first = clues(tmp_path, ROOTS, tide_txt="".join(sizes))[0]
+    assert "it is -9999, where all others lie between 40.5 and 46.5" in first.says
+
+
 STATED = """\
 rows = [int(line) for line in open("rows.txt")]
 total = sum(rows)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from whet.core.observations.clue import Clue, Mention, Sureness, TrailStep
 from whet.core.value_class import value_class
-from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
+from whet.evidence.provenance.failure.suspects import Failing, decided, suspects_of, tested_in
 from whet.evidence.provenance.failure.way import compared_in
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
 from whet.evidence.provenance.run.source import head
@@ -96,13 +96,17 @@ class Totals(Wording):
     plain: dict[str, TrailStep] = field(init=False, default_factory=dict[str, TrailStep])
 
     def clues(self, failing: Failing) -> Iterator[Clue]:
-        """Yield what is wrong with the numbers that a check compares."""
+        """Yield what is wrong with the numbers that a check compares, or that an operation can't take."""
         failing = decided(failing, self.sources, self.walk)
         node, step = tested_in(failing, self.sources)
         for sides in compared_in(node):
             yield from self._of_keys(sides, failing.call, step)
             yield from self._of_numbers(sides, failing.call, step)
             return
+        for each in suspects_of(failing, self.walk, self.recording, self.sources):
+            if each.flaw is not None and not each.key and number_in(each.value) is not None:
+                yield from self._of_numbers([each.expr], failing.call, step)
+                return
 
     @property
     def contributions(self) -> Contributions:
