@@ -128,3 +128,23 @@ def test_a_few_gaps_that_a_join_leaves_are_no_clue(tmp_path: Path) -> None:
     tests = "".join(TESTS.splitlines(keepends=True)[:15])
     found = clues(tmp_path, program, people_csv=PEOPLE, tests_csv=tests)
     assert not [each for each in found if "missing in" in each.says]
+
+
+GROUPED = LEFT.replace("HOW", "left").replace(
+    'table.groupby("arm")["value"].agg(["count", "mean"])', 'table.groupby("value").agg(n=("arm", "count"))'
+).replace('if found["count"].TAKE < 8', 'first = found.iloc[0]\nif first["n"] < 8')  # fmt: skip
+
+
+def test_rows_that_a_group_drops_for_a_missing_key_are_laid_to_the_join_that_left_it_missing(
+    tmp_path: Path,
+) -> None:
+    tests = "id,value\n" + "".join(f"0{n},{n}\n" for n in (93, 92, 91))
+    program = GROUPED.replace("people().merge", "crowd.merge").replace(
+        "    tests = ", "    crowd = people()\n    tests = "
+    )
+    people = "".join(PEOPLE.splitlines(keepends=True)[:10])
+    clue, *_ = clues(tmp_path, program, people_csv=people, tests_csv=tests)
+
+    assert (clue.line, clue.sureness) == (line_of(program, '"people.csv"'), Sureness.SEEN)
+    assert "`value` of `table` is missing in each. `crowd.merge(" in clue.says
+    assert "'093', '092', '091' in `tests` and '90', '91', '92' in `crowd`" in clue.says

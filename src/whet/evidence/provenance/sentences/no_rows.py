@@ -1,7 +1,7 @@
 """The line from which on a table has no rows, or gaps: a join whose keys don't match, or a strict filter."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from whet.core.observations.clue import Clue, Sureness
@@ -10,7 +10,7 @@ from whet.core.text.record import items_of
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import Call, Step, Value
 from whet.evidence.provenance.run.source import head
-from whet.evidence.provenance.sentences.wording import Wording
+from whet.evidence.provenance.sentences.wording import Wording, upper
 from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
@@ -61,13 +61,36 @@ class NoRows(Wording):
         for made in self._back(value):
             if not any(map(_has_no_rows, made.used.values())):
                 tables = {name: each for name, each in made.used.items() if _is_table(each)}
-                return self._clue_of(where, replace(made, used=tables)) if tables else None
+                held = replace(made, used=tables)
+                return (
+                    self._of_missing(where, held) or self._clue_of(where, held) if tables else None
+                )
         return None
 
-    def _of_gaps(self, value: Value) -> Clue | None:
-        """Report the line that left gaps in a column which had none before it; None: no or few."""
+    def _of_missing(self, where: str, made: _Made) -> Clue | None:
+        """Report what left a column empty that decided which rows are left; None: none is empty."""
+        for name in _named(made.expr):
+            for said, table in made.used.items():
+                gap = None
+                if _missing(table).get(name) == _rows(table):
+                    gap = self._of_gaps(table, {name})
+                if gap is not None:
+                    at = self.at(made.step.frame.code.path, made.expr.lineno)
+                    says = f"what {where} uses has no rows: at {at} `{name}` of `{said}` is missing in each"
+                    return replace(gap, says=f"{says}. {upper(gap.says)}", sureness=Sureness.SEEN)
+        return None
+
+    def _of_gaps(self, value: Value, names: Collection[str] = ()) -> Clue | None:
+        """Report the line that left gaps in a column which had none before it; None: no or few.
+
+        Args:
+            value: the table that has them, or was made of one that has.
+            names: the columns; empty: all.
+        """
         for made in self._back(value):
             for name, missing in _missing(made.value).items():
+                if names and name not in names:
+                    continue
                 had = [(said, each) for said, each in made.used.items() if name in _missing(each)]
                 if missing and had and not any(_missing(each)[name] for _, each in had):
                     clue = self._clue_of_gaps(made, name, missing, had[0])
@@ -182,11 +205,13 @@ class NoRows(Wording):
 
 
 def _is_without_zeros(key: str, table: Value, made: _Made) -> bool:
-    """Whether the keys of a table are those of another one without their leading zeros."""
+    """Whether the keys of a table are whole numbers where those of another have leading zeros."""
     own = _cells(table, key)
-    return any(
-        list(own) != list(cells) and [each.lstrip("0") for each in cells] == list(own)
-        for cells in (_cells(other, key) for other in made.used.values())
+    others = [each for other in made.used.values() for each in _cells(other, key)]
+    return (
+        bool(own)
+        and all(each.isdecimal() and not each.startswith("0") for each in own)
+        and any(each.isdecimal() and each.startswith("0") and each != "0" for each in others)
     )
 
 
