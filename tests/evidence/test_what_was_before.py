@@ -683,3 +683,18 @@ def test_a_test_of_the_round_before_is_no_reason_for_a_value_of_this_one(tmp_pat
     first, *_ = clues(tmp_path, ROUNDS)
     assert first.line == line_of(ROUNDS, "total = sum(hours)")
     assert "because" not in first.says
+
+
+PROBED = """\
+import os
+
+os.makedirs("out", exist_ok=True)
+with open("out/probe", "w") as file:
+    pass
+os.remove("out/probe")
+print(os.path.getsize("out/index.html"))
+"""
+
+
+def test_a_file_that_another_line_opened_is_not_the_one_that_is_missing(tmp_path: Path) -> None:
+    assert not [each for each in clues(tmp_path, PROBED) if "removed" in each.says]

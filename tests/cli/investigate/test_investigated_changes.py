@@ -225,6 +225,30 @@ def test_in_a_repository_of_one_commit_the_edit_that_brings_it_is_named(whet: Wh
     assert found["answer"]["cause"]["sureness"] == "shown"
 
 
+def test_what_whet_and_python_have_left_there_before_is_no_edit(whet: Whet) -> None:
+    whet.git("init", "-q")
+    whet.commit("all", main_py="import other\n", other_py="assert 1 == 2\n")
+    whet.write("__pycache__/old.cpython-311.pyc", "x")
+    for report in ("whet-report", "whet-report-2"):
+        said = whet("investigate", "--no-changes", "-o", report, "--", "python3", "main.py")
+        assert (whet.folder / report / "report.json").exists()
+
+        assert "Search your edits" not in said.stderr
+
+
+def test_a_script_of_the_repository_that_is_run_by_its_path_has_a_history(whet: Whet) -> None:
+    whet.git("init", "-q")
+    run = whet.write("run.sh", "#!/bin/sh\nexec python3 -c 'import shop'\n")
+    run.chmod(0o755)
+    for number in range(3):
+        whet.commit(f"change {number}", shop_py=f"assert {number} < 2, 'no'\n")
+    whet("investigate", "--no-changes", "--", "./run.sh")
+    found = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+
+    assert found["history_remark"] == ""
+    assert "change 2" in found["answer"]["says"]
+
+
 def test_edits_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=program(1, 22, 3))

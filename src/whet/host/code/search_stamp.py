@@ -17,6 +17,7 @@ from pathlib import Path
 from whet.core.trial import CodeState, Trial
 from whet.host.code.code_snapshots import digest_of_code
 from whet.host.code.project import STATE_FOLDER
+from whet.host.code.tree_changes import COMPILED
 from whet.host.process.git import GitFailedError, Repository
 
 _MOST_FILES = 30_000
@@ -68,7 +69,10 @@ def stamp_of_files(
 
 
 def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
-    """Return the code with a digest in which the files and folders ``left_out`` don't count."""
+    """Return the code with a digest in which the files and folders ``left_out`` don't count.
+
+    Neither does Python's byte code, which it makes of the sources.
+    """
     repository = Repository.keeping(Path(code.repository))
     revision = code.snapshot or code.commit
     if not revision:
@@ -83,7 +87,8 @@ def code_without(code: CodeState, left_out: Sequence[Path]) -> CodeState:
     lines = [
         line
         for line in listing.split("\0")
-        if not any(_is_at(line.partition("\t")[2], path) for path in own)
+        if not COMPILED.search(name := line.partition("\t")[2])
+        and not any(_is_at(name, path) for path in own)
     ]
     beside = [*code.large_files]
     if digest_of_code(tree, code.large_files, {}) != code.tree:

@@ -14,7 +14,7 @@ from whet.host.process.working_tree import WorkingTree
 GONE = "000000"
 """The mode of a path that doesn't exist."""
 
-_COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
+COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
 _PLAIN_FILES = frozenset({"100644", "100755"})
 
 
@@ -46,7 +46,7 @@ class PathChange:
     @property
     def is_compiled(self) -> bool:
         """Whether it is what Python has compiled for itself, and makes again from the source."""
-        return all(_COMPILED.search(path) for path in (self.path, self.was or self.path))
+        return all(COMPILED.search(path) for path in (self.path, self.was or self.path))
 
 
 @value_class(kw_only=True)

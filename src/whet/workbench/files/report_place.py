@@ -49,6 +49,11 @@ class ReportFolder:
         except OSError as error:
             raise storage_error(error, self.path) from error
 
+    def with_earlier(self) -> list[Path]:
+        """Return the folder, and those beside it that whet has written reports into before."""
+        beside = (each for each in self.path.parent.iterdir() if each != self.path)
+        return [self.path, *(each for each in beside if self._written(each))]
+
     def remove_if_empty(self) -> None:
         """Remove the folder where no report was written into it."""
         with suppress(OSError):

@@ -98,7 +98,9 @@ def _no_history(why: str) -> History:
 def _why_unsure(trial: Trial) -> str:
     """Say why a commit may hold nothing of what fails; empty: it holds a file of the command."""
     repository = Repository.containing(Path(trial.cwd))
-    words = [word.partition("::")[0] for word in trial.command[1:] if not word.startswith("-")]
+    program, *others = trial.command
+    own = [program] if "/" in program else []  # a script of the repository, as `./run.sh` is
+    words = [word.partition("::")[0] for word in (*own, *others) if not word.startswith("-")]
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if not files:
         return "the command names no file; name a revision that is good with `--good`"

@@ -249,7 +249,7 @@ def _look_into_commit(
 
 def _look_beside_commit(work: Work, baseline: Baseline) -> None:
     """Find what brings the failure beside the last commit: an edit, or a file that git doesn't track."""
-    if is_clean(work.trial, [work.folder]):
+    if is_clean(work.trial, work.report.with_earlier()):
         _look_at_untracked(work, baseline)
     else:
         _look_at_edits(work, baseline)
@@ -355,7 +355,7 @@ def _noise(baseline: Baseline) -> Noise:
 
 def _why_not_committed(work: Work) -> tuple[str, str]:
     """Return why the last commit doesn't fail where the working tree does, and where to look."""
-    if is_clean(work.trial, [work.folder]):
+    if is_clean(work.trial, work.report.with_earlier()):
         remark = "the last commit alone doesn't fail this way: it needs an untracked file"
         return remark, "`git status --ignored`"
     return _EDITS, "`git status`, `git diff`"
