@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_runs import clues, line_of
+from recorded_runs import clues, line_of, recorded
 
-from whet.core.observations.clue import Clue, Sureness
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.evidence.provenance.failure.suspects import failing_in
+from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.sentences.near_misses import NearMisses
 from whet.evidence.provenance.trace.alike import difference, plain
+from whet.evidence.provenance.trace.walk import Walk
 
 JOIN = """\
 def total(orders, table):
@@ -71,6 +75,23 @@ def test_a_lookup_that_never_finds_its_key_is_named_with_the_twin(tmp_path: Path
         "found nothing each of the 9 times: `sku` was 'a000 ' and `table` has 'A000'" in clue.says
     )
     assert clue.sureness is Sureness.SEEN
+
+
+def test_only_what_is_told_to_be_alike_is_not_told_again_whatever_a_sentence_names(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(JOIN.format(orders="[7, 8, 9]", table='{"7": 1}'))
+    recording, _ = recorded(tmp_path)
+    sources = Sources()
+    failing = failing_in(recording, sources, lambda _path, _line: None)
+    assert failing is not None
+    walk, at = Walk(recording, sources), Placing(str(tmp_path))
+    misses_of = NearMisses(recording, sources, at, walk, lambda _: None)
+
+    named = Clue(says="main.py:7 has 7 and '7'", why="w")
+    alike = Clue(says="s", why="w", alike=frozenset({"7", "'7'"}))
+    assert len(list(misses_of.clues(failing, [named]))) == 1
+    assert not list(misses_of.clues(failing, [named, alike]))
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ class Clue(Record):
             memory``; empty: it names the cause.
         mentions: what ``says`` tells of these. It isn't stored.
         records: the file and line of each record that ``record`` names. It isn't stored.
+        alike: two values of which it says that they are nearly the same. They aren't stored.
     """
 
     says: str
@@ -115,6 +116,7 @@ class Clue(Record):
         default=frozenset[Mention](), compare=False, metadata=APART
     )
     records: tuple[tuple[str, int], ...] = field(default=(), compare=False, metadata=APART)
+    alike: frozenset[str] = field(default=frozenset[str](), compare=False, metadata=APART)
 
     @property
     def whole(self) -> str:

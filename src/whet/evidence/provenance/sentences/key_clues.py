@@ -102,11 +102,12 @@ class KeyClues(Wording):
         there = (
             "" if former is None else f" of {self.place_of(former.frame.code.path, former.line)}"
         )
-        yield self.clue(
+        clue = self.clue(
             f"{self.place_of(path, step.line)} added the key `{twins.second}` to a dict that has the"
             f" key `{twins.first}`{there}: a number and its text are two keys",
             path, step.line, Sureness.SEEN,
         )  # fmt: skip
+        yield replace(clue, alike=frozenset({twins.second, twins.first}))
 
     def with_lost(self, failing: Failing, clues: list[Clue], slips: Sequence[Clue]) -> list[Clue]:
         """Return clues with those of values that were lost as the same line put others in their place.

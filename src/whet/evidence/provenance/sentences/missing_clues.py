@@ -101,13 +101,14 @@ class MissingClues(Wording):
             if own:
                 path, line = own[-1].path, own[-1].line
                 made = f": that key comes from {self.place(own[-1])}"
-            yield self.clue(
+            clue = self.clue(
                 f"{self.at(call.code.path, each.step.line)} asked `{self.said(each.holder, call)}` for"
                 f" {each.key.words}, and {'took the default' if each.is_given else 'got `None`'}; it has"
                 f" {each.other}, which was not asked for there"
                 f"{' and looks the same, but is of other characters' if each.looks_equal else ''}{made}",
                 path, line, Sureness.POSSIBLE,
             )  # fmt: skip
+            yield replace(clue, alike=frozenset({each.key.words, each.other}))
 
     def _of_attribute(self, failing: Failing) -> Iterator[Clue]:
         for node in ast.walk(failing.node):
@@ -216,11 +217,12 @@ class MissingClues(Wording):
                 from_there = f", which comes from {self.place(last)}" if last else ""
                 record = self.records.read_by(trail)
                 from_there += f", {self.record(record)}" if record else ""
-                yield self.clue(
+                clue = self.clue(
                     f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
                     last.path if last else "", last.line if last else 0,
                     Sureness.SEEN if last else Sureness.POSSIBLE,
                 )  # fmt: skip
+                yield replace(clue, alike=frozenset({key, other}))
             case Misspelt():
                 yield self._misspelt(there, reason, holder, said, key)
             case None:
@@ -240,8 +242,9 @@ class MissingClues(Wording):
         by = f" (from {self.place(asks)})" if asks is not None and is_elsewhere else ""
         last = (asks if reason.is_asked else made) or asks
         other = reason.key if reason.key[:1] == "'" else f"`{reason.key}`"
-        return self.clue(
+        clue = self.clue(
             f"{there} asked `{said}` for {key}{by}, but it has {other}{from_there}{of}",
             last.path if last else "", last.line if last else 0,
             Sureness.SEEN if last and reason.is_sure else Sureness.POSSIBLE,
         )  # fmt: skip
+        return replace(clue, alike=frozenset({key, reason.key}))

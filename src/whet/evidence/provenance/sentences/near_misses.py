@@ -90,7 +90,7 @@ class NearMisses(Wording):
 
         Args:
             failing: what failed.
-            told: what is known already; what names the two values needn't be said again.
+            told: what is known already; two values needn't be said again to be nearly the same.
         """
         near = {call.code for call in failing.call.around}
         near |= {each.frame.code for each in self._steps_of_way()}
@@ -98,8 +98,7 @@ class NearMisses(Wording):
         missed.sort(key=lambda each: (each.hits > 0, -len(each.pairs)))
         for each in missed[:1]:
             pair, twin = each.pairs[0]
-            both = cut(pair.key.words), cut(twin)
-            if any(all(one in clue.says for one in both) for clue in told):
+            if any({pair.key.words, twin} == clue.alike for clue in told):
                 return
             code = pair.step.frame.code
             is_near = any(one.path == code.path and _is_part(code.name, one.name) for one in near)

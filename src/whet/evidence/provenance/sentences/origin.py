@@ -178,11 +178,12 @@ class Origin(Wording):
         then = f"raised {failing.error.type} in its place"
         if failing.error.type == EXIT:
             then = "ended the program" if replaced else "ended the program later"
-        yield self.clue(
+        clue = self.clue(
             f"{self.place_of(path, error.line)} raised {self.error(error)}, and"
             f" {self.there(failing)} {then}{more}",
             path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
         )  # fmt: skip
+        yield replace(clue, alike=deeper[0].alike if deeper else frozenset[str]())
 
     # ---- bad values ----
 
