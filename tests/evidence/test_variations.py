@@ -205,6 +205,14 @@ def test_one_more_comes_last_of_its_rank_for_it_hides_a_number_made_anywhere() -
     assert [each.line for each in found if each.rank == found[0].rank] == [2, 3, 3]
 
 
+def test_a_mean_is_never_made_a_product_but_any_other_quotient_is() -> None:
+    text = "mean = total / len(rows)\nrate = total / seconds\n"
+    found = {each.new for each in variations_of(text, [1, 2], set(), unknown)}
+    assert "total * seconds" in found
+    assert not [each for each in found if "* len" in each]
+    assert "total // len(rows)" in found
+
+
 def test_of_a_long_text_what_differs_is_told() -> None:
     pattern = (
         r"^(?P<shop>[^|]+) \| (?P<day>[\d-]+) \| with some more words.*: (?P<amount>[\d.]+) EUR"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from whet.core.failure import Frame
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 
@@ -61,3 +61,26 @@ def test_a_script_hides_nothing_by_its_name_until_it_is_imported(
     )  # fmt: skip
     clues = wrong_file_clues(failure, failure.error, tmp_path, Placing(str(tmp_path)))
     assert len(clues) == count
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "is_sure"),
+    [
+        ("ImportError", "cannot import name randbits", True),
+        ("AttributeError", "'module' object has no attribute 'token_hex'", True),
+        ("ImportError", "cannot import name token", False),
+        ("ImportError", "cannot import name nothing_of_that_name", False),
+        ("ValueError", "no such name randbits", False),
+    ],
+)
+def test_a_file_that_lacks_what_python_s_own_module_defines_and_is_asked_for_hides_it(
+    kind: str, message: str, *, is_sure: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "secrets.py").write_text("def token():\n    return 1\n")
+    failure = KeptFailure(
+        pid=1, rank=None, where="main", thread="",
+        error=KeptError(type=kind, arguments=(message,), frames=()), sources={},
+        modules={"secrets": str(tmp_path / "secrets.py")}, search=(str(tmp_path),),
+    )  # fmt: skip
+    found = wrong_file_clues(failure, failure.error, tmp_path, Placing(str(tmp_path)))
+    assert [each.sureness for each in found] == ([Sureness.SEEN] if is_sure else [])

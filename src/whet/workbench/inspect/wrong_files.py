@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,10 @@ _WHY_SHADOW = "a file of the project can take the name of one of Python's own mo
 _WHY_COPY = "editing a copy that Python doesn't load changes nothing"
 _WHY_UNSAVED = "unsaved changes haven't run"
 _PATH_EDIT = re.compile(r"^\s*(?:\w+\.)*path\.(?:insert|append|extend)\(|^\s*sys\.path\b.*=")
+_DEFINED = re.compile(r"(?:(?:async )?def |class )?([A-Za-z]\w*)\b(?:\(|:| *=)")
+_ASKED = re.compile(r"(?:\bname |')([A-Za-z]\w*)")
+_IDENTIFIER = re.compile(r"[A-Za-z]\w*")
+_OF_NAMES = frozenset({"ImportError", "AttributeError"})
 _MOST_COPIES = 3
 _NOT_BY_PATH = frozenset({"__main__", "conftest"})
 """Python doesn't search its path for these: pytest loads every `conftest.py`."""
@@ -43,8 +48,11 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
         is_named = (
             re.search(rf"\bmodule '{re.escape(name)}'|from '{re.escape(name)}'", words) is not None
         )
-        is_told = re.search(rf"\b{re.escape(name)}\b", words) or any(
-            path == each.frame.path for each in error.frames
+        is_named = is_named or (error.type in _OF_NAMES and _lacks(name, path, words))
+        is_told = (
+            is_named
+            or re.search(rf"\b{re.escape(name)}\b", words)
+            or any(path == each.frame.path for each in error.frames)
         )
         if is_told:
             yield Clue(
@@ -55,6 +63,16 @@ def _shadows(failure: KeptFailure, error: KeptError, at: Placing) -> Iterator[Cl
                 sureness=Sureness.SEEN if is_named else Sureness.POSSIBLE,
                 next_step=f"give {at(path)} another name",
             )
+
+
+def _lacks(name: str, path: str, words: str) -> bool:
+    """Whether a message asks for what a module of Python's own defines, and a file of that name doesn't."""
+    library = Path(sysconfig.get_path("stdlib"))
+    genuine = [*_lines(str(library / f"{name}.py")), *_lines(str(library / name / "__init__.py"))]
+    defined = {match[1] for match in map(_DEFINED.match, genuine) if match}
+    own = set(_IDENTIFIER.findall("\n".join(_lines(path))))
+    asked = {match[1] for match in _ASKED.finditer(words)}
+    return not defined.isdisjoint(asked - own)
 
 
 def _loaded(failure: KeptFailure, error: KeptError) -> dict[str, str]:
