@@ -384,19 +384,24 @@ class Closer:
         is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues)
         if way is None or is_named or not self.tries_changes:
             return clues
-        from whet.workbench.investigate.experiments.left_out import left_out_clues
+        from whet.workbench.investigate.experiments.left_out import LeftOut, left_out_clues
 
         contained = self._contained()
         read = set(origins.files)
         is_found = any(
             str(Path(self.trial.cwd, each.path)) in read for each in clues
         )  # a neighbour lacks the record
-        records = [] if is_found else self._in_time(
-            _RECORDS, lambda: left_out_clues(
-                self.session.bench, contained, self.baseline, origins,
-                self._at_once, lambda: self.short_of.append(_RECORDS),
-            ), _FOR_RECORDS,
-        )  # fmt: skip
+        until = self._until(_FOR_RECORDS)  # one that passes is tried again also after that
+        bench, base = self.session.bench, self.baseline
+        (left_out,) = (
+            [] if is_found else self._in_time(
+                _RECORDS,
+                lambda: [left_out_clues(bench, contained, base, origins, self._at_once, until)],
+            )
+        ) or [LeftOut()]  # fmt: skip
+        records = list(left_out.clues)
+        if left_out.is_cut:
+            self.short_of.append(_RECORDS)
         (varied,) = self._in_time(
             _CHANGES,
             lambda: [

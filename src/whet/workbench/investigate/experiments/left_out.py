@@ -17,6 +17,7 @@ from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.records_in import SETTINGS, DataRecord, records_in, without
 from whet.workbench.investigate.traces.origins import Origins
@@ -39,14 +40,27 @@ _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 _Candidate = tuple[Path, str, DataRecord]
 
 
+@value_class(kw_only=True)
+class LeftOut:
+    """What runs without a record have told.
+
+    Attributes:
+        clues: the records without which the command passes.
+        is_cut: there was too little time for all records.
+    """
+
+    clues: tuple[Clue, ...] = ()
+    is_cut: bool = False
+
+
 def left_out_clues(
     bench: Workbench,
     trial: Trial,
     baseline: Baseline,
     origins: Origins,
     run_all: RunAll,
-    note_short: Callable[[], None],
-) -> list[Clue]:
+    until: float,
+) -> LeftOut:
     """Return the records without which the command passes, one left out at a time.
 
     Args:
@@ -55,19 +69,20 @@ def left_out_clues(
         baseline: how; a failure that comes only sometimes would go on its own.
         origins: the data files that the program has read, and what the bad value came by.
         run_all: runs trials.
-        note_short: is called if there was too little time for all records.
+        until: when no further record is left out, on the monotonic clock; what passed is tried again
+            after that, too.
     """
     if not baseline.reproduction.is_deterministic:
-        return []
+        return LeftOut()
     candidates = list(_candidates(bench, trial, origins.files))
     if not candidates:
-        return []
+        return LeftOut()
     seconds = baseline.reproduction.wall_seconds
-    until = time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS
+    until = min(until, time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS)
     try:
         folder = bench.cleanup_journal.temporary_folder()
     except (WhetError, OSError):  # as where the disk is full
-        return []
+        return LeftOut()
     passing: list[tuple[int, _Candidate]] = []
     twice: list[tuple[int, int, _Candidate]] = []
     count = 0
@@ -76,7 +91,7 @@ def left_out_clues(
             [_with_file(trial, folder / "as-it-is", candidates[0], whole=True)]
         )
         if baseline.oracle.judge(outcome) is not Verdict.BAD:
-            return []
+            return LeftOut()
         left_out = _likeliest_first(candidates, origins.names)[:_MOST_RUNS]
         with suppress(OutOfTimeError):  # what was found till then is told
             variants = (
@@ -95,16 +110,16 @@ def left_out_clues(
                 baseline,
             )
     except (WhetError, OSError):  # this machine has no such room, or none left for a copy
-        return []
+        return LeftOut()
     finally:
         bench.cleanup_journal.discard(folder)
-    if count < min(len(candidates), _MOST_RUNS) and len(passing) <= _MOST_TOLD:
-        note_short()
+    is_cut = count < min(len(candidates), _MOST_RUNS) and len(passing) <= _MOST_TOLD
     if len(passing) > _MOST_TOLD or count < _LEAST_RECORDS:
-        return []  # it passes without any of them: that tells nothing of one
+        return LeftOut(is_cut=is_cut)  # it passes without any of them: that tells nothing of one
     twice.sort(key=lambda each: each[2][2].line)
     at = Placing(trial.cwd)
-    return [_clue(each, (first, again), (control, count), at) for first, again, each in twice]
+    clues = (_clue(each, (first, again), (control, count), at) for first, again, each in twice)
+    return LeftOut(clues=tuple(clues), is_cut=is_cut)
 
 
 def _passing_twice(
