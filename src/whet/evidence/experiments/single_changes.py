@@ -299,16 +299,12 @@ def _joined(node: ast.BoolOp) -> Iterator[_Instead]:
                 yield ast.BoolOp(value.op, [value.values[0], inner]), LIKELY
 
 
-def _is_count(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
-
-
 def _combined(node: ast.BinOp) -> Iterator[_Instead]:
     left, right = node.left, node.right
     if isinstance(node.op, ast.FloorDiv):
         yield f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))", LIKELY
     for other in OPERATORS.get(type(node.op), ()):
-        if other is ast.Mult and _is_count(right):
+        if other is ast.Mult and ast.unparse(right).startswith("len("):
             continue  # a mean: nobody means the product, and that passes most checks
         yield ast.BinOp(left, other(), right), LESS_LIKELY
     if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Add | ast.Sub):
