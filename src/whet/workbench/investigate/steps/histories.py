@@ -99,7 +99,9 @@ def _why_unsure(trial: Trial) -> str:
     """Say why a commit may hold nothing of what fails; empty: it holds a file of the command."""
     repository = Repository.containing(Path(trial.cwd))
     program, *others = trial.command
-    own = [program] if "/" in program else []  # a script of the repository, as `./run.sh` is
+    script = os.path.abspath(Path(trial.cwd, program))
+    is_own = "/" in program and Path(script).is_relative_to(repository.top)
+    own = [program] if is_own else []  # a script of the repository, as `./run.sh` is
     words = [word.partition("::")[0] for word in (*own, *others) if not word.startswith("-")]
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if not files:
