@@ -93,6 +93,17 @@ def test_a_script_that_became_stricter_does_not_hide_the_commit_that_it_reveals(
     assert "today's check.py" in told["answer"]["cause"]["says"]
 
 
+def test_a_file_outside_the_repository_in_the_command_does_not_hide_its_history(whet: Whet) -> None:
+    whet.write("check.py", CHECK.format(most=6))
+    commits = begun(whet, RIGHT, WRONG, WRONG)
+    outside = whet.folder.parent / "outside.txt"
+    outside.write_text("x\n")
+
+    told = investigated(whet, sys.executable, "check.py", str(outside))
+
+    assert told["history"]["first_bad"] == commits[1][:10]
+
+
 def test_a_script_that_asks_the_same_as_before_is_part_of_the_program(whet: Whet) -> None:
     """The commit before it passed the same check: with today's script, an innocent one is the first to fail."""
     check = (

@@ -106,8 +106,11 @@ def _why_unsure(trial: Trial) -> str:
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if not files:
         return "the command names no file; name a revision that is good with `--good`"
-    paths = [os.path.abspath(Path(trial.cwd, file)) for file in files]
-    if not repository.ask("ls-files", "-z", "--", *paths).stdout:
+    # git refuses all of them if it is asked about one outside, as an interpreter or data often is.
+    paths = [Path(os.path.abspath(Path(trial.cwd, file))) for file in files]
+    paths = [each.parent.resolve() / each.name for each in paths]
+    inside = [str(each) for each in paths if each.is_relative_to(repository.top.resolve())]
+    if not inside or not repository.ask("ls-files", "-z", "--", *inside).stdout:
         return "git tracks no file that the command names"
     return ""
 
