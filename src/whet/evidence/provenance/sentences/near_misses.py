@@ -98,7 +98,7 @@ class NearMisses(Wording):
         missed.sort(key=lambda each: (each.hits > 0, -len(each.pairs)))
         for each in missed[:1]:
             pair, twin = each.pairs[0]
-            if any({pair.key.words, twin} == clue.alike for clue in told):
+            if any(frozenset({pair.key.words, twin}) == clue.alike for clue in told):
                 return
             code = pair.step.frame.code
             is_near = any(one.path == code.path and _is_part(code.name, one.name) for one in near)
