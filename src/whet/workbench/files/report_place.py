@@ -51,8 +51,11 @@ class ReportFolder:
 
     def with_earlier(self) -> list[Path]:
         """Return the folder, and those beside it that whet has written reports into before."""
-        beside = (each for each in self.path.parent.iterdir() if each != self.path)
-        return [self.path, *(each for each in beside if self._written(each))]
+        places = [self.path]
+        with suppress(OSError), os.scandir(self.path.parent) as beside:
+            folders = (Path(each.path) for each in beside if each.is_dir(follow_symlinks=False))
+            places += [each for each in folders if each != self.path and self._written(each)]
+        return places
 
     def remove_if_empty(self) -> None:
         """Remove the folder where no report was written into it."""
