@@ -77,9 +77,11 @@ class Circumstances:
         if failing.error.type not in _OF_FILES:
             return None
         events = [each for each in self._all.events if each.moment <= failing.error.moment]
-        # What an earlier line has opened isn't what this one asks for.
-        here = [each for each in events if each.moment >= failing.step.begin]
-        asked = next((each.words[0] for each in reversed(here) if each.name == "open"), "")
+        # What another line has opened isn't what this one asks for.
+        steps = (call.step_at(failing.error.moment) for call in failing.call.around)
+        here = {(each.frame.code.path, each.line) for each in steps if each is not None}
+        asks = (each for each in reversed(events) if (each.path, each.line) in here)
+        asked = next((each.words[0] for each in asks if each.name == "open"), "")
         folder = self._all.folder
         for event in reversed(events) if asked else ():
             if event.name == "os.chdir":
