@@ -24,7 +24,7 @@ def test_it_is_found_in_what_the_command_s_scripts_read(
     files = {
         "top.sh": "set -e\nexec ./run.sh\n",
         "run.sh": '. ./env/common.sh\ntest "$DEPTH" = 3 && exec python main.py "$@"\n',
-        "env/common.sh": "# what DEPTH is\nexport DEPTH=3 WIDTH=2\n",
+        "env/common.sh": "# as DEPTH=1 was\nexport DEPTH=3 WIDTH=2\n",
         "main.py": "DEPTH=3\n",
         "Makefile": "export DEPTH ?= 3\ntrain:\n\tpython main.py\n",
     }

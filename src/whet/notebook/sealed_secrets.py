@@ -103,12 +103,12 @@ class Seals:
     def _check(self, found: Sequence[Found]) -> None:
         for each in found:
             if SEALED.fullmatch(each.value):
-                anew = "-- COMMAND`, with the secret in it"
+                source = "-- COMMAND`, with the secret in it"
                 if each.environment:
-                    anew = f"--env {each.environment}=VALUE`"
+                    source = f"--env {each.environment}=VALUE`"
                 raise SecretNotKept(
                     f"this machine doesn't have the secret of {each.place}",
-                    hint=f"give it again: `whet run --like TRIAL {anew}",
+                    hint=f"give it again: `whet run --like TRIAL {source}",
                 )
 
     def _leaves(self, data: object) -> object:

@@ -15,10 +15,25 @@ from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
 _MOST_COLUMNS, _MOST_TABLES = 2, 12
-_LARGE = 2
-"""A gap of one half says something by itself; a smaller one is what many joins are made for."""
+_LARGE_SHARE = 0.5
+"""Of the rows: a smaller gap is what many joins are made for."""
 
 _NUMBERS = ("int", "uint", "float", "Int", "UInt", "Float")
+
+
+@value_class
+class Column:
+    """A column of a table.
+
+    Attributes:
+        kind: the type of its cells.
+        missing: how many of them are missing; None: not counted.
+        first: the first of them.
+    """
+
+    kind: str
+    missing: int | None
+    first: tuple[str, ...]
 
 
 @value_class
@@ -60,7 +75,7 @@ class NoRows(Wording):
         """Report what left no row, and the tables with rows that it was made of; None: not known."""
         for made in self._back(value):
             if not any(map(_has_no_rows, made.used.values())):
-                tables = {name: each for name, each in made.used.items() if _is_table(each)}
+                tables = {name: each for name, each in made.used.items() if is_table(each)}
                 held = replace(made, used=tables)
                 return (
                     self._of_missing(where, held) or self._clue_of(where, held) if tables else None
@@ -94,7 +109,7 @@ class NoRows(Wording):
                 had = [(said, each) for said, each in made.used.items() if name in _missing(each)]
                 if missing and had and not any(_missing(each)[name] for _, each in had):
                     clue = self._clue_of_gaps(made, name, missing, had[0])
-                    is_large = missing * _LARGE >= (_rows(made.value) or 0)
+                    is_large = missing >= _LARGE_SHARE * (_rows(made.value) or 0)
                     return clue if is_large or clue.sureness is Sureness.SEEN else None
         return None
 
@@ -158,7 +173,8 @@ class NoRows(Wording):
         for key in _named(made.expr):
             for table in made.used.values():
                 for read in self._back(table) if _is_without_zeros(key, table, made) else ():
-                    kind = _kind(self.recording.history(read.value.number)[0].value, key)
+                    held = columns_of(self.recording.history(read.value.number)[0].value)
+                    kind = held[key].kind if key in held else ""
                     if read.used or not kind.startswith(_NUMBERS):
                         continue
                     path, line = read.step.frame.code.path, read.expr.lineno
@@ -186,8 +202,7 @@ class NoRows(Wording):
             for name in _named(made.expr)
             if (
                 each := next(
-                    filter(None, (_cells(table, name) for table in made.used.values())),
-                    list[str](),
+                    filter(None, (_cells(table, name) for table in made.used.values())), ()
                 )
             )
         }
@@ -229,20 +244,15 @@ def _named(expr: ast.expr) -> list[str]:
     return [each for each in dict.fromkeys(named) if isinstance(each, str)]
 
 
-def _is_table(value: Value) -> bool:
+def is_table(value: Value) -> bool:
+    """Whether a value is a table with columns."""
     return value.facts.get("k") == "table"
-
-
-def _kind(table: Value, name: str) -> str:
-    """Return the type of a column; empty: not known."""
-    columns = (items_of(each) for each in items_of(table.facts.get("columns", [])))
-    return next((str(each[1]) for each in columns if str(each[0]) == name), "")
 
 
 def _missing(table: Value) -> dict[str, int]:
     """Return how many cells of each column are missing, where that is known."""
-    columns = (items_of(each) for each in items_of(table.facts.get("columns", [])))
-    return {str(each[0]): each[2] for each in columns if isinstance(each[2], int)}
+    columns = columns_of(table).items()
+    return {name: each.missing for name, each in columns if each.missing is not None}
 
 
 def _has_no_rows(value: Value) -> bool:
@@ -257,8 +267,18 @@ def _rows(value: Value) -> int | None:
 
 def _cells(table: Value, name: str) -> Sequence[str]:
     """Return the first cells of a column; none: it has none, or that isn't known."""
-    columns = (items_of(each) for each in items_of(table.facts.get("columns", [])))
-    return next(
-        ([str(one) for one in items_of(each[3])] for each in columns if str(each[0]) == name),
-        list[str](),
-    )
+    column = columns_of(table).get(name)
+    return () if column is None else column.first
+
+
+def columns_of(table: Value) -> dict[str, Column]:
+    """Return the columns of a table; none: it is no table."""
+    found = (items_of(each) for each in items_of(table.facts.get("columns", [])))
+    return {
+        str(name): Column(
+            kind=str(kind),
+            missing=missing if isinstance(missing, int) else None,
+            first=tuple(map(str, items_of(first))),
+        )
+        for name, kind, missing, first in found
+    }

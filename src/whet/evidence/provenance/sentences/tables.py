@@ -7,11 +7,10 @@ from itertools import pairwise
 
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed
-from whet.core.text.record import items_of
 from whet.evidence.provenance.failure.suspects import Failing
 from whet.evidence.provenance.run.recording import Step, Value
 from whet.evidence.provenance.run.source import head
-from whet.evidence.provenance.sentences.no_rows import NoRows, users_line
+from whet.evidence.provenance.sentences.no_rows import NoRows, columns_of, is_table, users_line
 from whet.evidence.provenance.sentences.sizes import Sizes
 from whet.evidence.provenance.sentences.wording import Wording, cut
 from whet.evidence.provenance.trace.contrast import no_numbers
@@ -19,7 +18,7 @@ from whet.evidence.provenance.trace.records import Records
 from whet.evidence.provenance.trace.walk import Walk
 from whet.host.inspect.stacks import is_user_code
 
-_TABLE, _MOST_COLUMNS, _MOST_ODD = "table", 8, 2
+_MOST_COLUMNS, _MOST_ODD = 8, 2
 _TEXTS = ("str", "object", "string", "large_string")
 _ABOUT_TYPES = ("dtype", "'str'", "to numeric", "convert string", "unsupported operand")
 
@@ -46,23 +45,25 @@ class TableClues(Wording):
                     table = self.walk.now.value(holder, own, step)
                 case _:
                     continue
-            columns = None if table is None else _columns(table)
-            if table is None or columns is None:
+            if table is None or not is_table(table):
                 continue
+            columns = columns_of(table)
             if failing.error.type == "KeyError" and name not in columns and words == [repr(name)]:
                 yield self._gone(holder, table, name, step)
-            elif columns.get(name) in _TEXTS and any(
-                each in " ".join(words) for each in _ABOUT_TYPES
+            elif (
+                name in columns
+                and columns[name].kind in _TEXTS
+                and any(each in " ".join(words) for each in _ABOUT_TYPES)
             ):
                 yield from self._text(node, name, step)
 
     def _gone(self, holder: ast.expr, table: Value, name: str, step: Step) -> Clue:
         own, at = step.frame.code.path, self.at(step.frame.code.path, step.line)
-        columns = list(_columns(table) or {})
+        columns = list(columns_of(table))
         has = listed([f"`{each}`" for each in columns[:_MOST_COLUMNS]]) or "none"
         says = f"`{self.said(holder, step.frame)}` has no column `{name}` at {at}: it has {has}"
         for before, now in pairwise(self.recording.history(table.number)):
-            had, has_now = (name in (_columns(each.value) or {}) for each in (before, now))
+            had, has_now = (name in columns_of(each.value) for each in (before, now))
             lost = users_line(now.step) if had and not has_now else None
             if lost is not None:
                 path, line = lost.frame.code.path, lost.line
@@ -84,11 +85,3 @@ class TableClues(Wording):
                 path, line, Sureness.SEEN,
             )  # fmt: skip
             yield replace(clue, record=f"the record at {record}", records=((path, line),))
-
-
-def _columns(table: Value) -> dict[str, str] | None:
-    """Return the type of each column; None: it is no table."""
-    if table.facts.get("k") != _TABLE:
-        return None
-    found = (items_of(each) for each in items_of(table.facts.get("columns", [])))
-    return {str(each[0]): str(each[1]) for each in found}

@@ -14,7 +14,7 @@ from whet.workbench.toggle.toggle import signs_of
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST, _MOST_FILE_BYTES = 12, 500_000
-_MOST_SCRIPTS = 20
+_MOST_SCRIPTS, _MOST_WORDS = 20, 2_000
 _MAKES, _MAKEFILES = ("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")
 _WORD = re.compile(r"[\w./+@-]+")
 _PYTHON = re.compile(r"python[\d.]*")
@@ -69,7 +69,9 @@ def where_set(command: Sequence[str], folder: Path, name: str) -> tuple[str, int
     for path, text in _scripts(command, folder):
         pattern = made if path.name in _MAKEFILES else sets
         lines += [
-            (str(path), n) for n, each in enumerate(text.splitlines(), 1) if pattern.search(each)
+            (str(path), n)
+            for n, each in enumerate(text.splitlines(), 1)
+            if pattern.search(each) and not each.lstrip().startswith("#")
         ]
     if len(lines) != 1:
         return "", 0, ""
@@ -81,8 +83,9 @@ def _scripts(command: Sequence[str], folder: Path) -> Iterator[tuple[Path, str]]
     first = _MAKEFILES if PurePath(command[0]).name in _MAKES else ()
     waiting = [(folder, word) for word in (*command, *first)]
     seen: set[Path] = set()
-    while waiting and len(seen) < _MOST_SCRIPTS:
-        beside, word = waiting.pop(0)
+    for beside, word in waiting:  # it grows meanwhile
+        if len(seen) >= _MOST_SCRIPTS:
+            return
         for path in {Path(os.path.normpath(Path(each, word))): None for each in (folder, beside)}:
             with suppress(OSError, ValueError):
                 if path in seen or path.suffix == ".py" or not path.is_file():
@@ -91,4 +94,6 @@ def _scripts(command: Sequence[str], folder: Path) -> Iterator[tuple[Path, str]]
                 if path.stat().st_size <= _MOST_FILE_BYTES:
                     text = path.read_text("utf-8")
                     yield path, text
-                    waiting += [(path.parent, each) for each in dict.fromkeys(_WORD.findall(text))]
+                    words = list(dict.fromkeys(_WORD.findall(text)))
+                    more = words[: max(0, _MOST_WORDS - len(waiting))]
+                    waiting += [(path.parent, each) for each in more]
