@@ -99,20 +99,26 @@ def _why_unsure(trial: Trial) -> str:
     """Say why a commit may hold nothing of what fails; empty: it holds a file of the command."""
     repository = Repository.containing(Path(trial.cwd))
     program, *others = trial.command
-    script = os.path.abspath(Path(trial.cwd, program))
-    is_own = "/" in program and Path(script).is_relative_to(repository.top)
+    top = repository.top.resolve()
+    is_own = "/" in program and _place_of(trial, program).is_relative_to(top)
     own = [program] if is_own else []  # a script of the repository, as `./run.sh` is
     words = [word.partition("::")[0] for word in (*own, *others) if not word.startswith("-")]
     files = [word for word in words if word and "\0" not in word and Path(trial.cwd, word).exists()]
     if not files:
         return "the command names no file; name a revision that is good with `--good`"
     # git refuses all of them if it is asked about one outside, as an interpreter or data often is.
-    paths = [Path(os.path.abspath(Path(trial.cwd, file))) for file in files]
-    paths = [each.parent.resolve() / each.name for each in paths]
-    inside = [str(each) for each in paths if each.is_relative_to(repository.top.resolve())]
+    inside = [
+        str(path) for path in (_place_of(trial, each) for each in files) if path.is_relative_to(top)
+    ]
     if not inside or not repository.ask("ls-files", "-z", "--", *inside).stdout:
         return "git tracks no file that the command names"
     return ""
+
+
+def _place_of(trial: Trial, word: str) -> Path:
+    """Return where a file lies that a command names; a link at its end isn't followed."""
+    path = Path(os.path.abspath(Path(trial.cwd, word)))
+    return path.parent.resolve() / path.name
 
 
 def settle_history(work: Work, baseline: Baseline) -> None:
