@@ -61,6 +61,13 @@ class Plain:
         self._hidden = 3
 
 
+class Mapped:
+    """Takes what `types.SimpleNamespace` takes from Python 3.13."""
+
+    def __init__(self, mapping: "dict[str, Any] | tuple[()]" = (), /, **others: Any) -> None:
+        vars(self).update(mapping, **others)
+
+
 class Net:
     def __init__(self, config: Config, bias: float = 0.5) -> None:
         self.config, self.bias = config, bias
@@ -166,8 +173,12 @@ def test_an_object_without_a_constructor_gets_its_attributes() -> None:
 
 
 @pytest.mark.parametrize(
-    "held", [SimpleNamespace(depth=3, function=len), Namespace(depth=3, path=None), Needs(3)]
-)
+    "held",
+    [
+        SimpleNamespace(depth=3, function=len), Mapped(depth=3, name="deep"),
+        Namespace(depth=3, path=None), Needs(3),
+    ],
+)  # fmt: skip
 def test_an_object_that_a_model_holds_is_made_again_with_other_numbers(held: Any) -> None:
     made = constructors.constructor(Unknown, {"cfg": held})
     made.tree["cfg"]["depth"] = 1

@@ -244,7 +244,14 @@ def _names(found: Any) -> list[str]:
         taken = signature(found).parameters.items()
     except (TypeError, ValueError):  # written in C
         return []
-    return [name for name, each in taken if each.kind not in _ANY]
+    return [name for name, each in taken if each.kind not in _ANY and not _is_optional(each)]
+
+
+def _is_optional(parameter: inspect.Parameter) -> bool:
+    """Whether an argument has no name in a call and may be left out: a namespace's, from Python 3.13."""
+    return (
+        parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is not parameter.empty
+    )
 
 
 def _instance(found: Any) -> Any:
