@@ -115,6 +115,15 @@ SYMPTOMS = {
         "cli/investigate/test_decided.py::test_the_only_likely_change_that_gives_the_wanted_value_is_the_cause",
         "cli/investigate/test_varied.py::test_a_changed_program_leaves_nothing_behind",
     ),
+    "a result that nothing uses": (
+        "cli/investigate/test_dropped_calls.py::test_a_new_value_that_nothing_uses_is_the_cause_if_it_passes_with_it",
+        "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",
+        "cli/investigate/test_dropped_calls.py::test_results_that_are_dropped_on_purpose_are_not_the_cause",
+    ),
+    "an error that stands for others": (
+        "evidence/test_inner_errors.py::test_the_errors_that_one_stands_for_are_told_with_their_places",
+        "cli/investigate/test_dropped_calls.py::test_the_line_that_lets_go_of_an_open_file_is_the_cause_where_warnings_are_errors",
+    ),
     "wrong import, wrong result of a module": (
         f"{HIDDEN}::test_the_line_of_a_hidden_cause_is_named",
         f"{HIDDEN}::test_the_line_of_any_hidden_cause_is_named",

@@ -10,7 +10,7 @@ import pytest
 from whet.core.observations.evidence import PYTHONS, Evidence
 from whet.core.outcome import Outcome
 from whet.host.trial.agent_tasks import AgentTasks
-from whet.workbench.investigate.experiments.repaired import repaired_clue
+from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.trials.bench import open_workbench
 from whet.workbench.trials.investigation import Reproduction
 from whet.workbench.trials.reproduce import reproduce
@@ -79,6 +79,6 @@ def test_a_change_that_lets_it_pass_once_or_twice_is_no_cause(
         does_pass = is_changed and sum(text != source for text in asked) <= passes
         return len(asked), Outcome() if does_pass else failed
 
-    clue = repaired_clue(trial, replace(baseline, outcome=failed), None, run, None)
+    clue = repaired_clue(trial, replace(baseline, outcome=failed), Known(), run, None)
 
     assert (clue is not None) == (passes == 3)

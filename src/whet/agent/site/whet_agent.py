@@ -108,7 +108,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         (told("WHET_LEVELS") or None, "whet_levels", False,
             lambda own, wish: own.Levels(tell, float(wish)).begin()),
         (told("WHET_COMPILES") or None, "whet_compiles", False, lambda own, _: own.begin(tell)),
-        (told("WHET_CLOSER"), "whet_closer", True, lambda own, wish: own.Look(folder, wish).begin()),
+        (told("WHET_CLOSER"), "whet_closer", True, probes),
         (told("WHET_PROBES") or None, "whet_probe", True, probes),
         (told("WHET_COUNT") or None, "whet_count", True, probes),
         (told("WHET_LEAK") or None, "whet_leak", True, probes),

@@ -249,9 +249,7 @@ def _names(found: Any) -> list[str]:
 
 def _is_optional(parameter: inspect.Parameter) -> bool:
     """Whether an argument has no name in a call and may be left out: a namespace's, from Python 3.13."""
-    return (
-        parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is not parameter.empty
-    )
+    return parameter.kind is parameter.POSITIONAL_ONLY and parameter.default is not parameter.empty
 
 
 def _instance(found: Any) -> Any:

@@ -172,13 +172,14 @@ def _clue(
         what = f"{deed} at {at(raised.last.path, handler.line)}"
     else:
         return None  # it was expected there
+    ended = {Mention.UNCAUGHT} if handler is None and raised.thread else set[Mention]()
     brought_again = _brought_again(handler, raised, final)
     if brought_again:
         what += ", which then tried again; the reported error is of a later try"
     return Clue(
         says=f"before it, {words} was raised at {where}{thread}: {what}",
         why=_WHY_AGAIN if brought_again else _WHY,
-        mentions=frozenset(() if brought_again else {Mention.CAUGHT}),
+        mentions=frozenset(() if brought_again else {Mention.CAUGHT, *ended}),
         path=raised.at.path,
         line=raised.at.number,
         sureness=Sureness.SEEN

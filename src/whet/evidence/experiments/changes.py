@@ -33,6 +33,7 @@ class Repair:
             object that was meant to be changed only takes that change away, whatever is wrong.
         needs: what the failing run must have had there for it to be tried; None: nothing.
         hides: with it the command may pass whatever line is wrong: tried last.
+        is_checked: it counts only if the check that failed is still made with it.
     """
 
     line: int
@@ -42,6 +43,7 @@ class Repair:
     is_telling: bool = True
     needs: "Needed | None" = None
     hides: bool = False
+    is_checked: bool = False
 
 
 @value_class
@@ -70,6 +72,7 @@ class Change:
     is_telling: bool = True
     needs: Needed | None = None
     hides: bool = False
+    is_checked: bool = False
 
 
 def repair_of(tree: ast.Module, change: Change) -> Repair | None:
@@ -80,6 +83,7 @@ def repair_of(tree: ast.Module, change: Change) -> Repair | None:
     return Repair(
         line=line_of(change.node), what=change.what, instead=change.instead, text=text,
         is_telling=change.is_telling, needs=change.needs, hides=change.hides,
+        is_checked=change.is_checked,
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.failure import Failure, FailureKind
-from whet.core.observations.clue import Clue, Sureness
+from whet.core.observations.clue import Clue, Mention, Sureness
 from whet.core.text.quantity import shown_bytes, shown_seconds
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -267,7 +267,9 @@ def _is_shown(facts: Known) -> bool:
 def _of_releases(work: Work, facts: Known, baseline: Baseline) -> tuple[Clue, ...]:
     """Return what other releases say: to install them takes long, so the program's own data go first."""
     none_tried: tuple[Clue, ...] = ()
-    if _is_shown(facts):
+    # A package that only reports an error of the user's code does so in each release.
+    is_reporting = any(Mention.NEARER in each.mentions for each in facts.clues)
+    if _is_shown(facts) or is_reporting:
         return none_tried
     return work.attempt(lambda: look_at_releases(work, baseline), none_tried, is_asked=True)
 

@@ -8,4 +8,11 @@ from __future__ import annotations
 
 from .look import Look
 
-__all__ = ["Look"]
+__all__ = ["Look", "begin"]
+
+
+def begin(folder: str, wish: str) -> Look:
+    """Look from here on; return what compiles the user's modules."""
+    look = Look(folder, wish)
+    look.begin()
+    return look

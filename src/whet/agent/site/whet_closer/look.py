@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .descriptors import Descriptors
+from .dropped import Dropped
 from .foreign import ForeignCalls
 from .forks import Forks
 from .functions import ASKED as FUNCTIONS
@@ -19,6 +20,7 @@ from .taken import Taken
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import CodeType
     from typing import Any, TypeAlias
 
     from .steps import Steps
@@ -27,12 +29,19 @@ if TYPE_CHECKING:
 
 
 _STEPS = "steps:"
+_WHOLE = ("", "memory")
 
 
 class Look:
-    """A closer look at this process."""
+    """A closer look at this process.
+
+    Attributes:
+        guards: what is called with the namespaces of certain modules when they have been run.
+    """
 
     def __init__(self, folder: str, asked: str) -> None:
+        """Watch nothing yet; what is asked for as of `whet.host.trial.agent_tasks`."""
+        self.guards: dict[str, Guard] = {}
         told = ReportLines(folder)
         self._descriptors = Descriptors(told)
         self._locks = Locks(told)
@@ -42,6 +51,8 @@ class Look:
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
         self._left: LeftState | None = None
+        # An experiment on one line, or a look at each line, is to run what the file says.
+        self._dropped = Dropped(told) if asked in _WHOLE else None
         if asked.startswith(FUNCTIONS):
             self._alone = Functions(told, asked[len(FUNCTIONS) :])
         elif asked.startswith(LEFT):
@@ -51,13 +62,21 @@ class Look:
 
             self._alone = Steps(folder, asked[len(_STEPS) :])
 
-    def begin(self) -> dict[str, Guard]:
-        """Watch; return what is called with modules when they have been run."""
+    def code(self, name: str, path: str, read: Callable[[], bytes]) -> CodeType | None:
+        """Return the code of a module in which what statements drop is looked at; None: Python's own."""
+        return None if self._dropped is None else self._dropped.code(name, path, read)
+
+    def begin(self) -> None:
+        """Watch."""
         if self._left is not None:
-            return self._left.guards
-        if self._alone is not None:  # that alone: the run is to be as it was
+            self.guards = self._left.guards
+        elif self._alone is not None:  # that alone: the run is to be as it was
             self._alone.begin()
-            return {"threading": self._alone.watch_threads}
+            self.guards = {"threading": self._alone.watch_threads}
+        else:
+            self.guards = self._begun()
+
+    def _begun(self) -> dict[str, Guard]:
         guards: dict[str, Guard] = {
             "threading": self._watch_threads,
             "socket": self._descriptors.watch_sockets,
@@ -72,6 +91,9 @@ class Look:
         for name, guard in guards.items():
             if name in sys.modules:  # a `.pth` file has brought it in
                 guard(vars(sys.modules[name]))
+        if self._dropped is not None:
+            self._dropped.begin()
+            guards.update(self._dropped.guards)
         self._raised.begin()
         return guards
 

@@ -30,7 +30,9 @@ from whet.evidence.clues.closer_look import (
     suspects_in,
     told_in,
 )
+from whet.evidence.clues.dropped import drops_in
 from whet.evidence.clues.ended_processes import later_process_clues, signal_clues
+from whet.evidence.clues.inner_errors import inner_clues
 from whet.evidence.clues.memory_holder import memory_clues
 from whet.evidence.clues.not_a_number import is_of_torch, number_clues
 from whet.evidence.clues.not_given_back import kept_clues
@@ -47,22 +49,24 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 from whet.workbench.investigate.closer import first_nan
+from whet.workbench.investigate.closer.drops import Dropped, reported_in, with_drops
 from whet.workbench.investigate.closer.joined_clues import (
-    ORDER,
     each_once,
     each_step_once,
+    in_order,
     on_the_way,
     together,
     with_changes,
 )
 from whet.workbench.investigate.closer.unreached import why_unreached
-from whet.workbench.investigate.experiments.repaired import repaired_clue
+from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
 from whet.workbench.investigate.experiments.warm_changes import TriedChanges
 from whet.workbench.investigate.traces.neighbours import Neighbours
 from whet.workbench.investigate.traces.origins import (
     Origins,
     Recorded,
+    at_inner_error,
     origins_of,
     recorded_failure,
     unended_in,
@@ -150,6 +154,7 @@ class Closer:
     _changed: TriedChanges | None = None
     _late: Late | None = None
     _told: Sequence[JsonObject] = ()
+    _dropped: Dropped = field(default_factory=Dropped)
 
     @property
     def is_short(self) -> bool:
@@ -194,12 +199,12 @@ class Closer:
             clues = [*unended_in(recorded, stood, at), *clues]
             self._cut_after, recorded = recorded.seconds, None
         origins = Origins() if recorded is None else origins_of(recorded, at)
+        clues = with_drops(clues, self._dropped, (recorded, origins.way), at, _source_of)
         repairs = self._in_time(
             "repairs of shared state", lambda: self._of_repairs(clues, recorded, origins.way)
         )
         clues = [*repairs, *clues]
-        clues = [on_the_way(each, origins) for each in clues]
-        clues = together(clues, origins.clues)
+        clues = together([on_the_way(each, origins) for each in clues], origins.clues)
         if origins.is_firm:  # the way of the value ends nearer to the cause than a return
             clues.sort(key=lambda each: each in numbers or Mention.MEMORY in each.mentions)
         near = self._in_time(
@@ -208,8 +213,8 @@ class Closer:
             _FOR_NEIGHBOURS,
         )
         clues = [*near, *clues]
-        clues.sort(key=lambda each: ORDER.index(each.sureness))
-        clues = each_step_once(self._with_variations(each_once(clues), origins, at))
+        clues = in_order(clues)
+        clues = each_step_once(in_order(self._with_variations(each_once(clues), origins, at)))
         gathered = [
             replace(
                 each,
@@ -298,6 +303,7 @@ class Closer:
         return [
             *warned,
             *signal_clues(outcome.failure, process.error, at),
+            *inner_clues(process.failure, process.error, at),
             *later_process_clues(
                 process.failure, process.error, [each.failure for each in dead], at
             ),
@@ -313,6 +319,7 @@ class Closer:
         outcome = self._look_until_it_fails()
         trial = self.looked[-1]
         reports = self._told = told_in(outcome.evidence)
+        self._dropped = Dropped(drops_in(reports), (trial,), reported_in(self.baseline.outcome))
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
         clues = [*descriptor_clues(reports, at), *self._races(reports, at)]
@@ -338,7 +345,10 @@ class Closer:
             clue = repaired_clue(
                 self.trial,
                 self.baseline,
-                None if recorded is None else recorded.recording,
+                Known(
+                    recording=None if recorded is None else recorded.recording,
+                    drops=self._dropped.drops,
+                ),
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
                 until=self._until(_FOR_REPAIRS),  # one that passes is tried again also after that
@@ -351,7 +361,7 @@ class Closer:
         if not self._can_look_closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
-        process = dead[likeliest(self.baseline.outcome, dead)] if dead else None
+        process = at_inner_error(dead[likeliest(self.baseline.outcome, dead)]) if dead else None
         return [recorded_failure(self.trial, self.baseline, process, self._once)]
 
     def _of_neighbours(

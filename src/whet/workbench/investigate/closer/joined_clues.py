@@ -7,7 +7,13 @@ from whet.core.observations.clue import Clue, Mention, Sureness, TrailStep
 from whet.workbench.investigate.experiments.varied import Varied
 from whet.workbench.investigate.traces.origins import Origins
 
+LEADING = frozenset({Mention.DROPPED, Mention.NEARER})
 ORDER = (Sureness.SHOWN, Sureness.SEEN, Sureness.POSSIBLE)
+
+
+def in_order(clues: Sequence[Clue]) -> list[Clue]:
+    """Return the clues, the surest first; of those as sure, what was dropped or stands behind the error."""
+    return sorted(clues, key=lambda each: (ORDER.index(each.sureness), not LEADING & each.mentions))
 
 
 def together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
@@ -21,14 +27,17 @@ def together(clues: Sequence[Clue], traced: Sequence[Clue]) -> list[Clue]:
         if not same:
             joined_clues.append(each)
             continue
+        leads = bool(LEADING & each.mentions)
         for number in same:
             one = ways[number]
             firmest = min([each, one], key=lambda any_: ORDER.index(any_.sureness)).sureness
             trials = tuple(dict.fromkeys([*each.trials, *one.trials]))
-            more = () if each.sureness is Sureness.SHOWN else (TrailStep(says=each.says),)
+            is_told = leads or each.sureness is Sureness.SHOWN
+            more = () if is_told else (TrailStep(says=each.says),)
             ways[number] = replace(one, sureness=firmest, trials=trials, trail=(*one.trail, *more))
-            if each.sureness is Sureness.SHOWN:
-                joined_clues.append(replace(each, trials=trials))
+            if is_told:
+                trail = each.trail or (one.trail if leads else ())
+                joined_clues.append(replace(each, trials=trials, trail=trail))
     return [*joined_clues, *ways]
 
 

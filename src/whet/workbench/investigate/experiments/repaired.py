@@ -3,16 +3,19 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.clues.dropped import Drop
 from whet.evidence.experiments.changes import Repair
 from whet.evidence.experiments.complaints import still_complains, warns_of_more
+from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
 from whet.evidence.provenance.run.recording import Recording
@@ -37,10 +40,23 @@ however often it fails."""
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
 
+@value_class(kw_only=True)
+class Known:
+    """What is known of the failing run.
+
+    Attributes:
+        recording: its steps; None: they weren't recorded.
+        drops: the results that it dropped.
+    """
+
+    recording: Recording | None = None
+    drops: Sequence[Drop] = ()
+
+
 def repaired_clue(
     trial: Trial,
     baseline: Baseline,
-    recording: Recording | None,
+    known: Known,
     run: Run,
     still_checking: Callable[[str, str, int, int], int] | None,
     *,
@@ -51,7 +67,7 @@ def repaired_clue(
     Args:
         trial: what fails.
         baseline: how; a failure that comes only sometimes would go on its own.
-        recording: the steps of the failing run, if they are known.
+        known: what the failing run has done.
         run: runs the command with other tasks; returns the trial's number and what it did.
         still_checking: returns the trial that passes with a changed module and still comes to what
             failed, 0 for none; None: that can't be seen.
@@ -67,11 +83,15 @@ def repaired_clue(
     is_slow = most < _FEWEST
     dead = dead_in(baseline.outcome.evidence)
     process = dead[likeliest(baseline.outcome, dead)] if dead else None
+    files = _files(baseline.outcome, process)
+    dropped = [(path, repair) for path in files for repair in _of_drops(path, known.drops)]
     candidates = [
         (path, repair)
-        for path in _files(baseline.outcome, process)
+        for path in files
         for repair in repairs_of(text_to_change(path))
-        if is_met(repair.needs, path, recording) and not (is_slow and repair.needs is None)
+        if repair.text not in {each.text for _, each in dropped}
+        and is_met(repair.needs, path, known.recording)
+        and not (is_slow and repair.needs is None)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
     # What the run is known to have had says most.
@@ -84,7 +104,7 @@ def repaired_clue(
         )
     )
     spent = 0.0
-    for path, repair in candidates[: max(most, 1)]:
+    for path, repair in [*dropped, *candidates][: max(most, 1)]:
         if time.monotonic() > until:
             raise OutOfTimeError
         if spent > 2 * _MOST_SECONDS:
@@ -96,7 +116,7 @@ def repaired_clue(
             continue
         if warns_of_more(baseline.outcome, outcome):
             continue  # it may pass because what fails isn't done any more
-        if not repair.is_telling and still_checking is not None:
+        if (repair.is_checked or not repair.is_telling) and still_checking is not None:
             more_lines = repair.text.count("\n") - text_to_change(path).count("\n")
             if not still_checking(path, repair.text, repair.line, more_lines):
                 continue  # what was to be changed is lost in a copy: the work isn't done any more
@@ -106,7 +126,7 @@ def repaired_clue(
             baseline.oracle.judge(each) is Verdict.GOOD for each in again
         ):
             clue = _clue(path, repair, (number, control), Placing(trial.cwd))
-            return _with_call(clue, path, repair, recording, Placing(trial.cwd))
+            return _with_call(clue, path, repair, known.recording, Placing(trial.cwd))
     return None
 
 
@@ -136,6 +156,11 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
         trials=trials,
         next_step=f"fix {at(path, repair.line)}, for example with {repair.instead}",
     )
+
+
+def _of_drops(path: str, drops: Sequence[Drop]) -> Iterator[Repair]:
+    own = [each for each in drops if os.path.realpath(each.at.path) == path]
+    return uses_of_dropped(text_to_change(path), own) if own else iter(())
 
 
 def _files(outcome: Outcome, dead: Dead | None) -> list[str]:

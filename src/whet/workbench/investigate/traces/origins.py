@@ -18,6 +18,7 @@ from whet.core.text.record import MalformedRecordError
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.clues.inner_errors import inner_errors
 from whet.evidence.hangs.desertion import Desertion
 from whet.evidence.hangs.near_keys import NearKeys
 from whet.evidence.hangs.unended import Unended
@@ -94,6 +95,13 @@ class Recorded:
     position_of: Callable[[str, int], _Position | None]
     packages: tuple[str, ...]
     seconds: float
+
+
+def at_inner_error(dead: Dead) -> Dead:
+    """Return a failure at the error that it stands for, where a run can be followed up to that."""
+    inner = [each for each in inner_errors(dead.error) if not each.is_warning]
+    error = next((each.error for each in inner if each.error is not None), None)
+    return dead if error is None else replace(dead, error=error)
 
 
 def recorded_failure(

@@ -1,0 +1,76 @@
+"""Which calls of a module drop what they return.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
+_OUTPUT = {"stdout", "stderr", "args"}
+_RUNS = "run"
+
+
+def dropping(tree: Any) -> list[tuple[Any, bool]]:
+    """Return the nodes whose `value` is a call that drops its result.
+
+    With each is whether something of the result is used: only what a process has written, but not
+    how it ended.
+    """
+    found: list[tuple[Any, bool]] = []
+    for scope in ast.walk(tree):
+        if isinstance(scope, _SCOPES):
+            found += _in_scope(scope)
+    return found
+
+
+def _in_scope(scope: Any) -> Iterator[tuple[Any, bool]]:
+    every = list(ast.walk(scope))  # a function inside may use a variable, too
+    parents = {id(below): node for node in every for below in ast.iter_child_nodes(node)}
+    for node in _own(scope):
+        is_call = isinstance(_awaited(getattr(node, "value", None)), ast.Call)
+        if not is_call:
+            continue
+        if isinstance(node, ast.Expr):
+            yield node, False
+        elif _name(_awaited(node.value)) != _RUNS:
+            continue
+        elif isinstance(node, ast.Attribute):
+            if node.attr in _OUTPUT and isinstance(node.value, ast.Call):
+                yield node, True
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+            if isinstance(target, ast.Name) and _is_output_only(target.id, every, parents):
+                yield node, True
+
+
+def _is_output_only(name: str, nodes: list[Any], parents: dict[int, Any]) -> bool:
+    """Whether all that is used of a variable is what a process has written."""
+    uses = [
+        parents.get(id(each))
+        for each in nodes
+        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+    ]
+    return all(isinstance(each, ast.Attribute) and each.attr in _OUTPUT for each in uses)
+
+
+def _name(call: Any) -> str:
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
+
+
+def _awaited(value: Any) -> Any:
+    return value.value if isinstance(value, ast.Await) else value
+
+
+def _own(scope: Any) -> Iterator[Any]:
+    """Yield the nodes of a function that are no part of one inside it; those of a class are its module's."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _own(child)

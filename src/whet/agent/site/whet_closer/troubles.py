@@ -1,0 +1,237 @@
+"""What a value tells that a program drops: trouble, or that it is new and was meant for something.
+
+Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+from .report_file import is_own
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from whet.agent.site.whet_state.secret_rule import masked
+else:
+    from whet_state.secret_rule import masked
+
+_TROUBLE = {
+    "missing", "unexpected", "failed", "failure", "failures", "error", "errors", "skipped",
+    "unmatched", "rejected", "invalid", "refused", "conflicts", "unresolved", "incomplete",
+    "undelivered",
+}  # fmt: skip
+"""Words of the names of fields that are empty as long as all went well."""
+_MOST_FIELDS, _MOST_TOLD = 40, 4
+_LONGEST = 80
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+_ENDED_BY_SIGNAL = {-2, -9, -15}
+"""The program mostly sent these itself."""
+_WAITS = {"wait", "communicate", "join", "poll"}
+_SENDS = {"send", "write"}
+_COMPARED = {"datetime", "pathlib", "decimal", "fractions", "ipaddress", "uuid"}
+_TEXT = (str, bytes)
+_KEEPERS = ("list", "dict", "deque", "OrderedDict", "defaultdict", "Counter", "bytearray")
+_EXECUTOR_MAP = "result_iterator"
+
+
+def trouble_of(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
+    """Return what a dropped value tells of trouble; None: nothing.
+
+    Args:
+        value: what is dropped.
+        owner: what the method was called of; None: that isn't known.
+        given: the arguments, as far as they are known.
+        name: what was called.
+    """
+    kind = type(value)
+    if kind.__name__ == "CompletedProcess" and _module_of(kind) == "subprocess":
+        return _of_process(value) if value.returncode else None
+    if kind is int and _is_status(owner, name):
+        status = value >> 8 or value if name == "system" else value
+        return {"is": "status", "status": status, "said": ""} if status else None
+    if isinstance(value, BaseException):
+        return {"is": "error", **told_of_error(value)}
+    if kind is int and name in _SENDS and given and isinstance(given[0], (bytes, bytearray)):
+        if 0 <= value < len(given[0]):
+            return {"is": "short", "count": value, "of": len(given[0])}
+        return None
+    if kind in (list, tuple):
+        errors = [each for each in value if isinstance(each, BaseException)]
+        if errors:
+            facts = told_of_error(errors[0])
+            return {"is": "errors", "count": len(errors), "of": len(value), **facts}
+    if kind is dict and value and _module_of(type(owner)) == "smtplib":
+        return {"is": "fields", "fields": [["refused", *_size_and_words(value)]]}
+    fields = [
+        [each, *_size_and_words(held)]
+        for each, held in _fields_of(value)
+        if _TROUBLE.intersection(each.lower().split("_")) and _is_trouble(held)
+    ]
+    return {"is": "fields", "fields": fields[:_MOST_TOLD]} if fields else None
+
+
+def exit_status_of(owner: Any, name: str) -> int:
+    """Return the status with which the process ended that was waited for; 0: well, or not at all."""
+    kind = type(owner)
+    is_process = any(
+        each.__name__ in ("Popen", "BaseProcess")
+        and _module_of(each) in ("subprocess", "multiprocessing")
+        for each in kind.__mro__
+    )
+    if not is_process or name not in _WAITS:
+        return 0
+    status = owner.returncode if hasattr(owner, "returncode") else owner.exitcode
+    return 0 if status is None or status in _ENDED_BY_SIGNAL else int(status)
+
+
+def _is_status(owner: Any, name: str) -> bool:
+    return getattr(owner, "__name__", "") in ("os", "subprocess") and name in ("system", "call")
+
+
+def _of_process(value: Any) -> dict[str, Any]:
+    said = value.stderr or ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    lines = text.strip().splitlines()
+    return {
+        "is": "status",
+        "status": int(value.returncode),
+        "said": masked(lines[-1])[:_LONGEST] if lines else "",
+    }
+
+
+def told_of_error(error: BaseException) -> dict[str, Any]:
+    """Return what an error says, and where it was raised in the user's own code."""
+    arguments = BaseException.__dict__["args"].__get__(error)
+    words = ": ".join(str(each) for each in arguments if type(each) in (str, int, float))
+    raised: list[Any] = []
+    trace = BaseException.__dict__["__traceback__"].__get__(error)
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_own(code.co_filename):
+            raised = [code.co_filename, trace.tb_lineno, getattr(code, "co_qualname", code.co_name)]
+        trace = trace.tb_next
+    says = "{}: {}".format(type(error).__name__, words) if words else type(error).__name__
+    return {"error": masked(says)[: 2 * _LONGEST], "raised": raised}
+
+
+# ---- values that aren't there yet ----
+
+
+class _Future:
+    """Something that will hold a result or an error, and that nobody can ask for it any more."""
+
+    def __init__(self, own: Any, kind: str) -> None:
+        self._own = own
+        self._kind = kind
+
+    def watch(self, met: Callable[[BaseException], None]) -> None:
+        """Call ``met`` with the error, if one comes; nobody is told that it was looked at."""
+        if self._kind == "pool":
+            held = vars(self._own)
+            held["_error_callback"] = held["_error_callback"] or met
+            return
+
+        def ended(own: Any) -> None:
+            error = getattr(own, "_exception", None)  # to ask for it would mark it as read
+            if isinstance(error, BaseException):
+                met(error)
+
+        self._own.add_done_callback(ended)
+
+
+def is_group(owner: Any) -> bool:
+    """Whether an object asks for the results of all tasks that it starts."""
+    return type(owner).__name__ == "TaskGroup"
+
+
+def futures_in(value: Any) -> Iterator[_Future]:
+    """Yield the futures that a dropped value is, or that it alone holds."""
+    kind = type(value)
+    module = kind.__module__
+    if module in ("_asyncio", "asyncio.tasks", "asyncio.futures", "concurrent.futures._base"):
+        if hasattr(value, "add_done_callback"):
+            yield _Future(value, "future")
+    elif module == "multiprocessing.pool" and hasattr(value, "_error_callback"):
+        yield _Future(value, "pool")
+    elif kind.__name__ == "generator" and value.gi_code.co_name == _EXECUTOR_MAP:
+        held = {} if value.gi_frame is None else value.gi_frame.f_locals
+        for each in held.get("fs") or ():
+            yield _Future(each, "future")
+
+
+# ---- fields ----
+
+
+def _fields_of(value: Any) -> list[tuple[str, Any]]:
+    """Return the fields of a record, by their names; no code of the program's is run for it."""
+    kind = type(value)
+    if kind is dict:
+        pairs = list(value.items()) if len(value) <= _MOST_FIELDS else []
+        return [(key, each) for key, each in pairs if type(key) is str]
+    names = next((e.__dict__["_fields"] for e in kind.__mro__ if "_fields" in e.__dict__), None)
+    if isinstance(value, tuple) and type(names) is tuple:
+        return [(str(names[at]), each) for at, each in enumerate(tuple.__iter__(value))]
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except (AttributeError, TypeError):
+        return []
+    if type(held) is not dict or len(held) > _MOST_FIELDS or isinstance(value, type):
+        return []
+    return [(str(key), each) for key, each in held.items()]
+
+
+def _is_trouble(value: Any) -> bool:
+    if isinstance(value, _CONTAINERS):
+        return len(value) > 0
+    if type(value) is int:
+        return value > 0
+    return value is True or isinstance(value, BaseException) or (type(value) is str and value != "")
+
+
+def _size_and_words(value: Any) -> list[Any]:
+    """Return how many there are (0: it is no container), and the first one in words."""
+    if not isinstance(value, _CONTAINERS):
+        return [0, _words(value)]
+    return [len(value), _words(next(iter(value)))]
+
+
+def _words(value: Any) -> str:
+    plain = (str, int, float, bool, bytes)
+    if isinstance(value, BaseException):
+        return _cut(str(told_of_error(value)["error"]))
+    parts: list[Any] = [value]
+    if type(value) in (dict, tuple):
+        parts = [*value, *(value.values() if type(value) is dict else ())]
+    is_short = len(parts) <= 2 * _MOST_TOLD and all(type(each) in plain for each in parts)
+    return _cut(masked(repr(value))) if is_short else type(value).__name__
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
+
+
+# ---- what is new ----
+
+
+def is_new(value: Any, held: Any, *, is_method: bool) -> bool:
+    """Whether a value is of the type of another one, isn't it, and differs from it.
+
+    The methods of a list and a dictionary return what is in it, or a copy.
+    """
+    kind = type(value)
+    if value is held or kind is not type(held) or kind in (bool, int, float, type(is_new)):
+        return False
+    if is_method and kind.__name__ in _KEEPERS:
+        return False
+    if kind in _TEXT or kind.__module__.partition(".")[0] in _COMPARED:
+        return bool(value != held)
+    if kind in (list, tuple):
+        return len(value) != len(held) or any(a is not held[at] for at, a in enumerate(value))
+    if kind in (set, frozenset):
+        return len(value) != len(held)
+    return not isinstance(value, type)
+
+
+def _module_of(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
