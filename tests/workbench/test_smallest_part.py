@@ -78,7 +78,10 @@ def test_all_parts_are_the_new_commit_and_none_is_the_old_one(place: Path) -> No
 
     # Two hunks of a.py, one of b.txt, and what has no hunks: a binary file, a file that is gone,
     # one that is new, a link, a name, a mode.
-    assert len(parts.parts) == 9
+    assert parts.hunks == 9
+    # One of the hunks is a variable that goes and another one that comes.
+    assert len(parts.parts) == 10
+    assert parts.hunks_of(range(10)) == 9
     everything = range(len(parts.parts))
     assert parts.commit_of(()) == commits[0]
     assert parts.commit_of(everything) == commits[1]
@@ -102,7 +105,7 @@ def test_hunks_without_which_python_cannot_read_a_file_are_taken_together(place:
 
     parts, _ = parts_of(place, {"a.py": before}, {"a.py": after})
 
-    assert [len(part.hunks) for part in parts.parts] == [2, 1]
+    assert [len(part.edits) for part in parts.parts] == [2, 1, 1]
 
 
 def test_a_part_is_where_the_lines_that_it_makes_are_in_the_new_file(place: Path) -> None:
@@ -269,6 +272,84 @@ def test_what_cannot_be_searched_is_said(place: Path) -> None:
     make_history(place, [{"app.py": "raise KeyError\n"}])
     (place / "app.py").write_text("raise KeyError\ny = 2\n")
     expect(EndMisjudged, "fails the same way")()
+
+
+def history(place: Path, old: dict[str, str], new: dict[str, str]) -> SmallestPart:
+    """Return the smallest part of a commit that brings a failure, with -j1."""
+    commits = make_history(place, [{**old, ".gitignore": ".whet\n"}, new])
+    with open_workbench() as bench:
+        options = BisectOptions(good=commits[0], bad=commits[1], hunks=True, jobs=1)
+        found = bisect(bench, APP, options)
+    assert found.part is not None
+    return found.part
+
+
+ROUNDING = {
+    "app.py": "from money import cents\n\nassert cents('0.665') == cents('0.67')\n",
+    "money.py": "from decimal import ROUND_HALF_UP, Decimal\n\nCENT = Decimal('0.01')\n\n\n"
+    "def cents(value):\n    return Decimal(value).quantize(CENT, rounding=ROUND_HALF_UP)\n",
+    "README": "Money.\n",
+}
+
+
+def test_one_line_of_a_commit_whose_lines_need_each_other_is_named_by_undoing_it(
+    place: Path,
+) -> None:
+    part = history(
+        place, ROUNDING,
+        {"money.py": "from decimal import Decimal, localcontext\n\nPLACES = 2\n\n\n"
+         "def quantum(places=PLACES):\n    return Decimal(1).scaleb(-places)\n\n\n"
+         "def cents(value, places=PLACES):\n    with localcontext() as context:\n"
+         "        context.prec = 28\n        return Decimal(value).quantize(quantum(places))\n",
+         "README": "Money, with places.\n"},
+    )  # fmt: skip
+
+    assert part.decides == (ChangedLines("money.py", 13, 13),)
+    assert part.undoing is not None
+    assert part.undoing.old == ("return Decimal(value).quantize(CENT, rounding=ROUND_HALF_UP)",)
+    assert part.undoing.new == ("return Decimal(value).quantize(quantum(places))",)
+    # Without the names that it needs the old line says nothing.
+    assert set(map(str, part.undoing.besides)) == {"money.py:1", "money.py:3"}
+    assert "README" not in part.diff + part.undoing.diff
+    assert part.trials <= 16
+    (place / "undo.diff").write_text(part.undoing.diff)
+    git(place, "apply", "undo.diff")
+    assert subprocess.run([*APP.command], cwd=place, check=False).returncode == 0
+
+
+def test_a_line_that_alone_brings_the_failure_is_named_though_all_others_need_each_other(
+    place: Path,
+) -> None:
+    part = history(
+        place,
+        {"app.py": "from scale import Scaler\n\nassert Scaler().fit([1, 3]).scaled([10, 12]) == [4.0, 5.0]\n",
+         "scale.py": "class Scaler:\n    def fit(self, rows):\n"
+         "        self.mean = sum(rows) / len(rows)\n        self.width = max(rows) - min(rows)\n"
+         "        return self\n\n    def scaled(self, rows):\n"
+         "        return [(row - self.mean) / self.width for row in rows]\n"},
+        {"scale.py": "def moments(rows):\n    return sum(rows) / len(rows), max(rows) - min(rows)\n\n\n"
+         "class Scaler:\n    def fit(self, rows):\n        self.stats = moments(rows)\n"
+         "        return self\n\n    def scaled(self, rows):\n        self.fit(rows)\n        mean, width = self.stats\n"
+         "        return [(row - mean) / width for row in rows]\n"},
+    )  # fmt: skip
+
+    assert part.places == (ChangedLines("scale.py", 11, 11),)
+    assert (part.edits_after, part.stopped) == (1, StopReason.MINIMAL)
+    assert part.trials <= 12
+
+
+def test_a_renamed_function_is_not_the_cause_of_what_its_commit_changes_beside(
+    place: Path,
+) -> None:
+    part = history(
+        place,
+        {"app.py": "from sums import total\n\nassert total([1, 2, 3]) == 6\n",
+         "sums.py": "def total(values):\n    return sum(values)\n", "more.py": "import sums\nx = sums.total\n"},
+        {"app.py": "from sums import sum_of\n\nassert sum_of([1, 2, 3]) == 6\n",
+         "sums.py": "def sum_of(values):\n    return sum(values[1:])\n", "more.py": "import sums\nx = sums.sum_of\n"},
+    )  # fmt: skip
+
+    assert part.decides == (ChangedLines("sums.py", 2, 2),)
 
 
 # ---- the last attempts ----

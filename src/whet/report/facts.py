@@ -5,7 +5,7 @@ import base64
 from whet.host.trial.trial_secrets import masked_words
 from whet.report.answer import answer_of
 from whet.report.wording import is_text
-from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import SmallestPart, Undoing
 from whet.workbench.trials.investigation import (
     Investigation,
     NoisySearch,
@@ -190,6 +190,8 @@ def part_facts(part: SmallestPart) -> dict[str, object]:
         "places": list(map(str, part.places)),
         "hunks_before": part.before,
         "hunks_after": part.after,
+        "edits_before": part.edits_before,
+        "edits_after": part.edits_after,
         "bad_means": part.bad_means,
         "stopped": part.stopped.name.lower(),
         "reason": part.stopped.value,
@@ -198,4 +200,16 @@ def part_facts(part: SmallestPart) -> dict[str, object]:
         "not_run": part.senseless,
         "wall_seconds": round(part.wall_seconds, 3),
         "is_verified": part.is_verified,
+        "undoing": None if part.undoing is None else undoing_facts(part.undoing),
+    }
+
+
+def undoing_facts(undoing: Undoing) -> dict[str, object]:
+    """Return what to undo so that it passes as JSON data."""
+    return {
+        "places": list(map(str, undoing.places)),
+        "besides": list(map(str, undoing.besides)),
+        "old": list(undoing.old),
+        "new": list(undoing.new),
+        "diff": undoing.diff,
     }

@@ -11,14 +11,16 @@ _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def show_part(part: SmallestPart) -> None:
     """Show it: what it is, the diff, what it took, how to have it again."""
-    count = f"{part.after} of {shown_count(part.before, 'hunk')}"
+    count = part.share
     which = "the smallest part" if part.stopped.is_complete else "a part, not narrowed further,"
-    if part.after == part.before:
+    if part.edits_after == part.edits_before:
         count = f"all of it, {shown_count(part.before, 'hunk')}"
     answer(
         f"{which} of {part.base} → {part.changed} that causes it is {count}:"
         f" {', '.join(map(str, part.places))}"
     )
+    if part.undoing is not None:
+        answer(f"{part.undoing.sentence}: all else of the change stays")
     answer(f"bad means {part.bad_means}")
     answer("")
     for line in part.diff.rstrip("\n").splitlines():

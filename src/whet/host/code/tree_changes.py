@@ -15,7 +15,7 @@ GONE = "000000"
 """The mode of a path that doesn't exist."""
 
 COMPILED = re.compile(r"(^|/)__pycache__/[^/]*\.pyc$")
-_PLAIN_FILES = frozenset({"100644", "100755"})
+PLAIN_FILES = frozenset({"100644", "100755"})
 
 
 @value_class(kw_only=True)
@@ -41,7 +41,7 @@ class PathChange:
     @property
     def is_edit(self) -> bool:
         """Whether it is a file before and after, under the same name."""
-        return not self.was and {self.old_mode, self.new_mode} <= _PLAIN_FILES
+        return not self.was and {self.old_mode, self.new_mode} <= PLAIN_FILES
 
     @property
     def is_compiled(self) -> bool:

@@ -5,18 +5,20 @@ from dataclasses import replace
 from whet.bisection.terms import Terms
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
+from whet.core.observations.file_accesses import FileAccesses
+from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.host.process.git import Repository
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.parts.smallest_part import PartSearch
 from whet.workbench.trials.bench import Workbench
-from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import SmallestPart, shown_places
 from whet.workbench.trials.investigation import VersionSearch
 from whet.workbench.trials.reproduce import repeats_for
+from whet.workbench.versions.equivalent_versions import accesses_of
 from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 _SHORT = 10
-_MOST_PLACES = 8
 
 
 def part_of_first_bad(
@@ -60,6 +62,7 @@ def part_of_first_bad(
             budget=hunt.budget.less(first.search.wall_seconds, first.search.trials),
             jobs=hunt.jobs,
             repeats=_repeats(first.search, hunt.terms),
+            accesses=_accesses_of(bench, first.search),
         )
         return search.run()
     except (EndMisjudged, NothingBetween) as error:
@@ -77,27 +80,46 @@ def _repeats(search: VersionSearch, terms: Terms) -> int:
 
 def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
     """Return how long the first bad version ran; 0 if it was not run."""
+    outcome = _outcome_of(bench, search)
+    return 0.0 if outcome is None else outcome.wall_seconds
+
+
+def _accesses_of(bench: Workbench, search: VersionSearch) -> FileAccesses | None:
+    """Return what the run of the first bad version looked at; None if that isn't known."""
+    outcome = _outcome_of(bench, search)
+    if search.noisy is not None or outcome is None:
+        return None
+    return accesses_of(outcome, bench.notebook.blobs.read)
+
+
+def _outcome_of(bench: Workbench, search: VersionSearch) -> Outcome | None:
+    """Return what the first bad version did; None if it was not run."""
     for tested in search.tested:
         if tested.label == search.first_bad and tested.trial is not None:
-            outcome = bench.notebook.trial(tested.trial).outcome
-            return 0.0 if outcome is None else outcome.wall_seconds
-    return 0.0
+            return bench.notebook.trial(tested.trial).outcome
+    return None
 
 
 def part_sentence(part: SmallestPart) -> str:
     """Return which part it is, in a sentence."""
-    places = ", ".join(map(str, part.places[:_MOST_PLACES]))
-    more = len(part.places) - _MOST_PLACES
-    also = f" and {more} more places" if more > 0 else ""
-    where = f"{places}{also} ({part.base} → {part.changed})"
+    ends = f"({part.base} → {part.changed})"
+    if part.undoing is not None and part.decides_by_undoing:
+        return f"{part.undoing.sentence}; all else of the change stays {ends}"
+    where = f"{shown_places(part.places)} {ends}"
     if not part.stopped.is_complete:
-        count = f"{part.after} of {part.before} hunks"
-        return f"the cause is among {count}, not narrowed further: {where}; {part.stopped.value}"
-    if part.after == part.before:
+        return (
+            f"the cause is among {part.share}, not narrowed further: {where}; {part.stopped.value}"
+        )
+    if part.edits_after == part.edits_before:
         return f"no smaller part of the change than all of it fails the same way: {where}"
-    return f"{part.after} of {part.before} hunks {'causes' if part.after == 1 else 'cause'} it: {where}"
+    verb = "causes" if part.edits_after == 1 else "cause"
+    also = "" if part.undoing is None else f"; {part.undoing.sentence}"
+    return f"{part.share} {verb} it: {where}{also}"
 
 
 def next_of_part(part: SmallestPart) -> str:
     """Return what to do about a part, in a sentence."""
-    return f"Start at {', '.join(map(str, part.places))}: with this part of the change it fails, and without it it doesn't."
+    start = f"Start at {shown_places(part.decides)}"
+    if part.decides_by_undoing:
+        return f"{start}: undone, the command passes."
+    return f"{start}: with this part of the change it fails, and without it it doesn't."

@@ -1,17 +1,20 @@
 """The parts of a change between two commits, and the commits that have some of them.
 
-An edited text file consists of its hunks. A change without hunks is one part: a binary file, a new,
-deleted or renamed file, a new mode, a submodule. Compiled Python files are no part, because they follow
-from the source.
+An edited text file consists of small edits: statements in Python, lines in other texts. A change without lines
+is one part: a binary file, a new, deleted or renamed file, a new mode, a submodule. Edits that make sense only
+together are one part. Compiled Python files are no part, because they follow from the source.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
 
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.code.tree_changes import (
     GONE,
+    PLAIN_FILES,
     PartialCommits,
     PathChange,
     Placed,
@@ -21,9 +24,31 @@ from whet.host.code.tree_changes import (
     path_changes,
 )
 from whet.host.process.git import GitFailedError, Repository
-from whet.reduction.formats.documents.diff_text import Hunk, parse_diff, with_hunks
+from whet.reduction.edits.names import NamesOfSource, names_of
+from whet.reduction.edits.order import EditLines, in_order
+from whet.reduction.edits.statements import FileEdits, edits_of
+from whet.reduction.formats.documents.diff_text import parse_diff
 from whet.search.subsets.bound import bound_together
 from whet.workbench.trials.changed_part import ChangedLines
+
+_BY_LINES = frozenset(
+    [
+        ".cfg",
+        ".conf",
+        ".csv",
+        ".env",
+        ".ini",
+        ".jsonl",
+        ".ndjson",
+        ".properties",
+        ".toml",
+        ".tsv",
+        ".txt",
+        ".yaml",
+        ".yml",
+    ]
+)
+"""What each line of such a file says it says alone, mostly."""
 
 
 @value_class(kw_only=True)
@@ -32,11 +57,11 @@ class Part:
 
     Attributes:
         file: position of the path that it changes.
-        hunks: those of its file, by their place; none: the path itself, or its mode.
+        edits: those of its file, by their place; none: the path itself, or its mode.
     """
 
     file: int
-    hunks: tuple[int, ...] = ()
+    edits: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -45,29 +70,55 @@ class _File:
 
     Attributes:
         change: how.
-        old: what it held, if it falls into hunks.
-        hunks: those; none: it is taken as a whole.
+        edits: what changes in its lines; None: it is taken as a whole.
+        is_python: it can be compiled before and after.
     """
 
     change: PathChange
-    old: bytes = b""
-    hunks: tuple[Hunk, ...] = ()
+    edits: FileEdits | None = None
+    is_python: bool = False
     blobs: dict[bytes, str] = field(default_factory=dict[bytes, str])
 
     @property
     def has_new_mode(self) -> bool:
         return self.change.old_mode != self.change.new_mode
 
-    def content(self, hunks: Collection[int]) -> bytes:
-        selection = (hunk for place, hunk in enumerate(self.hunks) if place in hunks)
-        return with_hunks(self.old, selection)
+    @property
+    def count(self) -> int:
+        """How many edits it has."""
+        return 0 if self.edits is None else self.edits.count
+
+    @property
+    def hunks(self) -> int:
+        """How many hunks a diff shows of it, or changes without one."""
+        return 1 if self.edits is None else self.edits.hunks + self.has_new_mode
+
+    def is_visible_to(self, accesses: FileAccesses) -> bool:
+        """Whether a run with these accesses could see the change."""
+        own = [self.change.path, *filter(None, [self.change.was])]
+        if PurePath(self.change.path).name.startswith(".git"):
+            return True  # it may say how git writes other files
+        if not self.change.is_edit and any(_folder_of(path) in accesses.folders for path in own):
+            return True
+        return any(
+            path in accesses.paths or any(path.startswith(f"{each}/") for each in accesses.moved)
+            for path in own
+        )
+
+    def makes_sense(self, edits: Collection[int]) -> bool:
+        """Whether it can be compiled with some of its edits, if it could be before and after."""
+        if self.edits is None or not self.is_python or len(edits) in {0, self.count}:
+            return True
+        return _compiles(self.edits.content(edits))
 
 
 class ChangeParts:
     """A change between two commits, cut into parts.
 
     Attributes:
-        parts: all of them, in the order of the diff.
+        parts: all of them, in an order in which each beginning makes sense: what needs others comes after them.
+        needs: for each part the places of those that it needs.
+        hunks: how many hunks a diff shows, with what changes without one.
         leaves_out: some of what differs is no part: it is what Python has compiled.
     """
 
@@ -86,9 +137,19 @@ class ChangeParts:
         visible = [change for change in changes if not change.is_compiled]
         self.leaves_out = len(visible) < len(changes)
         self._files = [_read(repository, change) for change in visible]
-        self.parts: tuple[Part, ...] = tuple(
+        self.hunks = sum(file.hunks for file in self._files)
+        parts = [
             part for number, file in enumerate(self._files) for part in _parts_of(number, file)
+        ]
+        names = _Names(repository, self._files)
+        ordered = in_order([names.lines(part) for part in parts], names.old, names.new)
+        self.parts: tuple[Part, ...] = tuple(
+            Part(
+                file=parts[group[0]].file, edits=tuple(sorted(_edits_of(parts[at] for at in group)))
+            )
+            for group in ordered.groups
         )
+        self.needs = ordered.needs
 
     def commit_of(self, kept: Collection[int]) -> str:
         """Return the commit that has these parts of the change alone.
@@ -106,9 +167,7 @@ class ChangeParts:
     def verdict_without_a_run(self, kept: Collection[int]) -> Verdict | None:
         """Return what is known of these parts: SKIP if they leave a Python file that is none."""
         for number, parts in self._chosen(kept).items():
-            file = self._files[number]
-            hunks = {at for part in parts for at in part.hunks}
-            if 0 < len(hunks) < len(file.hunks) and not _makes_sense(file, hunks):
+            if not self._files[number].makes_sense(_edits_of(parts)):
                 return Verdict.SKIP
         try:
             self.commit_of(kept)
@@ -116,24 +175,49 @@ class ChangeParts:
             return Verdict.SKIP
         return None
 
+    def visible_to(self, accesses: FileAccesses) -> tuple[int, ...]:
+        """Return the parts whose absence a run can see, by what it looked at."""
+        visible = [file.is_visible_to(accesses) for file in self._files]
+        return tuple(at for at, part in enumerate(self.parts) if visible[part.file])
+
+    def hunks_of(self, kept: Collection[int]) -> int:
+        """Return in how many hunks the parts are."""
+        count = 0
+        for number, parts in self._chosen(kept).items():
+            edits = self._files[number].edits
+            count += any(not part.edits for part in parts)
+            count += 0 if edits is None else len(edits.hunks_of(_edits_of(parts)))
+        return count
+
     def label(self, kept: Collection[int]) -> str:
         """Return a choice of parts in a few words."""
-        return f"{len(kept)} of {len(self.parts)} hunks"
+        return f"{len(kept)} of {len(self.parts)} edits"
 
     def places(self, kept: Collection[int]) -> tuple[ChangedLines, ...]:
         """Return which lines of the new files the parts make."""
         return tuple(
             place
-            for part in (self.parts[at] for at in sorted(kept))
-            for place in self._places(part)
+            for number, parts in sorted(self._chosen(kept).items())
+            for place in self._places(self._files[number], parts)
         )
 
-    def _places(self, part: Part) -> Iterator[ChangedLines]:
-        file = self._files[part.file]
-        if not part.hunks:
+    def texts(self, kept: Collection[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the old and the new lines of the parts, without those that are blank."""
+        sides: tuple[list[str], list[str]] = ([], [])
+        for number, parts in sorted(self._chosen(kept).items()):
+            edits = self._files[number].edits
+            if edits is not None:
+                for texts, lines in zip(sides, edits.texts(_edits_of(parts)), strict=True):
+                    texts += [line.decode("utf-8", "replace").strip() for line in lines]
+        old, new = (tuple(filter(None, side)) for side in sides)
+        return old, new
+
+    def _places(self, file: _File, parts: Sequence[Part]) -> Iterator[ChangedLines]:
+        if any(not part.edits for part in parts):
             yield ChangedLines(file.change.path)
-        for at in part.hunks:
-            yield ChangedLines(file.change.path, *_new_lines(file.hunks, at))
+        if file.edits is not None:
+            for first, last in file.edits.places(_edits_of(parts)):
+                yield ChangedLines(file.change.path, first, last)
 
     def _chosen(self, kept: Collection[int]) -> dict[int, list[Part]]:
         selection: dict[int, list[Part]] = {}
@@ -144,28 +228,35 @@ class ChangeParts:
     def _placed(self, selection: dict[int, list[Part]]) -> Iterator[Placed]:
         for number, parts in selection.items():
             file, change = self._files[number], self._files[number].change
-            if not file.hunks:
+            if file.edits is None:
                 if change.was:
                     yield Placed(path=change.was, mode=GONE, blob="0" * len(change.old_blob))
                 yield Placed(path=change.path, mode=change.new_mode, blob=change.new_blob)
                 continue
-            hunks = {at for part in parts for at in part.hunks}
-            takes_mode = any(not part.hunks for part in parts)
+            takes_mode = any(not part.edits for part in parts)
             yield Placed(
                 path=change.path,
                 mode=change.new_mode if takes_mode else change.old_mode,
-                blob=self._blob(file, hunks),
+                blob=self._blob(file, file.edits, _edits_of(parts)),
             )
 
-    def _blob(self, file: _File, hunks: Collection[int]) -> str:
-        if not hunks:
+    def _blob(self, file: _File, all_edits: FileEdits, edits: Collection[int]) -> str:
+        if not edits:
             return file.change.old_blob
-        if len(hunks) == len(file.hunks):
+        if len(edits) == file.count:
             return file.change.new_blob
-        content = file.content(hunks)
+        content = all_edits.content(edits)
         if content not in file.blobs:
             file.blobs[content] = self._commits.blob(content)
         return file.blobs[content]
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _edits_of(parts: Iterable[Part]) -> frozenset[int]:
+    return frozenset(at for part in parts for at in part.edits)
 
 
 def _read(repository: Repository, change: PathChange) -> _File:
@@ -175,31 +266,71 @@ def _read(repository: Repository, change: PathChange) -> _File:
     diff = parse_diff(line_changes(repository, change.old_blob, change.new_blob))
     if diff is None or len(diff.files) != 1 or not diff.files[0].hunks:
         return whole
-    file = replace(whole, old=blob_of(repository, change.old_blob), hunks=diff.files[0].hunks)
+    old, new = blob_of(repository, change.old_blob), blob_of(repository, change.new_blob)
+    is_source = is_python(change.path) and _compiles(old) and _compiles(new)
+    is_by_lines = PurePath(change.path).suffix.lower() in _BY_LINES
+    edits = edits_of(old, new, diff.files[0].hunks, is_python=is_source, is_by_lines=is_by_lines)
     # What git says it does to the file has to come out, or it is taken as a whole.
-    is_right = file.content(range(len(file.hunks))) == blob_of(repository, change.new_blob)
-    return file if is_right else whole
+    is_right = edits.content(range(edits.count)) == new
+    return _File(change=change, edits=edits, is_python=is_source) if is_right else whole
 
 
 def _parts_of(number: int, file: _File) -> Iterator[Part]:
-    if not file.hunks or file.has_new_mode:
+    if file.edits is None or file.has_new_mode:
         yield Part(file=number)
-    count = len(file.hunks)
-    if count and _is_python_at_both_ends(file):
-        for group in bound_together(count, lambda hunks: _makes_sense(file, hunks)):
-            yield Part(file=number, hunks=group)
+    if file.is_python:
+        for group in bound_together(file.count, file.makes_sense):
+            yield Part(file=number, edits=group)
     else:
-        yield from (Part(file=number, hunks=(at,)) for at in range(count))
+        yield from (Part(file=number, edits=(at,)) for at in range(file.count))
 
 
-def _is_python_at_both_ends(file: _File) -> bool:
-    ends = (file.old, file.content(range(len(file.hunks))))
-    return is_python(file.change.path) and all(map(_compiles, ends))
+class _Names:
+    """The names in the Python files that change.
 
+    Attributes:
+        old: those of the old files.
+        new: those of the new files.
+    """
 
-def _makes_sense(file: _File, hunks: Collection[int]) -> bool:
-    """Whether a file with some of its hunks is one; where Python can tell."""
-    return not _is_python_at_both_ends(file) or _compiles(file.content(hunks))
+    def __init__(self, repository: Repository, files: Sequence[_File]) -> None:
+        self._files = files
+        self.old: dict[str, NamesOfSource] = {}
+        self.new: dict[str, NamesOfSource] = {}
+        for file in files:
+            change = file.change
+            if file.edits is not None:
+                if file.is_python:
+                    new = file.edits.content(range(file.count))
+                    self.old[change.path] = names_of(change.path, file.edits.old)
+                    self.new[change.path] = names_of(change.path, new)
+                continue
+            ends = (
+                (self.old, change.was or change.path, change.old_mode, change.old_blob),
+                (self.new, change.path, change.new_mode, change.new_blob),
+            )
+            for names, path, mode, blob in ends:
+                if mode in PLAIN_FILES and is_python(path):
+                    source = blob_of(repository, blob)
+                    if _compiles(source):
+                        names[path] = names_of(path, source)
+
+    def lines(self, part: Part) -> EditLines:
+        """Return the lines that a part changes; those of a path as a whole are all of it."""
+        file = self._files[part.file]
+        path, was = file.change.path, file.change.was or file.change.path
+        if file.edits is not None:
+            edits = file.edits
+            return EditLines(
+                before=(path, edits.lines_of(part.edits, is_new=False)),
+                after=(path, edits.lines_of(part.edits, is_new=True)),
+            )
+        sides = ((was, self.old.get(was)), (path, self.new.get(path)))
+        before, after = (
+            (name, frozenset(use.line for use in names.uses) if names is not None else frozenset())
+            for name, names in sides
+        )
+        return EditLines(before=before, after=after)
 
 
 def _compiles(source: bytes) -> bool:
@@ -212,12 +343,3 @@ def _compiles(source: bytes) -> bool:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
     return True
-
-
-def _new_lines(hunks: Sequence[Hunk], at: int) -> tuple[int, int]:
-    """Return the first and the last line of the new file that a hunk makes; where it makes none, the one in their place."""
-    added = [sum(line.sign == b"+" for line in hunk.lines) for hunk in hunks]
-    removed = [sum(line.sign == b"-" for line in hunk.lines) for hunk in hunks]
-    # Where nothing goes, git tells the line above.
-    first = hunks[at].old + sum(added[:at]) - sum(removed[:at]) + (not removed[at])
-    return max(first, 1), max(first + added[at] - 1, first, 1)

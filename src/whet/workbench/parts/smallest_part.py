@@ -1,15 +1,16 @@
-"""The smallest part of a change that causes a failure: delta debugging over its hunks."""
+"""The smallest part of a change that causes a failure, and the smallest whose undoing ends it."""
 
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.bisection.terms import Terms
-from whet.core.budget import Budget, StopReason
+from whet.core.budget import Budget, OutOfTimeError, StopReason
 from whet.core.errors import CheckHasNoPlace, EndMisjudged, HostFailure, NothingBetween
 from whet.core.event import Notice
 from whet.core.executor import Executor
+from whet.core.observations.file_accesses import FileAccesses
 from whet.core.oracle import Oracle
 from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
@@ -21,9 +22,12 @@ from whet.host.process.git import GitFailedError, Repository, git_environment
 from whet.host.process.object_store import VARIABLE
 from whet.host.process.tool import call_tool
 from whet.search.answering import answering
-from whet.search.subsets.delta import Kept, minimize
+from whet.search.batch import LazyBatch
+from whet.search.proposal import Search
+from whet.search.subsets.decisive import Decided, few_that_decide
+from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.parts.hunks import ChangeParts
-from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import SmallestPart, Undoing
 from whet.workbench.trials.driver import HOLDS_NO_MORE, Driver, Question, stop_reason_of
 from whet.workbench.trials.reproduce import with_patience
 from whet.workbench.trials.session import Place, Session
@@ -48,6 +52,8 @@ class PartSearch:
         budget: when to stop.
         jobs: trials at once.
         repeats: how often a part is run before it counts as not failing.
+        accesses: what the run with all of the change looked at; None: it isn't known. Without a gap, parts
+            that it didn't look at can't matter to it.
         keeps_patch: keep the part as a patch, with the line that applies it.
     """
 
@@ -64,9 +70,11 @@ class PartSearch:
     budget: Budget = field(default_factory=Budget)
     jobs: int = 1
     repeats: int = 1
+    accesses: FileAccesses | None = None
     keeps_patch: bool = True
 
-    _best: tuple[int, ...] = ()
+    _best: Numbers = ()
+    _passing: list[Numbers] = field(default_factory=list[Numbers])
     _senseless: int = 0
 
     def run(self) -> SmallestPart:
@@ -108,26 +116,30 @@ class PartSearch:
 
     def _search(self, parts: ChangeParts, *, cached: bool) -> SmallestPart:
         everything = range(len(parts.parts))
-        self._best, self._senseless = tuple(everything), 0
-
-        def ask(kept: Kept) -> Question:
-            return self._question(parts, tuple(kept.elements()))
-
-        def note_bad(kept: Kept) -> None:
-            self._best = tuple(kept.elements())
+        visible = self._visible(parts)
+        self._best, self._senseless = visible, 0
+        self._passing.clear()
 
         with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
-            search = answering(minimize(len(everything)), lambda kept: self._known(parts, kept))
-            end = driver.run(search, ask, note_bad)
+            own = _among(few_that_decide(_needs_among(parts.needs, visible)), visible)
+            search = answering(self._noted(own), lambda kept: self._known(parts, kept))
+            end = driver.run(search, lambda kept: self._question(parts, kept))
             remembered = end.cached
         reason = stop_reason_of(end, StopReason.MINIMAL)
         # All of it was run before; of less, what only the notebook knew is run once more.
         is_all = len(self._best) == len(everything)
-        is_run = not parts.leaves_out if is_all else not remembered
-        is_verified = is_run or self._holds(parts)
+        is_run = not parts.leaves_out if is_all else self._best != visible and not remembered
+        is_verified = is_run or self._judged(parts, self._best, Verdict.BAD)
         self.session.stopped(reason, end.trials, end.wall_seconds)
+        if end.result is not None:
+            # What the search came by on the way tells less than what it ended with.
+            undone = frozenset(end.result.undone)
+            self._passing[:] = (
+                [tuple(each for each in visible if each not in undone)] if undone else []
+            )
+        undoing = self._undoing(parts, remembered=bool(remembered))
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
         return SmallestPart(
@@ -137,8 +149,10 @@ class PartSearch:
             diff=diff.decode("utf-8", "replace"),
             apply=self._line(diff, commit) if self.keeps_patch else "",
             places=parts.places(self._best),
-            before=len(everything),
-            after=len(self._best),
+            before=parts.hunks,
+            after=parts.hunks_of(self._best),
+            edits_before=len(everything),
+            edits_after=len(self._best),
             bad_means=self.oracle.description,
             stopped=reason,
             trials=end.trials - remembered,
@@ -146,6 +160,56 @@ class PartSearch:
             senseless=self._senseless,
             wall_seconds=end.wall_seconds,
             is_verified=is_verified,
+            undoing=undoing,
+        )
+
+    def _visible(self, parts: ChangeParts) -> Numbers:
+        """Return the parts that the run with all of them could see."""
+        everything = tuple(range(len(parts.parts)))
+        if self.accesses is None or self.accesses.gap:
+            return everything
+        return parts.visible_to(self.accesses) or everything
+
+    def _noted(self, search: Search[Numbers, Decided]) -> Search[Numbers, Decided]:
+        """Keep what the search has seen: a budget may end it."""
+        try:
+            wanted = next(search)
+            while True:
+                verdicts = yield wanted
+                for kept, verdict in zip(wanted, verdicts, strict=False):
+                    if verdict is Verdict.BAD and len(kept) < len(self._best):
+                        self._best = kept
+                    elif verdict is Verdict.GOOD:
+                        self._passing.append(kept)
+                wanted = search.send(verdicts)
+        except StopIteration as end:
+            result: Decided = end.value
+            return result
+
+    def _undoing(self, parts: ChangeParts, *, remembered: bool) -> Undoing | None:
+        """Return the smallest part without which the rest passes, if it is smaller than the part that fails."""
+        if self.terms.is_fix or not self._passing:
+            return None
+        passing = max(self._passing, key=len)
+        undone = [each for each in self._visible(parts) if each not in passing]
+        # What decides between the longest beginning that passes and the shortest that fails.
+        needed = frozenset(self._best)
+        deciding = [each for each in undone if each in needed] or undone
+        if len(deciding) > len(self._best) or (
+            remembered and not self._judged(parts, passing, Verdict.GOOD)
+        ):
+            return None
+        # What the run can't see stays as it is in the change.
+        rest = [each for each in range(len(parts.parts)) if each not in undone]
+        diff = shown_changes(self.repository, self.changed, parts.commit_of(rest))
+        old, new = parts.texts(deciding)
+        besides = [each for each in undone if each not in deciding]
+        return Undoing(
+            places=parts.places(deciding),
+            besides=parts.places(besides),
+            old=old,
+            new=new,
+            diff=diff.decode("utf-8", "replace"),
         )
 
     def _line(self, diff: bytes, commit: str) -> str:
@@ -175,20 +239,19 @@ class PartSearch:
         add = f"{git} worktree add --detach {there} {self.base[:10]}"
         return f"{add} && git -C {there} apply {quoted(str(patch))}"
 
-    def _question(self, parts: ChangeParts, kept: Collection[int]) -> Question:
+    def _question(self, parts: ChangeParts, kept: Numbers) -> Question:
         trial = self.on(parts.commit_of(kept))
         if self.reference_seconds:
             trial = with_patience(trial, self.reference_seconds)
         return Question(trial=trial, label=parts.label(kept))
 
-    def _known(self, parts: ChangeParts, kept: Kept) -> Verdict | None:
-        elements = tuple(kept.elements())
-        if not elements:
+    def _known(self, parts: ChangeParts, kept: Numbers) -> Verdict | None:
+        if not kept:
             return Verdict.GOOD  # it was checked
-        verdict = parts.verdict_without_a_run(elements)
+        verdict = parts.verdict_without_a_run(kept)
         if verdict is None:
             try:
-                self.on(parts.commit_of(elements))
+                self.on(parts.commit_of(kept))
             except CheckHasNoPlace:
                 verdict = Verdict.SKIP
         self._senseless += verdict is not None
@@ -221,8 +284,32 @@ class PartSearch:
             told=self.terms.for_search,
         )
 
-    def _holds(self, parts: ChangeParts) -> bool:
-        """Run the answer once more."""
-        with self.session.executor(place=self.place) as executor:
-            verdict = self._driver(executor).ask(self._question(parts, self._best))
-        return self.terms.for_search(verdict) is Verdict.BAD
+    def _judged(self, parts: ChangeParts, kept: Numbers, wanted: Verdict) -> bool:
+        """Run a choice of parts once more, and see whether it comes to the same, if there is time."""
+        try:
+            with self.session.executor(place=self.place) as executor:
+                verdict = self._driver(executor).ask(self._question(parts, kept))
+        except OutOfTimeError:
+            return False
+        return self.terms.for_search(verdict) is wanted
+
+
+def _needs_among(needs: Sequence[frozenset[int]], chosen: Numbers) -> list[frozenset[int]]:
+    """Return what the chosen elements need of each other, numbered by their places."""
+    place = {each: at for at, each in enumerate(chosen)}
+    return [frozenset(place[other] for other in needs[each] if other in place) for each in chosen]
+
+
+def _among(search: Search[Numbers, Decided], chosen: Numbers) -> Search[Numbers, Decided]:
+    """Ask a search over places for the elements there."""
+
+    def at(places: Numbers) -> Numbers:
+        return tuple(chosen[place] for place in places)
+
+    try:
+        wanted = next(search)
+        while True:
+            wanted = search.send((yield LazyBatch(map(at, wanted))))
+    except StopIteration as end:
+        result: Decided = end.value
+        return Decided(brings=at(result.brings), undone=at(result.undone))

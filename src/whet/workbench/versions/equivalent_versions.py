@@ -22,6 +22,16 @@ _BEARABLE_SECONDS = 0.05
 """What noting may add to a run though it should save none."""
 
 
+def accesses_of(outcome: Outcome, read: Callable[[str], bytes]) -> FileAccesses | None:
+    """Return what a run looked at; None if that wasn't recorded.
+
+    Args:
+        outcome: what the run did.
+        read: returns what was kept, by its digest.
+    """
+    return FileAccesses.from_bytes(read(outcome.looks)) if outcome.looks else None
+
+
 @dataclass(slots=True, kw_only=True)
 class EquivalentVersions:
     """Concludes from the runs of a search to versions that it need not run.
@@ -54,7 +64,7 @@ class EquivalentVersions:
 
     def note(self, version: str, outcome: Outcome, verdict: Verdict) -> None:
         """Take in what a run has shown."""
-        looks = FileAccesses.from_bytes(self.read(outcome.looks)) if outcome.looks else None
+        looks = accesses_of(outcome, self.read)
         if outcome.interrupted or outcome.timed_out:
             return
         self._run_seconds = max(self._run_seconds, outcome.wall_seconds)

@@ -117,7 +117,7 @@ _LEAST_CONFIDENCE = 0.5
 @click.option(
     "--working-tree",
     is_flag=True,
-    help="Search your uncommitted edits, hunk by hunk.",
+    help="Search your uncommitted edits, one by one.",
 )
 @click.option(
     "--attempts",

@@ -335,12 +335,14 @@ def _show_part(
     if not part.is_verified:
         return
     at = ("", 0)
-    if top is not None and part.places and part.places[0].first:
-        at = (str(Path(top, part.places[0].path)), part.places[0].first)
+    if top is not None and part.decides and part.decides[0].first:
+        at = (str(Path(top, part.decides[0].path)), part.decides[0].first)
+    if part.decides_by_undoing:
+        why = "with all of the change it fails, and without this part of it it passes"
     next_step = next_of_part(part)
     if added is not None:
         why = f"{why}; {added.remark('the change adds')}"
-        next_step = added.next_step(", ".join(map(str, part.places)))
+        next_step = added.next_step(", ".join(map(str, part.decides)))
     work.show(
         part_sentence(part), why, at=at, next_step=next_step,
         heading="" if added is None else HEADING,

@@ -1,5 +1,6 @@
 """The first bad commit in the words of its author, with the lines of it that decide."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from whet.core.observations.clue import Clue
 from whet.core.text.quantity import listed
 from whet.core.text.shown_text import visible_line
 from whet.host.process.git import Repository
-from whet.workbench.trials.changed_part import SmallestPart
+from whet.workbench.trials.changed_part import ChangedLines, SmallestPart
 
 _MOST_PLACES, _MOST_CHARACTERS = 2, 80
 
@@ -24,29 +25,37 @@ def with_subject(says: str, repository: Repository, commit: str) -> str:
 
 def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
     """Return what is said of a commit with the part of it that decides, if that can be read at once."""
-    if not (part.is_verified and part.stopped.is_complete and part.after < part.before):
+    undoing = part.undoing if part.decides_by_undoing else None
+    if undoing is None and not (part.is_verified and part.stopped.is_complete):
         return clue
-    if not 0 < len(part.places) <= _MOST_PLACES:
+    if part.edits_after == part.edits_before or not 0 < len(part.decides) <= _MOST_PLACES:
         return clue
-    old = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "-")]
-    new = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "+")]
+    if undoing is None:
+        old = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "-")]
+        new = [line[1:].strip() for line in part.diff.splitlines() if _is_changed(line, "+")]
+    else:
+        old, new = list(undoing.old), list(undoing.new)
     lines = ""
     if len(old) == len(new) == 1:
         lines = f": `{_cut(old[0])}` became `{_cut(new[0])}`"
     elif len(old) + len(new) == 1:
         lines = f": `{_cut((old or new)[0])}` was {'removed' if old else 'added'}"
-    says = f"{clue.says}. What decides is at {listed(list(map(str, part.places)))}{lines}"
-    path, line = _place_today(part, new, repository)
+    says = f"{clue.says}. What decides is at {listed(list(map(str, part.decides)))}{lines}"
+    if part.undoing is not None:
+        says = f"{says}; {part.undoing.sentence}"
+    path, line = _place_today(part.decides, new, repository)
     return replace(clue, says=says, path=path or clue.path, line=line or clue.line)
 
 
-def _place_today(part: SmallestPart, new: list[str], repository: Repository) -> tuple[str, int]:
+def _place_today(
+    places: Sequence[ChangedLines], new: list[str], repository: Repository
+) -> tuple[str, int]:
     """Return where the only new line is, if it is still there; else nothing."""
-    place = part.places[0]
+    place = places[0]
     path = Path(repository.top, place.path)
     with suppress(OSError, IndexError):
         today = path.read_text("utf-8", "replace").splitlines()[place.first - 1].strip()
-        if place.first and len(part.places) == len(new) == 1 and today == new[0]:
+        if place.first and len(places) == len(new) == 1 and today == new[0]:
             return str(path), place.first
     return "", 0
 
