@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,30 +33,42 @@ def ran(program: str, folder: Path, *, looked: bool) -> "subprocess.CompletedPro
 
 def drops(program: str, folder: Path) -> list[Drop]:
     """Return what a program drops that says the same without a look."""
+    shutil.rmtree(folder / "agent", ignore_errors=True)
     plain, looked = (ran(program, folder, looked=each) for each in (False, True))
     assert (looked.stdout, looked.stderr) == (plain.stdout, plain.stderr)
     assert looked.returncode == plain.returncode
     return drops_in(told_in([read_closer(folder / "agent")]))
 
 
+def made_from(program: str, drop: Drop) -> list[str]:
+    """Return what the dropped value was made from, in the program's words."""
+    assert all(first == last for first, _, last, _ in drop.targets)
+    return [program.splitlines()[line - 1][begin:end] for line, begin, _, end in drop.targets]
+
+
 NEW = {
-    "text": ("name = ' a '\nname.strip()\n", 2, (-1,)),
-    "item": ("row = {'n': '1,0'}\nrow['n'].replace(',', '')\n", 2, (-1,)),
+    "text": ("name = ' a '\nname.strip()\n", 2, "name"),
+    "item": ("row = {'n': '1,0'}\nrow['n'].replace(',', '')\n", 2, "row['n']"),
     "attribute": (
         "class A:\n    pass\na = A()\na.day = __import__('datetime').date(2024, 2, 9)\na.day.replace(day=1)\n",
-        5, (-1,),
+        5, "a.day",
     ),
-    "sorted": ("rows = [3, 1]\nsorted(rows)\n", 2, (0,)),
-    "path": ("import pathlib\np = pathlib.Path('a.csv')\np.with_suffix('.json')\n", 3, (-1,)),
+    "sorted": ("rows = [3, 1]\nsorted(rows)\n", 2, "rows"),
+    "path": ("import pathlib\np = pathlib.Path('a.csv')\np.with_suffix('.json')\n", 3, "p"),
     "replace": (
         ("import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass C:\n    n: int = 1\nc = C()\n"
-        "dataclasses.replace(c, n=2)\n"), 6, (0,),
+        "dataclasses.replace(c, n=2)\n"), 6, "c",
     ),
-    "later argument": ("import re\nline = 'a b'\nre.sub(' ', '', line)\n", 3, (2,)),
-    "in a function": ("def f(text):\n    text.upper()\n    return text\nf('a')\n", 2, (-1,)),
+    "later argument": ("import re\nline = 'a b'\nre.sub(' ', '', line)\n", 3, "line"),
+    "in a function": ("def f(text):\n    text.upper()\n    return text\nf('a')\n", 2, "text"),
+    "chain": ("line = ' A '\nline.strip().lower()\n", 2, "line"),
+    "root of a chain": (
+        ("class Rows:\n    def first(self):\n        return [self]\n    def more(self):\n        return Rows()\n"
+        "rows = Rows()\nrows.first()[0].more()\n"), 7, "rows",
+    ),
     "awaited": (
         ("import asyncio\nasync def up(text):\n    return text.upper()\nasync def main():\n    a = 'a'\n"
-        "    await up(a)\nasyncio.run(main())\n"), 6, (0,),
+        "    await up(a)\nasyncio.run(main())\n"), 6, "a",
     ),
 }  # fmt: skip
 
@@ -64,9 +77,10 @@ NEW = {
 def test_a_new_value_that_is_dropped_is_told_with_what_it_was_made_from(
     case: str, tmp_path: Path
 ) -> None:
-    program, line, targets = NEW[case]
+    program, line, target = NEW[case]
     (drop,) = drops(program, tmp_path)
-    assert (drop.at.number, drop.trouble, drop.targets) == (line, Trouble.NEW, targets)
+    assert (drop.at.number, drop.trouble) == (line, Trouble.NEW)
+    assert made_from(program, drop) == [target]
 
 
 TROUBLE = {
@@ -99,7 +113,7 @@ TROUBLE = {
         ("from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n"
         "    pool.submit(int, 'x')\n"), 3, Trouble.ERRORS,
     ),
-    "map": (
+    "map of a pool": (
         ("from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(1) as pool:\n"
         "    pool.map(int, ['1', 'x'])\n"), 3, Trouble.ERRORS,
     ),
@@ -109,6 +123,12 @@ TROUBLE = {
         5, Trouble.ERRORS,
     ),
     "error": ("def check(n):\n    if n < 0:\n        ValueError('negative')\ncheck(-1)\n", 3, Trouble.ERROR),
+    "lazy": ("def all_of(rows):\n    for each in rows:\n        yield each\nall_of([1])\n", 4, Trouble.LAZY),
+    "map": ("map(print, [1])\n", 1, Trouble.LAZY),
+    "lock": (
+        "import threading\nlock = threading.Lock()\nif lock.acquire():\n    lock.acquire(timeout=0.01)\n",
+        4, Trouble.GAVE_UP,
+    ),
     "part of it": (
         "import socket\na, b = socket.socketpair()\na.setblocking(False)\ndata = bytes(10_000_000)\na.send(data)\n",
         5, Trouble.SHORT,
@@ -128,8 +148,18 @@ def test_a_process_is_told_with_the_last_line_of_its_errors(tmp_path: Path) -> N
     assert (drop.status, drop.said) == (1, "no rows")
 
 
+def test_a_process_is_told_with_the_path_that_is_not_there_after_it(tmp_path: Path) -> None:
+    name = str(tmp_path / "out.csv")
+    for call in (f"subprocess.run(['false', '-o', {name!r}])", f"os.system('false -o {name}')"):
+        (drop,) = drops(f"import os, subprocess\n{call}\n", tmp_path)
+        assert drop.absent == name
+    Path(name).touch()
+    (drop,) = drops(f"import os\nos.system('false -o {name}')\n", tmp_path)
+    assert drop.absent == ""
+
+
 INNOCENT = """\
-import asyncio, collections, dataclasses, logging, os, pathlib, queue, subprocess, sys
+import asyncio, collections, dataclasses, logging, os, pathlib, queue, subprocess, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 
 Done = collections.namedtuple("Done", "count missing errors")
@@ -144,6 +174,17 @@ box.put([1])
 box.get()
 todo.popleft()
 options.pop("a")
+def each_of(lines):
+    for line in lines:
+        yield line
+started = each_of(["a", "b"])
+next(started)
+def goes_on():
+    return started
+goes_on()
+lock = threading.Lock()
+lock.acquire()
+lock.release()
 options.setdefault("c", {}).update(d=1)
 names.pop("a")
 next(lines)
@@ -175,7 +216,11 @@ class Model:
         return self
 Model().train()
 model = Model()
+model.errors.append("known")
 model.train()
+def passed_on(report):
+    return report
+passed_on(model)
 async def main():
     await asyncio.sleep(0)
     asyncio.get_running_loop()
@@ -251,7 +296,7 @@ def test_an_error_in_a_test_module_is_still_told_by_pytest_in_its_words(tmp_path
     )  # fmt: skip
     assert "- a" in done.stdout or "?  a" in done.stdout or "' a' == 'a'" in done.stdout
     (drop,) = drops_in(told_in([read_closer(tmp_path / "agent")]))
-    assert (drop.at.number, drop.targets) == (3, (-1,))
+    assert (drop.at.number, drop.targets) == (3, ((3, 4, 3, 8),))
 
 
 def test_secrets_in_dropped_results_are_masked(tmp_path: Path) -> None:

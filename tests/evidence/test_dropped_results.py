@@ -9,7 +9,7 @@ from recorded_runs import recorded
 
 from whet.core.observations.clue import Mention, Placing, Sureness
 from whet.evidence.clues.closer_look import Line
-from whet.evidence.clues.dropped import Drop, Field, Ties, Trouble, dropped_clues, drops_in
+from whet.evidence.clues.dropped import Drop, Field, Ties, Trouble, dropped_clues, drops_in, span_of
 from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.evidence.provenance.events.shared import Shared
 from whet.evidence.provenance.run.source import Sources
@@ -23,7 +23,7 @@ def drop_at(
     line: int,
     trouble: Trouble,
     *,
-    targets: tuple[int, ...] = (),
+    target: str = "",
     fields: tuple[Field, ...] = (),
 ) -> Drop:
     """Return what a statement of a program has dropped."""
@@ -31,9 +31,12 @@ def drop_at(
         each for each in ast.walk(ast.parse(source))
         if isinstance(each, ast.Expr) and each.lineno == line and isinstance(each.value, ast.Call | ast.Await)
     ]  # fmt: skip
-    span = (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
+    targets = tuple(
+        span_of(each) for each in ast.walk(node.value)
+        if isinstance(each, ast.expr) and ast.unparse(each) == target
+    )[:1]  # fmt: skip
     at = Line(path="/work/main.py", number=line, function="f")
-    return Drop(at=at, span=span, trouble=trouble, targets=targets, fields=fields)
+    return Drop(at=at, span=span_of(node), trouble=trouble, targets=targets, fields=fields)
 
 
 DROP = drop_at("f(a)\n", 1, Trouble.ERROR)
@@ -48,24 +51,22 @@ def ties(*, given: str = "", lost: tuple[str, int] = ("", 0), passed: int = 0) -
 
 
 NEW = {
-    "method": ("a = ' x '\na.strip()\nassert a == 'x'\n", 2, -1),
-    "item": ("row = {'n': '1,5'}\nrow['n'].replace(',', '')\nassert row == {'n': '15'}\n", 2, -1),
-    "function": (
-        "def first(rows):\n    sorted(rows)\n    return rows[0]\nassert first([3, 1]) == 1\n",
-        2,
-        0,
+    "method": ("a = ' x '\na.strip()\nassert a == 'x'\n", 2, "a"),
+    "item": ("row = {'n': '1,5'}\nrow['n'].replace(',', '')\nassert row == {'n': '15'}\n", 2, "row['n']"),
+    "function": ("def first(rows):\n    sorted(rows)\n    return rows[0]\nassert first([3, 1]) == 1\n", 2, "rows"),
+    "later argument": ("import re\na = 'x y'\nre.sub(' ', '', a)\nassert a == 'xy'\n", 3, "a"),
+    "several lines": ("a = 'x y'\na.replace(\n    ' ',\n    '',\n)\nassert a == 'xy'\n", 2, "a"),
+    "chain": ("a = ' X '\na.strip().lower()\nassert a == 'x'\n", 2, "a"),
+    "root of a chain": (
+        ("class Rows:\n    def __init__(self, n):\n        self.n, self.at = n, self\n    def set(self, n):\n"
+        "        return Rows(n)\n    def __getitem__(self, key):\n        return self\n"
+        "x = Rows(1)\nx.at[0].set(2)\nassert x.n == 2\n"), 9, "x",
     ),
-    "later argument": ("import re\na = 'x y'\nre.sub(' ', '', a)\nassert a == 'xy'\n", 3, 2),
-    "several lines": ("a = 'x y'\na.replace(\n    ' ',\n    '',\n)\nassert a == 'xy'\n", 2, -1),
     "awaited": (
-        (
-            "import asyncio\nasync def up(a):\n    return a.upper()\nasync def main(a):\n    await up(a)\n"
-            "    return a\nassert asyncio.run(main('x')) == 'X'\n"
-        ),
-        5,
-        0,
+        ("import asyncio\nasync def up(a):\n    return a.upper()\nasync def main(a):\n    await up(a)\n"
+        "    return a\nassert asyncio.run(main('x')) == 'X'\n"), 5, "a",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", NEW, ids=str)
@@ -73,17 +74,26 @@ def test_a_program_passes_when_what_it_drops_is_given_to_what_it_was_made_from(c
     source, line, target = NEW[case]
     with pytest.raises(AssertionError):
         exec(source, {})
-    (repair,) = uses_of_dropped(source, [drop_at(source, line, Trouble.NEW, targets=(target,))])
+    (repair,) = uses_of_dropped(source, [drop_at(source, line, Trouble.NEW, target=target)])
     assert (repair.line, repair.is_checked) == (line, True)
     exec(repair.text, {})
 
 
 def test_what_was_made_from_no_variable_is_given_to_nothing() -> None:
     source = "' x '.strip()\nf()[0].strip()\n"
-    drops = [drop_at(source, line, Trouble.NEW, targets=(-1,)) for line in (1, 2)]
+    drops = [
+        drop_at(source, line, Trouble.NEW, target=target)
+        for line, target in ((1, "' x '"), (2, "f()[0]"))
+    ]
     assert [each.instead for each in uses_of_dropped(source, drops)] == [
         "`f()[0] = f()[0].strip()`"
     ]
+
+
+def test_what_a_generator_would_do_is_done_when_it_is_gone_through() -> None:
+    source = "rows = []\ndef fill():\n    rows.append(1)\n    yield\nfill()\nassert rows == [1]\n"
+    (repair,) = uses_of_dropped(source, [drop_at(source, 5, Trouble.LAZY)])
+    exec(repair.text, {})
 
 
 MODEL = """\
@@ -145,6 +155,10 @@ SAYS = {
         replace(DROP, trouble=Trouble.STATUS, status=3, said="no such option"),
         "main.py:1 doesn't look at how `f(a)` ended: with exit status 3 (it said `no such option`)",
     ),
+    "absent": (
+        replace(DROP, trouble=Trouble.STATUS, status=1, absent="out.csv"),
+        "main.py:1 doesn't look at how `f(a)` ended: with exit status 1, and `out.csv` isn't there",
+    ),
     "signal": (
         replace(DROP, trouble=Trouble.STATUS, status=-11),
         "main.py:1 doesn't look at how `f(a)` ended: with signal 11",
@@ -159,7 +173,9 @@ def test_a_dropped_trouble_is_told_with_the_line_that_drops_it(case: str) -> Non
     assert (clue.says, clue.line, clue.sureness) == (says, 1, Sureness.POSSIBLE)
     (tied,) = dropped_clues([drop], ties(given="a"), AT, lambda _: "f(a)\n")
     assert "`a`" in tied.says.removeprefix(clue.says)
-    assert Mention.DROPPED in tied.mentions
+    assert (Mention.DROPPED in tied.mentions) == (
+        drop.trouble is not Trouble.STATUS or bool(drop.absent)
+    )
     assert tied.sureness is Sureness.POSSIBLE
 
 

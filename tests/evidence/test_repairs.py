@@ -79,6 +79,8 @@ WRONG = {
     ),
     "once": ("n = map(int, '12')\nsum(n)\nassert sum(n) == 3\n", 1),
     "in place": ("x = [2, 1]\ny = x.sort()\nassert y == [1, 2]\n", 2),
+    "a sum that nothing uses": ("x = [1]\nx + [2]\nassert x == [1, 2]\n", 2),
+    "a comparison for an assignment": ("x = 1\nx == 2\nassert x == 2\n", 2),
     "text": ("x = ' a '\nx.strip()\nassert x == 'a'\n", 2),
     "shared": ("a = [1]\nb = a\nb.append(2)\nassert a == [1]\n", 2),
     "shallow": ("a = {'k': [1]}\nb = dict(a)\nb['k'].append(2)\nassert a == {'k': [1]}\n", 2),

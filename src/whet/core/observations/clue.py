@@ -37,7 +37,7 @@ class Mention(Enum):
     MEMORY = "what takes the memory"
     LEFT_OUT = "that the command passes without a record"
     TWIN = "that the record stands twice"
-    UNCAUGHT = "that an error ended a thread"
+    UNCAUGHT = "that no handler of the program's has caught an error"
     NEARER = "an error that the reported one stands for"
     DROPPED = "that a dropped result has to do with the value that failed"
 

@@ -18,12 +18,18 @@ _WHY = "a call told of trouble, and nothing in the program looks at it"
 _FIELD = 3
 
 
+Span = tuple[int, ...]
+"""The first line, column, last line and end of a part of a program, as `ast` has them."""
+
+
 class Trouble(Enum):
     """What a dropped result is, the most telling first."""
 
     ERRORS = "errors"
     ERROR = "error"
     SHORT = "short"
+    LAZY = "lazy"
+    GAVE_UP = "gave up"
     FIELDS = "fields"
     STATUS = "status"
     NEW = "new"
@@ -58,54 +64,55 @@ class Drop:
 
     Attributes:
         at: the statement.
-        span: the first line, column, last line and end of what it dropped, as `ast` has them.
+        span: what it dropped.
         trouble: what was dropped.
-        targets: of a new value, what it may have been meant for: arguments by their places, -1 for
-            what the method was called of.
+        targets: of a new value, what it was made from and may have been meant for, by their spans.
         fields: of a record, what tells of trouble.
         count, of: how many results were errors, or how much of it was done, and of how many.
         status: of a process.
         said: the last line of that process, or the error.
+        absent: a path that the process was given, and that isn't there after it; empty: none.
         raised: where the error was raised; None: not in the user's code.
     """
 
     at: Line
-    span: tuple[int, ...]
+    span: Span
     trouble: Trouble
-    targets: tuple[int, ...] = ()
+    targets: tuple[Span, ...] = ()
     fields: tuple[Field, ...] = ()
     count: int = 0
     of: int = 0
     status: int = 0
     said: str = ""
+    absent: str = ""
     raised: Line | None = None
 
     def statement_in(self, tree: ast.AST | None) -> ast.Expr | None:
         """Return the statement in the tree of its module; None: it isn't there."""
         for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Expr) and _span(node) == self.span:
+            if isinstance(node, ast.Expr) and span_of(node) == self.span:
                 return node
         return None
 
     def value_in(self, tree: ast.AST | None) -> ast.expr | None:
         """Return what was dropped, in the tree of its module; None: it isn't there."""
         for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Await | ast.Call) and _span(node) == self.span:
+            if isinstance(node, ast.Await | ast.Call) and span_of(node) == self.span:
                 return node
         return None
 
 
 def drops_in(told: Sequence[JsonObject]) -> list[Drop]:
     """Return what a run that was looked at has dropped, the most telling first."""
-    drops: dict[tuple[str, tuple[int, ...], Trouble], Drop] = {}
+    drops: dict[tuple[str, Span, Trouble], Drop] = {}
     for each in of_kind(told, "dropped"):
         at, word = line_of(each.get("place")), text(each, "trouble")
         trouble = next((one for one in Trouble if one.value == word), None)
         if at is None or trouble is None:
             continue
         drop = Drop(
-            at=at, span=tuple(map(whole, items_of(each.get("span")))), trouble=trouble,
-            targets=tuple(map(whole, items_of(each.get("targets")))),
+            at=at, span=_read_span(each.get("span")), trouble=trouble,
+            targets=tuple(map(_read_span, items_of(each.get("targets")))),
             fields=tuple(
                 Field(name=str(name), size=whole(size), words=str(words))
                 for name, size, words in rows(each.get("fields"), _FIELD)
@@ -113,7 +120,7 @@ def drops_in(told: Sequence[JsonObject]) -> list[Drop]:
             count=optional_integer(each, "count") or 0, of=optional_integer(each, "of") or 0,
             status=optional_integer(each, "status") or 0,
             said=text(each, "error", "") or text(each, "said", ""),
-            raised=line_of(each.get("raised")),
+            absent=text(each, "absent", ""), raised=line_of(each.get("raised")),
         )  # fmt: skip
         drops.setdefault((at.path, drop.span, trouble), drop)
     order = list(Trouble)
@@ -179,11 +186,16 @@ def dropped_clues(
                 clue,
                 says=f"{clue.says}; it {did}, which the value that failed comes from",
                 sureness=Sureness.SEEN if lost else Sureness.POSSIBLE,
-                mentions=frozenset({Mention.DROPPED}),
+                mentions=frozenset({Mention.DROPPED} if _leads(each) else ()),
             )
         clues.append(clue)
     clues.sort(key=lambda clue: Mention.DROPPED not in clue.mentions)
     return clues[:_MOST]
+
+
+def _leads(drop: Drop) -> bool:
+    """Whether trouble is more likely than other clues: a process mostly ends so by its own plan."""
+    return drop.trouble is not Trouble.STATUS or bool(drop.absent)
 
 
 def _says(drop: Drop, source: str, where: str) -> str:
@@ -200,13 +212,18 @@ def _says(drop: Drop, source: str, where: str) -> str:
                 f"{where} drops what `{source}` returned: it took {drop.count:,} of {drop.of:,}"
                 " bytes, and the rest is lost"
             )
+        case Trouble.LAZY:
+            return f"{where} drops what `{source}` returned: nothing of it has run"
+        case Trouble.GAVE_UP:
+            return f"{where} drops the answer of `{source}`: it gave up waiting"
         case Trouble.FIELDS:
             fields = " and ".join(each.says for each in drop.fields)
             return f"{where} drops what `{source}` returned: {fields}"
         case _:
             how = f"signal {-drop.status}" if drop.status < 0 else f"exit status {drop.status}"
             said = f" (it said `{drop.said}`)" if drop.said else ""
-            return f"{where} doesn't look at how `{source}` ended: with {how}{said}"
+            absent = f", and `{drop.absent}` isn't there" if drop.absent else ""
+            return f"{where} doesn't look at how `{source}` ended: with {how}{said}{absent}"
 
 
 def _next(drop: Drop, at: Placing) -> str:
@@ -220,13 +237,22 @@ def _next(drop: Drop, at: Placing) -> str:
             return f"raise it at {place}"
         case Trouble.SHORT:
             return f"send the rest, too, at {place} (`sendall` does)"
+        case Trouble.LAZY:
+            return f"go through it at {place}"
+        case Trouble.GAVE_UP:
+            return f"look at the answer at {place}"
         case Trouble.STATUS:
             return f"stop at {place} where that isn't 0, and see why the process failed"
         case _:
             return f"look at {drop.fields[0].name} at {place}" if drop.fields else ""
 
 
-def _span(node: ast.expr | ast.stmt) -> tuple[int, ...]:
+def _read_span(value: object) -> Span:
+    return tuple(map(whole, items_of(value)))
+
+
+def span_of(node: ast.expr | ast.stmt) -> Span:
+    """Return where a node begins and ends."""
     return (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
 
 

@@ -172,7 +172,7 @@ def _clue(
         what = f"{deed} at {at(raised.last.path, handler.line)}"
     else:
         return None  # it was expected there
-    ended = {Mention.UNCAUGHT} if handler is None and raised.thread else set[Mention]()
+    ended = {Mention.UNCAUGHT} if handler is None else set[Mention]()
     brought_again = _brought_again(handler, raised, final)
     if brought_again:
         what += ", which then tried again; the reported error is of a later try"

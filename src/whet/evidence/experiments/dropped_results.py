@@ -6,7 +6,7 @@ They are made only of what the failing run is known to have dropped, see `whet.e
 import ast
 from collections.abc import Iterator, Sequence
 
-from whet.evidence.clues.dropped import Drop, Trouble
+from whet.evidence.clues.dropped import Drop, Trouble, span_of
 from whet.evidence.experiments.changes import (
     Change,
     Repair,
@@ -47,6 +47,9 @@ def _changes(statement: ast.Expr, drop: Drop) -> Iterator[Change]:
         return
     if drop.trouble is Trouble.NEW:
         yield from _assigned(statement, call, drop)
+    elif drop.trouble is Trouble.LAZY:
+        source = ast.unparse(call)
+        yield replacing(call, f"nothing of what `{source}` returns runs", f"list({source})")
     elif drop.trouble is Trouble.SHORT and name_of(call.func) == "send":
         yield _sent(call, drop)
     elif drop.trouble is Trouble.FIELDS and name_of(call.func) == "load_state_dict" and call.args:
@@ -56,11 +59,10 @@ def _changes(statement: ast.Expr, drop: Drop) -> Iterator[Change]:
 def _assigned(statement: ast.Expr, call: ast.Call, drop: Drop) -> Iterator[Change]:
     """Yield the value given to what it was made from."""
     source = ast.unparse(statement)
-    for number in drop.targets:
-        made_from = call.func if number < 0 else call.args[number]
-        if number < 0 and isinstance(made_from, ast.Attribute):
-            made_from = made_from.value
+    for made_from in ast.walk(call):
         if not isinstance(made_from, ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        if span_of(made_from) not in drop.targets:
             continue
         target = ast.unparse(made_from)
         assignment = ast.parse(f"{target} = {source}").body

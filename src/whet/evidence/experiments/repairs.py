@@ -371,6 +371,8 @@ def _bound_early(found: ast.AST, names: set[str]) -> ast.AST:
 
 def _statements(node: ast.Expr) -> Iterator[Change]:
     call = node.value
+    if isinstance(call, ast.BinOp | ast.Compare):
+        yield from _unused(node, call)
     if not isinstance(call, ast.Call):
         return
     name, receiver, source = name_of(call.func), receiver_of(call), ast.unparse(call)
@@ -385,6 +387,23 @@ def _statements(node: ast.Expr) -> Iterator[Change]:
             node=node, what=f"`{source}` changes something for the whole process",
             instead="that call left out", edit=edit_at(node, lambda _: ast.parse("pass").body),
         )  # fmt: skip
+
+
+def _unused(node: ast.Expr, value: ast.BinOp | ast.Compare) -> Iterator[Change]:
+    """Yield a value that nothing uses given to what it was made from, or `=` where `==` stands."""
+    if not isinstance(value.left, ast.Name | ast.Attribute | ast.Subscript):
+        return
+    source, target = ast.unparse(value), ast.unparse(value.left)
+    made = source
+    if isinstance(value, ast.Compare):
+        if not isinstance(value.ops[0], ast.Eq) or value.comparators[1:]:
+            return
+        made = ast.unparse(value.comparators[0])
+    assignment = ast.parse(f"{target} = {made}").body
+    yield Change(
+        node=node, what=f"nothing uses `{source}`, and `{target}` stays as it was",
+        instead=f"`{target} = {made}`", edit=edit_at(node, lambda _: assignment), is_checked=True,
+    )  # fmt: skip
 
 
 def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:

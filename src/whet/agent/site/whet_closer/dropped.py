@@ -11,9 +11,17 @@ import ast
 import os
 import sys
 
-from .dropping import dropping
+from .dropping import begun_with, dropping, span_of
 from .report_file import is_own, place, variables_of
-from .troubles import exit_status_of, futures_in, is_group, is_new, told_of_error, trouble_of
+from .troubles import (
+    absent_in,
+    exit_status_of,
+    futures_in,
+    is_group,
+    is_new,
+    told_of_error,
+    trouble_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +43,7 @@ REWRITER = "_pytest.assertion.rewrite"
 _MOST_LOOKS = 100
 """How often whet looks at what a statement drops: a long loop's later rounds resemble the first."""
 _MOST_TARGETS = 3
+_SHELL = "os.system"
 _LIBRARIES = {"numpy", "pandas", "torch", "polars"}
 _ANYTHING = (Exception,)
 
@@ -51,7 +60,7 @@ class _Site:
         self.call: Any = vars(value)["value"] if isinstance(value, ast.Await) else value
         self.is_used = is_used
         self.line: int = value.lineno
-        self.span = [value.lineno, value.col_offset, value.end_lineno, value.end_col_offset]
+        self.span = span_of(value)
         function: Any = self.call.func
         self.receiver = function.value if isinstance(function, ast.Attribute) else None
         self.name: str = getattr(function, "attr", getattr(function, "id", ""))
@@ -88,13 +97,19 @@ class Dropped:
         """Watch nothing yet."""
         self._told = told
         self._own: dict[str, bool] = {}
+        self._command = ""
         self.guards: dict[str, Callable[[dict[str, Any]], None]] = {REWRITER: self._watch_rewriter}
 
     def begin(self) -> None:
-        """Take over the main script."""
+        """Take over the main script; hear of each command that a shell is given."""
+        sys.addaudithook(self._hear)
         script = sys.argv[0] if getattr(sys, "argv", None) else ""
         if script and os.path.isfile(script) and self._is_own(os.path.realpath(script)):
             MainScript(lambda path: self.code("__main__", path, lambda: whole(path))).begin()
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == _SHELL:
+            self._command = os.fsdecode(arguments[0])
 
     def code(self, _name: str, path: str, read: Callable[[], bytes]) -> CodeType | None:
         """Return the code of a module of the user's; None: it is another one, or can't be compiled."""
@@ -171,7 +186,8 @@ class Dropped:
                 self._tell_of(site, frame, trouble_of(value, owner, [], site.name))
             return
         if status:
-            self._tell(site, frame, "status", status=status, said="")
+            absent = absent_in(getattr(owner, "args", ""))
+            self._tell(site, frame, "status", status=status, said="", absent=absent)
         if value is None:
             return
         at = place(frame)
@@ -180,15 +196,16 @@ class Dropped:
                 lambda error: self._tell(site, at, "errors", count=1, of=1, **told_of_error(error))
             )
         given = [_held(each, frame) for each in site.call.args]
+        given = [self._command] if site.name == "system" else given
         self._tell_of(site, frame, trouble_of(value, owner, given, site.name))
         if "new" in site.kinds:
             return
         is_method = site.receiver is not None and type(owner) is not type(sys)
-        known = {-1: owner, **dict(enumerate(given[:_MOST_TARGETS]))}
+        made_of = [*begun_with(site.receiver), *site.call.args[:_MOST_TARGETS]]
         targets = [
-            number
-            for number, held in known.items()
-            if held is not None and is_new(value, held, is_method=is_method and number < 0)
+            span_of(each)
+            for each in made_of
+            if is_new(value, _held(each, frame), is_method=is_method and each is site.receiver)
         ]
         if targets:
             self._tell(site, frame, "new", targets=targets, type=type(value).__name__)

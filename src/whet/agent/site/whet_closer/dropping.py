@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.ClassDef)
 _OUTPUT = {"stdout", "stderr", "args"}
 _RUNS = "run"
+_MOST_LEVELS = 6
 
 
 def dropping(tree: Any) -> list[tuple[Any, bool]]:
@@ -27,6 +28,24 @@ def dropping(tree: Any) -> list[tuple[Any, bool]]:
     for scope in ast.walk(tree):
         if isinstance(scope, _SCOPES):
             found += _in_scope(scope)
+    return found
+
+
+def span_of(node: Any) -> list[int]:
+    """Return where a node begins and ends."""
+    return [node.lineno, node.col_offset, node.end_lineno, node.end_col_offset]
+
+
+def begun_with(receiver: Any) -> list[Any]:
+    """Return what a chain of calls was made of, the nearest first: of `a.b[0].c()` `a.b[0]`, `a.b` and `a`."""
+    found: list[Any] = []
+    while receiver is not None and len(found) < _MOST_LEVELS:
+        found.append(receiver)
+        if isinstance(receiver, ast.Call):
+            receiver = getattr(receiver.func, "value", None)
+        else:
+            is_part = isinstance(receiver, (ast.Attribute, ast.Subscript))
+            receiver = receiver.value if is_part else None
     return found
 
 

@@ -5,6 +5,8 @@ Standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
+import os
+
 from .report_file import is_own
 
 TYPE_CHECKING = False
@@ -24,10 +26,13 @@ _TROUBLE = {
 """Words of the names of fields that are empty as long as all went well."""
 _MOST_FIELDS, _MOST_TOLD = 40, 4
 _LONGEST = 80
+_MAGIC_FOLDER = 0x57686574  # tags what is whet's own, see `whet.host.kernel.syscalls`
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 _ENDED_BY_SIGNAL = {-2, -9, -15}
 """The program mostly sent these itself."""
 _WAITS = {"wait", "communicate", "join", "poll"}
+_LOCKING = {"acquire", "wait", "wait_for"}
+_OF_LOCKS = {"_thread", "threading", "multiprocessing", "whet_closer"}
 _SENDS = {"send", "write"}
 _COMPARED = {"datetime", "pathlib", "decimal", "fractions", "ipaddress", "uuid"}
 _TEXT = (str, bytes)
@@ -44,18 +49,46 @@ def trouble_of(value: Any, owner: Any, given: list[Any], name: str) -> dict[str,
         given: the arguments, as far as they are known.
         name: what was called.
     """
+    looks = (_in_status, _in_kind, _in_answer, _in_parts)
+    return next(filter(None, (look(value, owner, given, name) for look in looks)), None)
+
+
+def _in_status(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
     kind = type(value)
     if kind.__name__ == "CompletedProcess" and _module_of(kind) == "subprocess":
         return _of_process(value) if value.returncode else None
-    if kind is int and _is_status(owner, name):
-        status = value >> 8 or value if name == "system" else value
-        return {"is": "status", "status": status, "said": ""} if status else None
+    if kind is not int or not _is_status(owner, name):
+        return None
+    status = value >> 8 or value if name == "system" else value
+    command = given[0] if given else ""
+    return (
+        {"is": "status", "status": status, "said": "", "absent": absent_in(command)}
+        if status
+        else None
+    )
+
+
+def _in_kind(value: Any, _owner: Any, _given: list[Any], _name: str) -> dict[str, Any] | None:
+    """Return what the type of a value tells: an error, or what runs only when it is gone through."""
     if isinstance(value, BaseException):
         return {"is": "error", **told_of_error(value)}
-    if kind is int and name in _SENDS and given and isinstance(given[0], (bytes, bytearray)):
-        if 0 <= value < len(given[0]):
-            return {"is": "short", "count": value, "of": len(given[0])}
-        return None
+    return {"is": "lazy"} if type(value) in (map, filter) or _is_new_generator(value) else None
+
+
+def _in_answer(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
+    """Return what the answer of a method tells: it gave up waiting, or did a part."""
+    if value is False and name in _LOCKING and _module_of(type(owner)) in _OF_LOCKS:
+        return {"is": "gave up"}
+    if type(value) is int and name in _SENDS and given and isinstance(given[0], (bytes, bytearray)):
+        whole = len(given[0])
+        return {"is": "short", "count": value, "of": whole} if 0 <= value < whole else None
+    return None
+
+
+def _in_parts(value: Any, owner: Any, given: list[Any], _name: str) -> dict[str, Any] | None:
+    if any(value is each for each in (owner, *given)):
+        return None  # the program has it still
+    kind = type(value)
     if kind in (list, tuple):
         errors = [each for each in value if isinstance(each, BaseException)]
         if errors:
@@ -69,6 +102,14 @@ def trouble_of(value: Any, owner: Any, given: list[Any], name: str) -> dict[str,
         if _TROUBLE.intersection(each.lower().split("_")) and _is_trouble(held)
     ]
     return {"is": "fields", "fields": fields[:_MOST_TOLD]} if fields else None
+
+
+def _is_new_generator(value: Any) -> bool:
+    """Whether a generator of the user's has run nothing yet."""
+    if type(value).__name__ != "generator" or value.gi_frame is None:
+        return False
+    is_suspended = getattr(value, "gi_suspended", value.gi_frame.f_lasti >= 0)
+    return not (is_suspended or value.gi_running) and is_own(value.gi_code.co_filename)
 
 
 def exit_status_of(owner: Any, name: str) -> int:
@@ -85,6 +126,21 @@ def exit_status_of(owner: Any, name: str) -> int:
     return 0 if status is None or status in _ENDED_BY_SIGNAL else int(status)
 
 
+def absent_in(command: Any) -> str:
+    """Return the last path that a command names and that isn't there; empty: there is none."""
+    words = command.split() if type(command) is str else command
+    for each in reversed(words if type(words) in (list, tuple) else []):
+        path = os.fspath(each) if hasattr(each, "__fspath__") else each
+        if type(path) is str and path[:1] != "-" and ("/" in path or "." in path):
+            try:
+                os.stat(os.path.abspath(path), dir_fd=_MAGIC_FOLDER)
+            except FileNotFoundError:
+                return str(masked(path))[:_LONGEST]
+            except (OSError, ValueError):
+                continue
+    return ""
+
+
 def _is_status(owner: Any, name: str) -> bool:
     return getattr(owner, "__name__", "") in ("os", "subprocess") and name in ("system", "call")
 
@@ -97,6 +153,7 @@ def _of_process(value: Any) -> dict[str, Any]:
         "is": "status",
         "status": int(value.returncode),
         "said": masked(lines[-1])[:_LONGEST] if lines else "",
+        "absent": absent_in(value.args),
     }
 
 

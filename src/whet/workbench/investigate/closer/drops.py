@@ -54,7 +54,7 @@ def with_drops(
     """
     recorded, way = traced
     shared = Shared(None if recorded is None else recorded.recording, way)
-    clues = [_with_thread(each, shared, recorded) for each in clues]
+    clues = [_with_lost(each, shared, recorded) for each in clues]
     ties = Ties(given=shared.name, lost=shared.lost, has_passed=shared.has_passed)
     near: list[Clue] = []
     far: list[Clue] = []
@@ -77,8 +77,8 @@ def with_drops(
     return [*near, *rest, *far]
 
 
-def _with_thread(clue: Clue, shared: Shared, recorded: Recorded | None) -> Clue:
-    """Return the clue of an error that ended a thread, firmer where that had to do with the bad value."""
+def _with_lost(clue: Clue, shared: Shared, recorded: Recorded | None) -> Clue:
+    """Return the clue of an error that was lost, such as in a thread, firmer where that had to do with the bad value."""
     name = shared.lost(clue.path, clue.line) if Mention.UNCAUGHT in clue.mentions else ""
     if not name or recorded is None:
         return clue
