@@ -43,3 +43,15 @@ def test_pairs_that_need_each_other_are_one_group_and_the_rest_are_alone(
 
 def test_of_very_many_each_is_taken_alone() -> None:
     assert len(bound_together(500, lambda _: False)) == 500
+
+
+def test_an_element_that_needs_more_than_one_other_gets_all_of_them() -> None:
+    needed = {4, 5, 6, 7}
+
+    def makes_sense(chosen: Collection[int]) -> bool:
+        return needed <= set(chosen) or needed.isdisjoint(chosen)
+
+    groups = bound_together(12, makes_sense)
+
+    assert tuple(sorted(needed)) in groups
+    assert len(groups) == 12 - len(needed) + 1

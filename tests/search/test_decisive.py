@@ -152,3 +152,19 @@ def test_beginnings_that_come_to_nothing_are_given_up_after_some() -> None:
 
     assert decided == Decided(brings=everything, undone=())
     assert sum(kept == tuple(range(len(kept))) for kept in asked[:10]) <= 6
+
+
+def test_a_beginning_that_makes_no_sense_is_not_asked_for_and_another_one_near_it_is() -> None:
+    needs: Needs = [frozenset()] * 32
+    asked: list[tuple[int, ...]] = []
+    test = judge(needs, frozenset([21]))
+
+    def asking(kept: tuple[int, ...]) -> Verdict:
+        asked.append(kept)
+        return test(kept)
+
+    decided = run_search(few_that_decide(needs, lambda kept: len(kept) % 3 == 0), asking)
+
+    beginnings = [kept for kept in asked if kept == tuple(range(len(kept))) and len(kept) > 1]
+    assert all(len(kept) % 3 == 0 for kept in beginnings)
+    assert decided.brings == decided.undone == (21,)

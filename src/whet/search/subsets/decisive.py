@@ -7,7 +7,8 @@ everything without it and without those that need it. Where elements need each o
 one side keeps nearly all of them; one of these two is small nearly always.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
@@ -21,6 +22,9 @@ _AHEAD = 2
 
 _MOST_SKIPS = 4
 """Beginnings between the same two ends that may come to nothing before the search looks at what is between."""
+
+_MOST_LOOKS = 40
+"""Beginnings around the middle of which whet asks whether they make sense."""
 
 _MOST_ALONE = 4
 """How many elements the search tries one by one, where halving leaves several."""
@@ -39,7 +43,9 @@ class Decided:
     undone: Numbers
 
 
-def few_that_decide(needs: Sequence[frozenset[int]]) -> Search[Numbers, Decided]:
+def few_that_decide(
+    needs: Sequence[frozenset[int]], makes_sense: Callable[[Numbers], bool] = bool
+) -> Search[Numbers, Decided]:
     """Look for what decides among elements of which all together are BAD, and none of them is GOOD.
 
     Candidates are the numbers of the elements that are kept, ascending.
@@ -47,12 +53,13 @@ def few_that_decide(needs: Sequence[frozenset[int]]) -> Search[Numbers, Decided]
     Args:
         needs: for each element the numbers of all elements that it needs, directly or not: smaller ones,
             and those that need it too.
+        makes_sense: whether a beginning can be tested at all; another one is tried instead.
 
     Returns:
         The elements that bring the failure, and those without which it is gone. Of ``size`` elements this
         takes about ``log2(size) + 2`` candidates if every beginning is BAD or GOOD.
     """
-    low, high = yield from _halved(_ends(needs))
+    low, high = yield from _halved(_ends(needs), makes_sense)
     suspects = range(low, high)
     beginning = tuple(range(high))
     brings: Numbers = beginning
@@ -87,14 +94,17 @@ def _ends(needs: Sequence[frozenset[int]]) -> list[int]:
     return ends
 
 
-def _halved(ends: Sequence[int]) -> Search[Numbers, tuple[int, int]]:
+def _halved(
+    ends: Sequence[int], makes_sense: Callable[[Numbers], bool]
+) -> Search[Numbers, tuple[int, int]]:
     """Return the lengths of a beginning that is GOOD and of one that is BAD, as near as can be judged."""
     low, high = 0, len(ends) - 1
     skipped: set[int] = set()
-    while True:
-        cuts = list(_cuts(low, high, skipped))
-        if not cuts or len(skipped) >= _MOST_SKIPS:
-            return ends[low], ends[high]
+    can_be_tested = cache(lambda cut: makes_sense(tuple(range(ends[cut]))))
+    while len(skipped) < _MOST_SKIPS:
+        cuts = list(_cuts(low, high, skipped, can_be_tested))
+        if not cuts:
+            break
         verdicts = yield [tuple(range(ends[cut])) for cut in cuts]
         for cut, verdict in zip(cuts, verdicts, strict=False):
             if verdict is Verdict.SKIP:
@@ -104,17 +114,22 @@ def _halved(ends: Sequence[int]) -> Search[Numbers, tuple[int, int]]:
             else:
                 low = cut
         skipped = {cut for cut in skipped if low < cut < high}
+    return ends[low], ends[high]
 
 
-def _cuts(low: int, high: int, skipped: set[int]) -> Iterator[int]:
+def _cuts(
+    low: int, high: int, skipped: set[int], can_be_tested: Callable[[int], bool]
+) -> Iterator[int]:
     """Yield the next beginnings to try; each is the next question after the one before it, if that isn't BAD."""
     for _ in range(_AHEAD):
         middle = (low + high) // 2
-        open_cuts = [cut for cut in range(low + 1, high) if cut not in skipped]
-        if not open_cuts:
+        nearest = sorted(range(low + 1, high), key=lambda cut: abs(cut - middle))
+        untried = [cut for cut in nearest if cut not in skipped]
+        cut = next(filter(can_be_tested, untried[:_MOST_LOOKS]), None)
+        if cut is None:
             return
-        low = min(open_cuts, key=lambda cut: abs(cut - middle))
-        yield low
+        low = cut
+        yield cut
 
 
 def _choices(suspects: Sequence[int], needs: Sequence[frozenset[int]]) -> Iterator[Numbers]:

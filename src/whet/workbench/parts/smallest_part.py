@@ -87,7 +87,7 @@ class PartSearch:
         """
         try:
             commits = PartialCommits(self.repository, self.session.bench.cleanup_journal, self.base)
-            parts = ChangeParts(self.repository, commits, (self.base, self.changed))
+            parts = ChangeParts(self.repository, commits, (self.base, self.changed), self._accesses)
             result = self._smallest(parts)
         except GitFailedError as error:
             raise HostFailure(
@@ -123,8 +123,13 @@ class PartSearch:
         with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
-            own = _among(few_that_decide(_needs_among(parts.needs, visible)), visible)
-            search = answering(self._noted(own), lambda kept: self._known(parts, kept))
+            deciding = few_that_decide(
+                _needs_among(parts.needs, visible),
+                lambda places: self._makes_sense(parts, _chosen(visible, places)),
+            )
+            search = answering(
+                self._noted(_among(deciding, visible)), lambda kept: self._known(parts, kept)
+            )
             end = driver.run(search, lambda kept: self._question(parts, kept))
             remembered = end.cached
         reason = stop_reason_of(end, StopReason.MINIMAL)
@@ -166,9 +171,13 @@ class PartSearch:
     def _visible(self, parts: ChangeParts) -> Numbers:
         """Return the parts that the run with all of them could see."""
         everything = tuple(range(len(parts.parts)))
-        if self.accesses is None or self.accesses.gap:
-            return everything
-        return parts.visible_to(self.accesses) or everything
+        accesses = self._accesses
+        return everything if accesses is None else parts.visible_to(accesses) or everything
+
+    @property
+    def _accesses(self) -> FileAccesses | None:
+        """What the run with all of the change looked at, if nothing is missing in it."""
+        return None if self.accesses is None or self.accesses.gap else self.accesses
 
     def _noted(self, search: Search[Numbers, Decided]) -> Search[Numbers, Decided]:
         """Keep what the search has seen: a budget may end it."""
@@ -245,6 +254,10 @@ class PartSearch:
             trial = with_patience(trial, self.reference_seconds)
         return Question(trial=trial, label=parts.label(kept))
 
+    def _makes_sense(self, parts: ChangeParts, kept: Numbers) -> bool:
+        """Whether a choice of parts can be run."""
+        return parts.verdict_without_a_run(kept) is None
+
     def _known(self, parts: ChangeParts, kept: Numbers) -> Verdict | None:
         if not kept:
             return Verdict.GOOD  # it was checked
@@ -302,14 +315,14 @@ def _needs_among(needs: Sequence[frozenset[int]], chosen: Numbers) -> list[froze
 
 def _among(search: Search[Numbers, Decided], chosen: Numbers) -> Search[Numbers, Decided]:
     """Ask a search over places for the elements there."""
-
-    def at(places: Numbers) -> Numbers:
-        return tuple(chosen[place] for place in places)
-
     try:
         wanted = next(search)
         while True:
-            wanted = search.send((yield LazyBatch(map(at, wanted))))
+            wanted = search.send((yield LazyBatch(_chosen(chosen, places) for places in wanted)))
     except StopIteration as end:
         result: Decided = end.value
-        return Decided(brings=at(result.brings), undone=at(result.undone))
+        return Decided(brings=_chosen(chosen, result.brings), undone=_chosen(chosen, result.undone))
+
+
+def _chosen(numbers: Numbers, places: Numbers) -> Numbers:
+    return tuple(numbers[place] for place in places)
