@@ -44,6 +44,7 @@ from whet.evidence.calls.telling_calls import errors_of
 from whet.evidence.clues.changed_functions import changed_functions
 from whet.evidence.clues.not_a_number import forward_call
 from whet.evidence.clues.records_in import records_in, without
+from whet.evidence.experiments.changes import text_with
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.variations import deciding_lines, variations_of
 from whet.evidence.printed.reported_tests import collected_tests, failed_tests
@@ -372,7 +373,7 @@ def _source(data: bytes) -> None:
     """Read what may be a module of Python."""
     said = data.decode("utf-8", "replace")
     changed_functions({"a.py": said}, {"a.py": said + "\nx = 1\n"})
-    list(islice(repairs_of(said), 20))
+    [text_with(said, each) for each in repairs_of(said)[:20]]
     deciding_lines(said, {3})
     list(islice(variations_of(said, [2, 3, 7], set(), lambda _node, _line: "builtins.int"), 20))
 

@@ -10,6 +10,7 @@ from recorded_runs import recorded
 from whet.core.observations.clue import Mention, Placing, Sureness
 from whet.evidence.clues.closer_look import Line
 from whet.evidence.clues.dropped import Drop, Field, Ties, Trouble, dropped_clues, drops_in, span_of
+from whet.evidence.experiments.changes import text_with
 from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.evidence.provenance.events.shared import Shared
 from whet.evidence.provenance.run.source import Sources
@@ -76,7 +77,7 @@ def test_a_program_passes_when_what_it_drops_is_given_to_what_it_was_made_from(c
         exec(source, {})
     (repair,) = uses_of_dropped(source, [drop_at(source, line, Trouble.NEW, target=target)])
     assert (repair.line, repair.is_checked) == (line, True)
-    exec(repair.text, {})
+    exec(text_with(source, repair), {})
 
 
 def test_what_was_made_from_no_variable_is_given_to_nothing() -> None:
@@ -93,7 +94,7 @@ def test_what_was_made_from_no_variable_is_given_to_nothing() -> None:
 def test_what_a_generator_would_do_is_done_when_it_is_gone_through() -> None:
     source = "rows = []\ndef fill():\n    rows.append(1)\n    yield\nfill()\nassert rows == [1]\n"
     (repair,) = uses_of_dropped(source, [drop_at(source, 5, Trouble.LAZY)])
-    exec(repair.text, {})
+    exec(text_with(source, repair), {})
 
 
 MODEL = """\
@@ -119,7 +120,7 @@ def test_a_state_is_loaded_under_the_names_of_the_model(saved: str) -> None:
     source = MODEL.replace("{SAVED}", saved)
     fields = tuple(Field(name=each, size=1, words="'k'") for each in ("missing_keys", "unexpected_keys"))  # fmt: skip
     (repair,) = uses_of_dropped(source, [drop_at(source, 9, Trouble.FIELDS, fields=fields)])
-    exec(repair.text, {})
+    exec(text_with(source, repair), {})
     assert list(uses_of_dropped(source, [drop_at(source, 9, Trouble.FIELDS, fields=fields[:1])])) == []  # fmt: skip
 
 

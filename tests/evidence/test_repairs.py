@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.evidence.experiments import repairs
-from whet.evidence.experiments.changes import Change, changed_in_place, repair_of
+from whet.evidence.experiments.changes import Change, changed_in_place, text_with
 from whet.evidence.experiments.repairs import repairs_of
 
 WRONG = {
@@ -47,6 +47,29 @@ WRONG = {
     ),
     "compared with a column": (
         ("import numpy as np\na = np.arange(3)\nb = a.reshape(3, 1)\nc = (b <= a).mean()\nassert c == 1\n"), 4,
+    ),
+    "a difference of small integers": (
+        ("import numpy as np\na, b = np.array([[3, 250], [5, 2]], 'u1')\nc = np.abs(a - b)\n"
+        "assert c.tolist() == [2, 248]\n"), 3,
+    ),
+    "a sum of small integers in place": (
+        ("import numpy as np\nrows = np.array([[100, 1]] * 2, 'i1')\ntotal = np.zeros(2, 'i1')\nfor row in rows:\n"
+        "    total += row\nassert total.tolist() == [200, 2]\n"), 5,
+    ),
+    "steps between small integers": (
+        ("import numpy as np\na = np.array([9, 4], 'u2')\nb = np.diff(a, n=1)\nassert b.tolist() == [-5]\n"), 3,
+    ),
+    "bound in a loop": (
+        ("made = []\nfor n in range(3):\n    m = n + 1\n    if n < 9:\n        def f():\n            return m\n"
+        "    made.append(f)\nassert made[0]() == 1\n"), 5,
+    ),
+    "a lambda of what is bound in a loop": (
+        ("made, n = [], 0\nwhile n < 3:\n    n += 1\n    m = n * 2\n    made.append(lambda: m)\n"
+        "assert made[0]() == 2\n"), 5,
+    ),
+    "truth by a type that is looked up": (
+        ("kinds = {'dry': bool, 'n': int}\ngiven = {'dry': 'false', 'n': '3'}\n"
+        "x = {k: kinds[k](v) for k, v in given.items()}\nassert x == {'dry': False, 'n': 3}\n"), 3,
     ),
     "class": (
         "class A:\n    rows = []\na, b = A(), A()\na.rows.append(1)\nassert b.rows == []\n", 2,
@@ -249,7 +272,7 @@ def ends_well(text: str) -> bool:
 def test_one_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> None:
     text, line = WRONG[kind]
     assert not ends_well(text)
-    ending = [each for each in repairs_of(text) if ends_well(each.text)]
+    ending = [each for each in repairs_of(text) if ends_well(text_with(text, each))]
     assert {each.line for each in ending} == {line}
 
 
@@ -262,7 +285,7 @@ def test_an_iterator_without_an_end_is_not_gathered() -> None:
     source = "import itertools\nn = map(abs, itertools.count())\nassert next(n) == 1\n"
     (each,) = repairs_of(source)
     with pytest.raises(ZeroDivisionError):
-        ends_well(each.text)
+        ends_well(text_with(source, each))
 
 
 @given(st.lists(st.sampled_from([text for text, _ in WRONG.values()]), min_size=1, max_size=4))
@@ -272,7 +295,7 @@ def test_each_change_is_a_whole_program_that_differs_from_the_one_it_is_of(
     source = "".join(parts)
     plain = ast.unparse(ast.parse(source))
     for each in repairs_of(source):
-        assert ast.unparse(ast.parse(each.text)) != plain
+        assert ast.unparse(ast.parse(text_with(source, each))) != plain
         assert 1 <= each.line <= source.count("\n")
 
 
@@ -291,19 +314,19 @@ def test_keys_that_share_one_object_get_one_each() -> None:
     text = "names = ['a', 'b']\nfound = dict.fromkeys(names, [])\nfound['a'].append(1)\n"
     (repair,) = (each for each in repairs_of(text) if "every key the same object" in each.what)
     scope: dict[str, object] = {}
-    exec(compile(repair.text, "main.py", "exec"), scope)
+    exec(compile(text_with(text, repair), "main.py", "exec"), scope)
     assert scope["found"] == {"a": [1], "b": []}
     assert repair.is_telling
 
 
 def test_a_change_that_cannot_be_written_as_text_is_left_out() -> None:
-    tree = ast.parse("f'{x}'\n")
+    source = "f'{x}'\n"
     put = Change(
-        node=tree.body[0], what="", instead="",
+        node=ast.parse(source).body[0], what="", instead="",
         edit=lambda found: ast.Constant("\n") if isinstance(found, ast.Name) else None,
     )  # fmt: skip
-    found = repair_of(tree, put)
-    assert found is None or ast.parse(found.text).body
+    text = text_with(source, put)
+    assert not text or ast.parse(text).body
 
 
 def test_a_new_one_of_what_can_be_changed_tells_nothing() -> None:

@@ -136,3 +136,29 @@ def test_a_copy_that_only_loses_what_was_to_be_changed_is_no_clue(whet: Whet) ->
 def test_a_copy_with_which_the_check_is_made_and_passes_is_a_clue(whet: Whet) -> None:
     cause(whet, SHARED_ROW, "main.py")
     assert "shared" in said(whet)
+
+
+ANEW = """
+import multiprocessing
+
+LIMIT = 1
+
+
+def over(count):
+    return count > LIMIT
+
+
+if __name__ == "__main__":
+    LIMIT = 5
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.map(over, [3, 7])
+    assert found == [False, True], found
+"""
+
+
+def test_processes_that_start_without_what_the_program_has_set_are_the_cause(whet: Whet) -> None:
+    found = cause(whet, ANEW, "main.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (13, "shown")
+    assert "imports the modules anew, without what the program has set" in str(found["says"])
+    assert "with an `initializer`" in str(found["next_step"])

@@ -6,7 +6,7 @@ from another.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from whet.evidence.experiments.changes import (
@@ -29,7 +29,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def bound_otherwise(tree: ast.Module) -> Iterator[Change]:
     """Yield the changes that a module offers."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.For):
+        if isinstance(node, ast.For | ast.While):
             yield from _late_functions(node)
         if isinstance(node, _FUNCTIONS):
             yield from _taken_out(node)
@@ -42,12 +42,37 @@ def bound_otherwise(tree: ast.Module) -> Iterator[Change]:
             yield from _layers(node)
 
 
-def _late_functions(loop: ast.For) -> Iterator[Change]:
+def early(names: Sequence[str], function: str) -> str:
+    """Return in words that a function keeps names as they are when it is made."""
+    words = " and ".join(f"`{name}`" for name in names)
+    return f"{words} as {'they are' if len(names) > 1 else 'it is'} when {function} is made"
+
+
+def bound_in(loop: ast.For | ast.While) -> set[str]:
+    """Return the names that a loop binds in each of its rounds."""
+    return {name for name, _ in _bindings(loop)}
+
+
+def _bindings(loop: ast.For | ast.While) -> Iterator[tuple[str, int]]:
+    for each in _own_nodes(loop):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            yield each.id, each.lineno
+
+
+def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is inside of a node, functions themselves but not what is in them."""
+    for each in ast.iter_child_nodes(node):
+        yield each
+        if not isinstance(each, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            yield from _own_nodes(each)
+
+
+def _late_functions(loop: ast.For | ast.While) -> Iterator[Change]:
     """Yield the functions defined in a loop that look its variables up when they are called."""
-    names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-    for each in loop.body:
+    for each in _own_nodes(loop):
         if not isinstance(each, _FUNCTIONS):
             continue
+        names = {name for name, line in _bindings(loop) if line < each.lineno}
         own = {one.arg for one in ast.walk(each.args) if isinstance(one, ast.arg)}
         inside = [one for part in each.body for one in ast.walk(part) if isinstance(one, ast.Name)]
         own |= {one.id for one in inside if isinstance(one.ctx, ast.Store)}
@@ -64,7 +89,7 @@ def _late_functions(loop: ast.For) -> Iterator[Change]:
         words = " and ".join(f"`{name}`" for name in names_late)
         yield Change(
             node=each, what=f"`{each.name}`, made here, looks {words} up when it is called, after the loop has moved on",
-            instead=f"{words} as it is when the function is made", edit=edit_at(each, edit),
+            instead=early(names_late, "the function"), edit=edit_at(each, edit),
         )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """A change of a program's text: its place, its description, and the changed text."""
 
 import ast
-import copy
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
@@ -20,32 +19,6 @@ Edit = Callable[[ast.AST], ast.AST | list[ast.stmt] | None]
 _MOST_LEVELS = 200  # copying a tree takes four of Python's 1,000 frames for each
 
 
-@value_class(kw_only=True)
-class Repair:
-    """A change of one line.
-
-    Attributes:
-        line: the line.
-        what: what the program has there, in words.
-        instead: what the changed program has instead, in words that follow "with".
-        text: the whole text of the changed module.
-        is_telling: that a program passes with it says what was wrong. A copy instead of an
-            object that was meant to be changed only takes that change away, whatever is wrong.
-        needs: what the failing run must have had there for it to be tried; None: nothing.
-        hides: with it the command may pass whatever line is wrong: tried last.
-        is_checked: it counts only if the check that failed is still made with it.
-    """
-
-    line: int
-    what: str
-    instead: str
-    text: str
-    is_telling: bool = True
-    needs: "Needed | None" = None
-    hides: bool = False
-    is_checked: bool = False
-
-
 @value_class
 class Needed:
     """What a run must have had for a change to say something.
@@ -61,9 +34,22 @@ class Needed:
     lines: tuple[int, ...]
 
 
-@value_class(kw_only=True)
+@value_class(kw_only=True, eq=False)
 class Change:
-    """A change before its text is made; the attributes are those of `Repair`."""
+    """A change of a module, of which only the place is known before its text is asked for.
+
+    Attributes:
+        node: what stands there.
+        what: what the program has there, in words.
+        instead: what the changed program has instead, in words that follow "with".
+        edit: makes the change in a tree of the module.
+        is_telling: that a program passes with it says what was wrong. A copy instead of an
+            object that was meant to be changed only takes that change away, whatever is wrong.
+        needs: what the failing run must have had there for it to be tried; None: nothing.
+        hides: with it the command may pass whatever line is wrong: tried last.
+        is_checked: it counts only if the check that failed is still made with it.
+        advice: how to mend it, where that isn't to write what is there instead.
+    """
 
     node: ast.AST
     what: str
@@ -73,18 +59,25 @@ class Change:
     needs: Needed | None = None
     hides: bool = False
     is_checked: bool = False
+    advice: str = ""
+
+    @property
+    def line(self) -> int:
+        """The line that it changes."""
+        return line_of(self.node)
 
 
-def repair_of(tree: ast.Module, change: Change) -> Repair | None:
-    """Return what a change makes of a module; None: nothing that can be run."""
-    text = _text_with(tree, change)
-    if not text or len(text.encode()) >= MOST_BYTES:
-        return None
-    return Repair(
-        line=line_of(change.node), what=change.what, instead=change.instead, text=text,
-        is_telling=change.is_telling, needs=change.needs, hides=change.hides,
-        is_checked=change.is_checked,
-    )  # fmt: skip
+def text_with(source: str, change: Change) -> str:
+    """Return a module's text with a change; empty: it can't be written, or is too long to be run."""
+    tree, editor = parsed(source), _Editor(change.edit)
+    if tree is None:
+        return ""
+    with suppress(ValueError, RecursionError):  # some texts can't be in an f-string
+        result = editor.visit(tree)
+        if editor.is_done and isinstance(result, ast.AST):
+            text = ast.unparse(result)
+            return text if len(text.encode()) < MOST_BYTES else ""
+    return ""
 
 
 def parsed(source: str) -> ast.Module | None:
@@ -135,15 +128,6 @@ class _Editor(ast.NodeTransformer):
                 return edit
         inner: ast.AST = self.generic_visit(node)
         return inner
-
-
-def _text_with(tree: ast.Module, change: Change) -> str:
-    editor = _Editor(change.edit)
-    with suppress(ValueError, RecursionError):  # some texts can't be in an f-string
-        result = editor.visit(copy.deepcopy(tree))
-        if editor.is_done and isinstance(result, ast.AST):
-            return ast.unparse(result)
-    return ""
 
 
 def expression(text: str) -> ast.expr:

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 from whet.evidence.clues.dropped import Drop, Trouble, span_of
 from whet.evidence.experiments.changes import (
     Change,
-    Repair,
     edit_at,
     expression,
     name_of,
     parsed,
     receiver_of,
-    repair_of,
     replacing,
 )
 
@@ -27,17 +25,14 @@ _RENAMED = (
 _PAIR = {"missing", "unexpected"}
 
 
-def uses_of_dropped(source: str, drops: Sequence[Drop]) -> Iterator[Repair]:
+def uses_of_dropped(source: str, drops: Sequence[Drop]) -> Iterator[Change]:
     """Yield the changes for what a module has dropped."""
     tree = parsed(source)
     for each in drops:
         statement = each.statement_in(tree)
         if tree is None or statement is None:
             continue
-        for change in _changes(statement, each):
-            repair = repair_of(tree, change)
-            if repair is not None:
-                yield repair
+        yield from _changes(statement, each)
 
 
 def _changes(statement: ast.Expr, drop: Drop) -> Iterator[Change]:

@@ -11,26 +11,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from whet.evidence.experiments.bound_otherwise import bound_otherwise
+from whet.evidence.experiments.bound_otherwise import bound_in, bound_otherwise, early
 from whet.evidence.experiments.changes import (
     IN_PLACE,
     Change,
-    Repair,
     changed_in_place,
     edit_at,
     expression,
-    line_of,
     name_of,
     parsed,
     receiver_of,
-    repair_of,
     replacing,
     root_of,
 )
 from whet.evidence.experiments.given_otherwise import given_otherwise
 from whet.evidence.experiments.inherited_otherwise import inherited_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
-from whet.evidence.experiments.shaped_otherwise import shaped_otherwise
+from whet.evidence.experiments.shaped_otherwise import shaped_otherwise, widened
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -65,50 +62,61 @@ _WIDER = {
     "uint8": ("int64",), "uint16": ("int64",), "uint32": ("int64",),
     "float16": ("float32", "bfloat16", "float64"), "float32": ("float64",),
 }  # fmt: skip
+_ANEW = frozenset({"spawn", "forkserver"})
 _HAVE_BFLOAT16 = frozenset({"torch", "jnp", "jax.numpy"})
 _MOST_ITEMS = 100_000
 """An iterator may have no end: one that has more items than these isn't made a list."""
 
 
-def repairs_of(source: str) -> Iterator[Repair]:
-    """Yield the changes that a module offers, by their lines; none if it can't be read."""
+def repairs_of(source: str) -> list[Change]:
+    """Return the changes that a module offers, by their lines; none if it can't be read."""
     tree = parsed(source)
     if tree is None:
-        return
+        return []
     changed = _changed_names(tree)
     changes = [change for node in ast.walk(tree) for change in _changes(node, changed)]
     changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
-    for each in sorted(changes, key=lambda change: line_of(change.node)):
-        repair = repair_of(tree, each)
-        if repair is not None:
-            yield repair
+    return sorted(changes, key=lambda change: change.line)
 
 
 def _changes(node: ast.AST, changed: set[str]) -> Iterator[Change]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        yield from _defaults(node)
-        yield from _kept_results(node)
-    elif isinstance(node, ast.ClassDef):
-        yield from _class_values(node)
-        yield from inherited_otherwise(node)
-    elif isinstance(node, ast.BinOp | ast.Compare):
-        yield from _repeated(node) if isinstance(node, ast.BinOp) else ()
-        yield from shaped_otherwise(node)
-    elif isinstance(node, ast.Call):
-        yield from _from_keys(node)
-        yield from given_otherwise(node)
-    elif isinstance(node, ast.Assign | ast.Return):
-        yield from _values(node, changed)
-    elif isinstance(node, ast.Expr):
-        yield from _statements(node)
-    elif isinstance(node, ast.For):
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield from _defaults(node)
+            yield from _kept_results(node)
+        case ast.ClassDef():
+            yield from _class_values(node)
+            yield from inherited_otherwise(node)
+        case ast.Assign() | ast.Return():
+            yield from _values(node, changed)
+        case ast.Expr():
+            yield from _statements(node)
+        case ast.For() | ast.While():
+            yield from _late(node, bound_in(node))
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            names = {name for each in node.generators for name in _stored(each.target)}
+            yield from _late(node, names)
+            yield from _copied_in(node)
+        case _:
+            yield from _of_operands(node)
+    if isinstance(node, ast.For):
         yield from _loops(node)
-    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        names = {name for each in node.generators for name in _stored(each.target)}
-        yield from _late(node, names)
-        yield from _copied_in(node)
-    elif isinstance(node, ast.Attribute | ast.Constant):
-        yield from _small_numbers(node)
+
+
+def _of_operands(node: ast.AST) -> Iterator[Change]:
+    yield from shaped_otherwise(node)
+    yield from widened(node)
+    match node:
+        case ast.BinOp():
+            yield from _repeated(node)
+        case ast.Call():
+            yield from _from_keys(node)
+            yield from given_otherwise(node)
+        case ast.Attribute() | ast.Constant():
+            yield from _small_numbers(node)
+            yield from _imported_anew(node)
+        case _:
+            return
 
 
 # ---- what several share ----
@@ -303,7 +311,6 @@ def _copied_in(node: ast.AST) -> Iterator[Change]:
 
 
 def _loops(node: ast.For) -> Iterator[Change]:
-    yield from _late(node, set(_stored(node.target)))
     source = ast.unparse(node.iter)
     changes = {root_of(each) for each in changed_in_place(node)}
     is_shared = isinstance(node.iter, ast.Attribute | ast.Subscript) and _calls(node.body)
@@ -330,13 +337,12 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
         words = " and ".join(f"`{name}`" for name in late_names)
         yield Change(
             node=each, what=f"the function made here looks {words} up when it is called, after the loop has moved on",
-            instead=f"{words} as it is when the function is made",
+            instead=early(late_names, "the function"),
             edit=edit_at(each, partial(_bound_early, names=names)),
         )  # fmt: skip
     if len(late) > 1:
-        words = " and ".join(
-            f"`{name}`" for name in sorted({name for _, own in late for name in own})
-        )
+        every = sorted({name for _, own in late for name in own})
+        words = " and ".join(f"`{name}`" for name in every)
 
         def edit(found: ast.AST) -> ast.AST:
             for each in ast.walk(found):
@@ -348,7 +354,7 @@ def _late(node: ast.AST, names: set[str]) -> Iterator[Change]:
             node=late[0][0],
             what=f"the functions made here ({lines}) look {words} up when they are called, after "
             "the loop has moved on",
-            instead=f"{words} as it is when each function is made", edit=edit_at(node, edit),
+            instead=early(every, "each function"), edit=edit_at(node, edit),
         )  # fmt: skip
 
 
@@ -414,6 +420,17 @@ def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
             if wider != "bfloat16" or module in _HAVE_BFLOAT16:
                 source = f"{module}.{wider}" if module else repr(wider)
                 yield replacing(node, f"`{name}` holds small or coarse numbers only", source)
+
+
+def _imported_anew(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
+    """Yield processes that start without what the program has set in its modules."""
+    if isinstance(node, ast.Constant) and node.value in _ANEW:
+        what = (
+            f"a process started by `{node.value}` imports the modules anew, without what the program"
+            " has set in them"
+        )
+        advice = "by giving the processes what they need: as arguments, or with an `initializer`"
+        yield replace(replacing(node, what, "'fork'"), advice=advice)
 
 
 def _is_mutable(node: ast.expr) -> bool:

@@ -1,12 +1,24 @@
-"""Small changes of a program for arrays that it takes each with each, where it means one with one."""
+"""Small changes of a program for operations whose numbers aren't those that are meant.
+
+Arrays that it takes each with each, where it means one with one; integers so small that a result out of
+their range wraps around.
+"""
 
 import ast
 from collections.abc import Iterator
 from functools import partial
 
-from whet.evidence.experiments.changes import Change, Needed, edit_at, expression, line_of
+from whet.evidence.experiments.changes import (
+    Change,
+    Edit,
+    Needed,
+    edit_at,
+    expression,
+    line_of,
+    name_of,
+)
 
-EACH_WITH_EACH = "each with each"
+EACH_WITH_EACH, NARROW = "each with each", "small integers"
 _PAIRED = (
     "(lambda one, other: (lambda row, column: (one, other) if len(row) != 1 or tuple(column) != (row[0], 1)"
     " else (one.reshape(tuple({shape})), other.reshape(tuple({shape}))))"
@@ -14,6 +26,18 @@ _PAIRED = (
 )
 """Two operands, both in the shape of one of them."""
 _ONE_WITH_ONE = "(lambda pair: pair[0] {sign} pair[1])({pair})"
+_WIDE = (
+    "(lambda own: own.astype('int64') if hasattr(own, 'astype') else own.long()"
+    " if hasattr(own, 'long') else own)"
+)
+_UNLESS_SAME = (
+    "(lambda make, *own: (lambda was, wide: was if getattr(was == wide, 'all', lambda: True)()"
+    " else wide)(make(*own),"
+    f" make(*map({_WIDE}, own))))"
+)
+"""What a function makes of its arguments, or of 64-bit ones where that is something else."""
+_PASSES_ENDS = ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.Pow
+_CALLS_PAST = frozenset({"diff", "subtract", "add", "multiply", "negative", "gradient", "abs"})
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _TESTS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -25,7 +49,7 @@ _TESTS: dict[type[ast.cmpop], str] = {
 }
 
 
-def shaped_otherwise(node: ast.BinOp | ast.Compare) -> Iterator[Change]:
+def shaped_otherwise(node: ast.AST) -> Iterator[Change]:
     """Yield an operation of two arrays with both in one shape."""
     match node:
         case ast.BinOp(left=left, op=operator, right=right):
@@ -47,6 +71,52 @@ def shaped_otherwise(node: ast.BinOp | ast.Compare) -> Iterator[Change]:
             edit=edit_at(node, partial(_to, made)),
             needs=Needed(EACH_WITH_EACH, source, (line_of(node),)),
         )
+
+
+def widened(node: ast.AST) -> Iterator[Change]:
+    """Yield an operation with its operands as 64-bit integers, where that gives another result.
+
+    Only a run tells whether they are integers, and of how many bits.
+    """
+    match node:
+        case ast.BinOp(left=left, right=right) if isinstance(node.op, _PASSES_ENDS):
+            plain: ast.expr = ast.BinOp(left, node.op, right)
+            inner = ast.unparse(ast.BinOp(ast.Name("one"), node.op, ast.Name("other")))
+            call = f"{_UNLESS_SAME}(lambda one, other: {inner}, {ast.unparse(left)}, {ast.unparse(right)})"
+            edit: Edit = partial(_to, expression(call))
+        case ast.AugAssign(target=ast.Name() | ast.Attribute() as target) if isinstance(
+            node.op, _PASSES_ENDS
+        ):
+            plain = ast.BinOp(expression(ast.unparse(target)), node.op, node.value)
+            edit = _wide_from_here
+        case ast.Call(args=[first, *others]) if name_of(node.func) in _CALLS_PAST:
+            plain = first
+            given = ast.Call(node.func, [ast.Name("own"), *others], node.keywords)
+            call = f"{_UNLESS_SAME}(lambda own: {ast.unparse(given)}, {ast.unparse(first)})"
+            edit = partial(_to, expression(call))
+        case _:
+            return
+    yield Change(
+        node=node,
+        what=f"`{ast.unparse(node)}` works on small integers, and a result out of their range wraps around",
+        instead="64-bit integers",
+        edit=edit_at(node, edit),
+        needs=Needed(NARROW, ast.unparse(plain), (line_of(node),)),
+    )
+
+
+def _wide_from_here(found: ast.AST) -> list[ast.stmt]:
+    """Return an operation in place; where its result is out of range, one that makes a new value."""
+    assert isinstance(found, ast.AugAssign)
+    target = ast.unparse(found.target)
+    made = ast.unparse(ast.BinOp(ast.Name("own"), found.op, ast.Name("more")))
+    in_place = ast.unparse(ast.AugAssign(found.target, found.op, ast.Name("whet_more")))
+    return ast.parse(
+        f"whet_more = {ast.unparse(found.value)}\n"
+        f"whet_made = {_UNLESS_SAME}(lambda own, more: {made}, {target}, whet_more)\n"
+        f"if getattr(whet_made, 'dtype', None) == getattr({target}, 'dtype', None):\n    {in_place}\n"
+        f"else:\n    {target} = whet_made"
+    ).body
 
 
 def _to(made: ast.expr, _: ast.AST) -> ast.AST:

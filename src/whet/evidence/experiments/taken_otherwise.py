@@ -5,6 +5,7 @@ changes later and should be a copy; output in a buffer that should be in the fil
 """
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from whet.evidence.experiments.changes import (
 )
 
 TWICE, ITERATOR, MARKED, SPELT = "held twice", "an iterator", "a byte order mark", "a text"
+TRUTH = "bool"
 
 _NUMBERED = (
     "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
@@ -48,6 +50,7 @@ _AS_LIST = (
 _ORDERS = frozenset({"sorted", "min", "max", "sort", "nsmallest", "nlargest"})
 _PUTS = frozenset({"append", "appendleft", "insert", "add", "put"})
 _ASKED = ("environ.get", "getenv")
+_BUILT_IN = frozenset(dir(builtins))
 _WRITES = frozenset("wax+")
 _KINDS = frozenset("rwaxbt+")
 _THROUGH = frozenset(
@@ -60,10 +63,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
     """Yield the changes that a module offers."""
     yield from _encoded(tree)
+    dropped = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield from _ordered(node)
             yield from _true(node)
+            yield from _true_by(node) if id(node) not in dropped else ()
             yield from _held_back(node)
         yield from _asked(node)
         yield from _rounded(node)
@@ -100,6 +105,20 @@ def _true(node: ast.Call) -> Iterator[Change]:
     for each in (node.func, *types):
         if isinstance(each, ast.Name) and each.id == "bool" and (node.args or types):
             yield replace(replacing(each, what, _AS_TRUTH), instead=_SAID_TRUTH)
+
+
+def _true_by(node: ast.Call) -> Iterator[Change]:
+    """Yield what converts a text and is looked up, or given: it may be `bool`."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if len(node.args) != 1 or node.keywords or isinstance(node.func, ast.Call) or name in _BUILT_IN:
+        return
+    source = ast.unparse(node.func)
+    what = (
+        f"`{ast.unparse(node)}` takes any text but an empty one as true, where `{source}` is `bool`"
+    )
+    making = f"(lambda kind: {_AS_TRUTH} if kind is bool else kind)({source})"
+    change = replace(replacing(node.func, what, making), instead=_SAID_TRUTH)
+    yield replace(change, needs=Needed(TRUTH, source, (node.lineno,)))
 
 
 def _asked(node: ast.AST) -> Iterator[Change]:

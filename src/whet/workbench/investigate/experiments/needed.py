@@ -1,17 +1,18 @@
 """Whether the failing run used the code that a small change is about."""
 
 import ast
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN, SCALARS
 from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.inherited_otherwise import HAS_RUN
-from whet.evidence.experiments.shaped_otherwise import EACH_WITH_EACH
-from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT
+from whet.evidence.experiments.shaped_otherwise import EACH_WITH_EACH, NARROW
+from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT, TRUTH
 from whet.evidence.provenance.failure.unlike import Spread, spread_in
 from whet.evidence.provenance.run.recording import (
     ARRAY,
@@ -20,6 +21,7 @@ from whet.evidence.provenance.run.recording import (
     SCALAR,
     Call,
     Recording,
+    Step,
     Value,
 )
 from whet.evidence.provenance.run.source import Sources
@@ -29,6 +31,11 @@ _ITERATORS = frozenset(
     {"generator", "map", "filter", "zip", "enumerate", "reversed", "_csv.reader", "csv.DictReader"}
 )
 _MARK = r"\ufeff"
+_NARROW_KIND, _WIDE_KIND = (
+    re.compile(kinds)
+    for kinds in (r"(uint\d+|int(8|16|32))\Z", r"(int64|float\d+|complex\d+|object)\Z")
+)
+_MOST_STEPS = 100
 _CHANGING = frozenset({CONTAINER, OBJECT, ARRAY})
 
 
@@ -62,6 +69,56 @@ def _is_each_with_each(needs: Needed, path: str, recording: Recording) -> bool:
     if found is None or (found.step.frame.code.path, found.step.line) != (path, needs.lines[0]):
         return False
     return all(ast.unparse(operand) in needs.expression for operand, _ in found.operands)
+
+
+def _is_narrow(needs: Needed, path: str, recording: Recording) -> bool:
+    """Whether an operation had integers of fewer than 64 bits, or without a sign, and no other arrays."""
+    expr = ast.parse(needs.expression, mode="eval").body
+    operands = [expr.left, expr.right] if isinstance(expr, ast.BinOp) else [expr]
+    for values in _each_time(operands, needs, path, recording):
+        kinds = {_kind(each) for each in values}
+        if any(map(_NARROW_KIND.match, kinds)) and not any(map(_WIDE_KIND.match, kinds)):
+            return True
+    return False
+
+
+def _each_time(
+    asked: Sequence[ast.expr], needs: Needed, path: str, recording: Recording
+) -> Iterator[list[Value | None]]:
+    """Yield what some expressions were, each time that a change's line was run."""
+    walk, steps = _walk(recording), _steps_by_line(recording)
+    for step in (each for line in needs.lines for each in steps.get((path, line), ())):
+        yield [walk.now.value(each, step.frame, step) for each in asked]
+
+
+@lru_cache(maxsize=1)
+def _steps_by_line(recording: Recording) -> dict[tuple[str, int], list[Step]]:
+    """Return the first steps of each line."""
+    steps: dict[tuple[str, int], list[Step]] = {}
+    for each in recording.steps:
+        here = steps.setdefault((each.frame.code.path, each.line), [])
+        if each.result is None and len(here) < _MOST_STEPS:
+            here.append(each)
+    return steps
+
+
+def _is_bool(needs: Needed, path: str, recording: Recording) -> bool:
+    """Whether what a line calls was `bool`."""
+    called = ast.parse(needs.expression, mode="eval").body
+    values = (value for (value,) in _each_time([called], needs, path, recording))
+    return any(each is not None and each.type == "type" and "bool" in each.words for each in values)
+
+
+def _kind(value: Value | None) -> str:
+    """Return what numbers a value holds: `uint8`; empty: not known, or a number of Python's."""
+    if value is None:
+        return ""
+    return str(value.facts.get("dtype", "")) or value.type.removeprefix("numpy.")
+
+
+@lru_cache(maxsize=1)
+def _walk(recording: Recording) -> Walk:
+    return Walk(recording, Sources())
 
 
 @lru_cache(maxsize=1)
@@ -132,6 +189,8 @@ def _numbers(part: Value, recording: Recording) -> set[int]:
 _ASKED: dict[str, Callable[[Needed, str, Recording], bool]] = {
     SPELT: lambda needs, path, recording: given_as_text(needs, path, recording) is not None,
     EACH_WITH_EACH: _is_each_with_each,
+    NARROW: _is_narrow,
+    TRUTH: _is_bool,
     GIVEN_AGAIN: _is_given_again,
     HAS_RUN: lambda needs, path, recording: any(
         (each.code.path, each.code.first_line) == (path, needs.lines[0]) for each in recording.calls

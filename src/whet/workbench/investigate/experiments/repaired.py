@@ -3,8 +3,9 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Clue, Placing, Sureness
@@ -13,7 +14,7 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.dropped import Drop
-from whet.evidence.experiments.changes import Repair
+from whet.evidence.experiments.changes import Change, text_with
 from whet.evidence.experiments.complaints import still_complains, warns_of_more
 from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.evidence.experiments.repairs import repairs_of
@@ -89,9 +90,7 @@ def repaired_clue(
         (path, repair)
         for path in files
         for repair in repairs_of(text_to_change(path))
-        if repair.text not in {each.text for _, each in dropped}
-        and is_met(repair.needs, path, known.recording)
-        and not (is_slow and repair.needs is None)
+        if is_met(repair.needs, path, known.recording) and not (is_slow and repair.needs is None)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
     # What the run is known to have had says most.
@@ -104,12 +103,12 @@ def repaired_clue(
         )
     )
     spent = 0.0
-    for path, repair in [*dropped, *candidates][: max(most, 1)]:
+    for path, repair, text in islice(_texts([*dropped, *candidates]), max(most, 1)):
         if time.monotonic() > until:
             raise OutOfTimeError
         if spent > 2 * _MOST_SECONDS:
             return None
-        number, outcome = run(AgentTasks(edit=(path, repair.text)))
+        number, outcome = run(AgentTasks(edit=(path, text)))
         spent += outcome.wall_seconds
         is_good = baseline.oracle.judge(outcome) is Verdict.GOOD
         if not is_good or still_complains(baseline.outcome, outcome):
@@ -117,11 +116,11 @@ def repaired_clue(
         if warns_of_more(baseline.outcome, outcome):
             continue  # it may pass because what fails isn't done any more
         if (repair.is_checked or not repair.is_telling) and still_checking is not None:
-            more_lines = repair.text.count("\n") - text_to_change(path).count("\n")
-            if not still_checking(path, repair.text, repair.line, more_lines):
+            more_lines = text.count("\n") - text_to_change(path).count("\n")
+            if not still_checking(path, text, repair.line, more_lines):
                 continue  # what was to be changed is lost in a copy: the work isn't done any more
         control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
-        again = (run(AgentTasks(edit=(path, repair.text)))[1] for _ in range(_PASSES - 1))
+        again = (run(AgentTasks(edit=(path, text)))[1] for _ in range(_PASSES - 1))
         if baseline.oracle.judge(failed) is Verdict.BAD and all(
             baseline.oracle.judge(each) is Verdict.GOOD for each in again
         ):
@@ -131,7 +130,7 @@ def repaired_clue(
 
 
 def _with_call(
-    clue: Clue, path: str, repair: Repair, recording: Recording | None, at: Placing
+    clue: Clue, path: str, repair: Change, recording: Recording | None, at: Placing
 ) -> Clue:
     """Return the clue at the call that was given a text for a list, where it is about one."""
     needs = repair.needs
@@ -144,7 +143,7 @@ def _with_call(
     return replace(clue, says=says, path=place[0], line=place[1])
 
 
-def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Clue:
+def _clue(path: str, repair: Change, trials: tuple[int, int], at: Placing) -> Clue:
     trial, control = trials
     return Clue(
         says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
@@ -154,13 +153,23 @@ def _clue(path: str, repair: Repair, trials: tuple[int, int], at: Placing) -> Cl
         line=repair.line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
         trials=trials,
-        next_step=f"fix {at(path, repair.line)}, for example with {repair.instead}",
+        next_step=f"fix {at(path, repair.line)}, for example {repair.advice or f'with {repair.instead}'}",
     )
 
 
-def _of_drops(path: str, drops: Sequence[Drop]) -> Iterator[Repair]:
+def _of_drops(path: str, drops: Sequence[Drop]) -> Iterator[Change]:
     own = [each for each in drops if os.path.realpath(each.at.path) == path]
     return uses_of_dropped(text_to_change(path), own) if own else iter(())
+
+
+def _texts(changes: Iterable[tuple[str, Change]]) -> Iterator[tuple[str, Change, str]]:
+    """Yield the changes that can be written, each with its text, and each text once."""
+    texts = {""}
+    for path, change in changes:
+        text = text_with(text_to_change(path), change)
+        if text not in texts:
+            texts.add(text)
+            yield path, change, text
 
 
 def _files(outcome: Outcome, dead: Dead | None) -> list[str]:

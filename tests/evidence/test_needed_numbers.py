@@ -1,0 +1,57 @@
+"""Whether a run's line worked on small integers, or called `bool`: only there such a change is tried."""
+
+from pathlib import Path
+
+import pytest
+from recorded_runs import line_of, recorded
+
+from whet.evidence.experiments.repairs import repairs_of
+from whet.workbench.investigate.experiments.needed import is_met
+
+NARROW = """\
+import numpy as np
+
+small, wide = np.arange(4, dtype="uint8"), np.arange(4)
+{statement}  # here
+assert wide.sum() == 7, wide.sum()
+"""
+ASKED = """\
+kinds = {"dry": KIND}
+for name, text in {"dry": "0"}.items():
+    made = kinds[name](text)  # here
+assert made == 7, made
+"""
+
+
+def met(folder: Path, program: str, words: str) -> bool:
+    """Return whether a program's run had what its changes that say some words need."""
+    (folder / "main.py").write_text(program)
+    recording, _ = recorded(folder, said="AssertionError")
+    line = line_of(program, "# here")
+    changes = [each for each in repairs_of(program) if words in each.what and each.line == line]
+    assert changes
+    return any(is_met(each.needs, str(folder / "main.py"), recording) for each in changes)
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_narrow"),
+    [
+        ("less = small - small[::-1]", True), ("less = small - 1", True), ("small += small", True),
+        ("less = np.diff(small)", True), ("less = wide - 1", False), ("less = small - wide", False),
+        ("less = 3 - 4", False),
+    ],
+)  # fmt: skip
+def test_only_operations_of_small_integers_are_tried_with_larger_ones(
+    tmp_path: Path, *, statement: str, is_narrow: bool
+) -> None:
+    pytest.importorskip("numpy")
+    program = NARROW.replace("{statement}", statement)
+    assert met(tmp_path, program, "small integers") is is_narrow
+
+
+@pytest.mark.parametrize(("kind", "is_bool"), [("bool", True), ("int", False)])
+def test_only_where_a_line_calls_bool_a_text_is_taken_otherwise(
+    tmp_path: Path, *, kind: str, is_bool: bool
+) -> None:
+    program = ASKED.replace("KIND", kind)
+    assert met(tmp_path, program, "any text but an empty one") is is_bool
