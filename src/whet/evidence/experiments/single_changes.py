@@ -442,6 +442,8 @@ def _called_so(node: ast.Call) -> Iterator[_Instead]:
     if name in {"sorted", "sort"} and not any(each.arg == "reverse" for each in node.keywords):
         reverse = ast.keyword("reverse", ast.Constant(value=True))
         yield ast.Call(node.func, node.args, [*node.keywords, reverse]), LESS_LIKELY
+    if name == "sorted" and node.args:  # something else goes by the order that it had
+        yield ast.Call(ast.Name("list"), node.args[:1], []), LESS_LIKELY
     if name in {"split", "rsplit"} and len(node.args) == 1:
         yield ast.Call(node.func, [*node.args, ast.Constant(1)], node.keywords), LESS_LIKELY
     if name == "split" and [getattr(each, "value", 0) for each in node.args] == [" "]:

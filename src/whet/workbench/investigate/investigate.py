@@ -100,8 +100,9 @@ _AT_MOST = (
 )
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
-_BEFORE_HISTORY, _BEFORE_OTHERS = 0.5, 0.8
-"""How much of the time the closer look may take: where there are versions to run, and where there are none."""
+_BEFORE_HISTORY, _BEFORE_OTHERS, _BEFORE_LAST = 0.5, 0.8, 0.95
+"""How much of the time the closer look may take: where there are versions to run, where there are none, and
+where there is no data to make smaller either."""
 
 _FOR_SURROUNDINGS = 0.25
 """How much of the time runs in another time zone, locale or shell may take."""
@@ -219,7 +220,7 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
     )
     # A change in the history is proof; what a closer look finds mostly is none.
-    share = _BEFORE_HISTORY if work.history.versions is not None else _BEFORE_OTHERS
+    share = _for_closer_look(work, payloads)
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
     facts.clues += work.attempt(
         lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
@@ -258,6 +259,12 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         else work.request.judging.condition.text
     )
     facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
+
+
+def _for_closer_look(work: Work, payloads: list[Payload]) -> float:
+    if work.history.versions is not None:
+        return _BEFORE_HISTORY
+    return _BEFORE_OTHERS if payloads else _BEFORE_LAST
 
 
 def _is_shown(facts: Known) -> bool:

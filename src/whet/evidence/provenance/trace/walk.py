@@ -26,6 +26,7 @@ from whet.evidence.provenance.trace.given import adds_other, changed_place, gave
 from whet.evidence.provenance.trace.handovers import handed_over
 from whet.evidence.provenance.trace.names import Bound, Default, Gone
 from whet.evidence.provenance.trace.queues import put_for
+from whet.evidence.provenance.trace.read_back import written_for
 from whet.evidence.provenance.trace.trail import (
     End,
     Flaw,
@@ -412,22 +413,42 @@ class Walk(WalkState):
                 if given is not None:
                     self._given(trail, given, wanted.part)
                     return
-                results = [
-                    (callee, *self.now.leaving(callee, result))
-                    for callee in reversed(self.now.callees(expr, call, step))
-                    for result in callee.results
-                    if self.now.holds(result.result, wanted.holder, wanted.part)
-                ]
-                for callee, made, at in results:
-                    if made is not None:
-                        self._inside(trail, made, callee, at, wanted)
-                        return
+                if self._inside_result(trail, expr, call, step, wanted) or self._read_back(
+                    trail, expr, step, wanted
+                ):
+                    return
             case _:
                 pass
         if (gave := gave_part(wanted, self._all, step.over)) is not None:
             self._returned(trail, gave.frame, gave)
             return
         self._operands(trail, expr, call, step, wanted.part)
+
+    def _inside_result(
+        self, trail: Trail, expr: ast.Call, call: Call, step: Step, wanted: Part
+    ) -> bool:
+        """Continue in the function that returned the container of a part."""
+        for callee in reversed(self.now.callees(expr, call, step)):
+            for result in callee.results:
+                if self.now.holds(result.result, wanted.holder, wanted.part):
+                    made, at = self.now.leaving(callee, result)
+                    if made is not None:
+                        self._inside(trail, made, callee, at, wanted)
+                        return True
+        return False
+
+    def _read_back(self, trail: Trail, expr: ast.Call, step: Step, wanted: Part) -> bool:
+        """Continue with what the program wrote into the file that a line read a container from."""
+        written = written_for(expr, step, self._all, self._sources, self.now)
+        part = None if written is None else self._all.part(written.value, wanted.key)
+        if written is None or part is None:
+            return False
+        self._hop(trail, expr, step, wanted.part, wanted.holder)
+        self._hop(trail, written.expr, written.step, part, written.value)
+        self._put(trail, written.value, wanted.key, written.step.begin)
+        if trail.end is End.UNKNOWN:
+            self._finish(trail, End.MADE, written.expr, written.step.frame, written.step, part)
+        return True
 
     def _element(
         self,
@@ -538,6 +559,10 @@ class Walk(WalkState):
         if (put := put_for(expr, step, target, self._all, self._sources)) is not None:
             self._hop(trail, expr, step, target)
             self._go_on(trail, put[0], put[1], target)
+            return True
+        if (written := written_for(expr, step, self._all, self._sources, self.now)) is not None:
+            self._hop(trail, expr, step, target)
+            self._go_on(trail, written.expr, written.step, written.value)
             return True
         for each, value in found:
             key = None if is_common(target) else self.now.key_of(value, target, step)

@@ -94,7 +94,10 @@ _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
 _CHANCE = 0.05
-_FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.6, 0.4
+_FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.8, 0.4
+_MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)
+"""The time for runs without a record, and for small changes, where nobody said how much there is: this many
+times the failing run's, and this many seconds more."""
 _FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST = 0.35, 0.35, 0.75
 """How much of the time that is left they may take: what comes later shows causes, too."""
 """How many runs of an experiment must pass; more for a rare failure."""
@@ -133,6 +136,7 @@ class Closer:
         tries_changes: run the program with small changes too.
         is_drawn: it fails each time only with its random numbers held, and a change shifts them.
         whole: the command with all its tests, where `trial` runs fewer of them.
+        is_patient: the user said how long it may take.
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
         short_of: the looks for which there was too little time.
@@ -146,6 +150,7 @@ class Closer:
     tries_changes: bool = True
     is_drawn: bool = False
     whole: Trial | None = None
+    is_patient: bool = False
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
     short_of: list[str] = field(default_factory=list[str])
@@ -401,7 +406,8 @@ class Closer:
         is_found = any(
             str(Path(self.trial.cwd, each.path)) in read for each in clues
         )  # a neighbour lacks the record
-        until = self._until(_FOR_RECORDS)  # one that passes is tried again also after that
+        # One that passes is tried again also after that.
+        until = self._until(_FOR_RECORDS, _MOST_RECORDS)
         bench, base = self.session.bench, self.baseline
         (left_out,) = (
             [] if is_found else self._in_time(
@@ -421,7 +427,7 @@ class Closer:
                     self._changes().run,
                     at,
                     self._witnesses(way).confirm,
-                    until=self._until(_FOR_CHANGES),
+                    until=self._until(_FOR_CHANGES, _MOST_CHANGES),
                 )
             ],
         ) or [Varied()]
@@ -439,10 +445,19 @@ class Closer:
             whole=None if self.whole is None else self._contained(self.whole),
         )  # fmt: skip
 
-    def _until(self, share: float) -> float:
-        """Return when a share of the time that is left is over, on the monotonic clock."""
+    def _until(self, share: float, most: tuple[float, float] | None = None) -> float:
+        """Return when a share of the time that is left is over, on the monotonic clock.
+
+        Args:
+            share: from 0 to 1.
+            most: the bound where nobody asked for more: times of the failing run, and seconds.
+        """
         now, deadline = time.monotonic(), self.session.deadline
-        return math.inf if deadline is None else now + share * (deadline - now)
+        until = math.inf if deadline is None else now + share * (deadline - now)
+        if most is None or self.is_patient:
+            return until
+        times, seconds = most
+        return min(until, now + times * self.baseline.reproduction.wall_seconds + seconds)
 
     def _changes(self) -> TriedChanges:
         """Return what runs the command with changes of its text."""

@@ -26,8 +26,6 @@ from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS, _MOST_TOLD = 120, 2
-_TIMES_FAILURE, _MORE_SECONDS = 10, 4.0
-"""The time limit for all runs: this many times the failing run's, plus this much."""
 _MOST_FILES, _MOST_BYTES = 3, 256 * 1024
 _LEAST_RECORDS = 3
 _SHOWN = 60
@@ -78,7 +76,6 @@ def left_out_clues(
     if not candidates:
         return LeftOut()
     seconds = baseline.reproduction.wall_seconds
-    until = min(until, time.monotonic() + seconds * _TIMES_FAILURE + _MORE_SECONDS)
     try:
         folder = bench.cleanup_journal.temporary_folder()
     except (WhetError, OSError):  # as where the disk is full

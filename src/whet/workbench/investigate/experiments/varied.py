@@ -32,8 +32,6 @@ from whet.workbench.investigate.traces.origins import recording_in
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS = 240
-_TIMES_FAILURE, _MORE_SECONDS = 15, 6.0
-"""The time limit for all runs: this many times the failing run's, plus this much."""
 _MOST_PLACES = 60
 _MOST_TOLD = 4
 _INSTEAD = {
@@ -194,8 +192,7 @@ class _Sweep:
         self.followed = followed
         self._baseline, self._run = baseline, run
         self._seconds = baseline.reproduction.wall_seconds
-        own = time.monotonic() + self._seconds * _TIMES_FAILURE + _MORE_SECONDS
-        self._until = min(own, until)
+        self._until = until
         self.passing: dict[_Place, list[tuple[int, Variation]]] = {}
         self.failed = 0
         self.untried: int | None = None

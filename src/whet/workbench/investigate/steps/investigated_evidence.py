@@ -180,7 +180,7 @@ def look_closer(
             session=work.session, trial=work.trial, baseline=baseline,
             place=place_of(work), tries_changes=work.options.tries_changes and drawn is None and not is_shown,
             is_drawn=drawn is not None,
-            whole=work.whole,
+            whole=work.whole, is_patient=work.options.budget.wall_seconds is not None,
         )  # fmt: skip
         finding = closer.look()
         work.steps.conclude(finding.summary)
