@@ -242,6 +242,28 @@ def suspects_in(told: Sequence[JsonObject]) -> list[Suspect]:
     return list(suspects.values())
 
 
+def shared_functions_in(told: Sequence[JsonObject]) -> list[Line]:
+    """Return the functions that more than one thread has called, each where it begins, the outermost first.
+
+    What one reads and writes itself is told by another report; this is about what it calls for that.
+    """
+    reports = sorted(of_kind(told, "called_by_several"), key=lambda each: whole(each.get("depth")))
+    places = (line_of(each.get("place")) for each in reports)
+    return list(dict.fromkeys(each for each in places if each is not None))
+
+
+def interleaving_clue(function: Line, at: Placing, tried: str) -> Clue:
+    """Return what an experiment has shown of a function that several threads call."""
+    return Clue(
+        says=f"several threads are in `{function.function}` at once, at {at(function.path, function.number)}: {tried}",
+        why="threads come between each other only sometimes",
+        path=function.path,
+        line=function.number,
+        sureness=Sureness.SHOWN,
+        next_step=f"hold one lock in `{function.function}`, from what it reads to what it writes",
+    )
+
+
 def race_clue(suspect: Suspect, at: Placing, tried: str) -> Clue:
     """Return what an experiment has shown of something that threads share."""
     write, reading = suspect.write, suspect.read

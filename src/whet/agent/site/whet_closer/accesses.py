@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 
 from .report_file import place, variables_of
+from .turns import Turns, may_be_come_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _MOST_PAUSES = 100
 _MOST_LINES = 2000
 _ENOUGH = 200  # calls of a function by a thread that are followed; they are slow
 _SERIAL_SECONDS = 1.0
+_SEVERAL = -1
 _PAUSE, _SERIAL = "pause:", "serial:"
 
 
@@ -56,14 +58,19 @@ class Accesses:
         self._ident: Callable[[], int] = threads.get_ident
         self._pause = _target(asked, _PAUSE)
         self._serial = _target(asked, _SERIAL)
+        self._turns = Turns(asked)
+        self._callers: dict[CodeType, int] = {}
         self._target: CodeType | None = None
         self._stores: set[int] = set()
         self._turn: Any = threads.RLock()
 
     def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:
         """Return what follows a function of the user's that has just been called."""
+        if self._turns.is_on:
+            return self._turns.enter(frame, note)
         if self._pause or self._serial:
             return self._experiment(frame, note)
+        self._note_caller(frame)
         lines = self._lines.get(frame.f_code)
         if lines is None:
             lines = self._lines[frame.f_code] = self._read(frame.f_code)
@@ -85,6 +92,19 @@ class Accesses:
             return follow
 
         return follow
+
+    def _note_caller(self, frame: FrameType) -> None:
+        """Tell of a function when a second thread calls it."""
+        own, code = self._ident(), frame.f_code
+        first = self._callers.setdefault(code, own)
+        if first in {own, _SEVERAL}:
+            return
+        self._callers[code] = _SEVERAL
+        if may_be_come_between(code):
+            depth, back = 0, frame.f_back
+            while back is not None:
+                depth, back = depth + 1, back.f_back
+            self._told.tell("called_by_several", place=place(frame), depth=depth)
 
     def _knows(self, code: CodeType) -> bool:
         """Whether enough calls of a function by this thread were followed; one more is counted."""

@@ -25,8 +25,10 @@ from whet.evidence.clues.closer_look import (
     Suspect,
     descriptor_clues,
     foreign_clues,
+    interleaving_clue,
     lock_clues,
     race_clue,
+    shared_functions_in,
     suspects_in,
     told_in,
 )
@@ -93,12 +95,14 @@ _STEPS = "the steps of the failing run"
 _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
 _SURE = 3
+_FUNCTIONS, _OFTEN, _SELDOM = 6, 3, 4
+"""Of so many functions, one fails in the first runs and passes in the others by chance in one of 20 cases."""
 _CHANCE = 0.05
 _FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.8, 0.4
 _MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)
 """The time for runs without a record, and for small changes, where nobody said how much there is: this many
 times the failing run's, and this many seconds more."""
-_FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST = 0.35, 0.35, 0.75
+_FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST, _FOR_FLAKY = 0.35, 0.35, 0.75, 0.85
 """How much of the time that is left they may take: what comes later shows causes, too."""
 """How many runs of an experiment must pass; more for a rare failure."""
 
@@ -188,7 +192,9 @@ class Closer:
         waiting = stack_clues(groups, at) if _is_hang(outcome) else []  # killed: it didn't wait
         clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *waiting]
         clues = [
-            *self._in_time("a run that is watched", lambda: self._of_closer_look(at), _FOR_OTHERS),
+            *self._in_time(
+                "a run that is watched", lambda: self._of_closer_look(at), self._for_races
+            ),
             *clues,
         ]
         exits = ended_in(outcome.evidence)
@@ -293,6 +299,11 @@ class Closer:
         dead = dead_in(self.baseline.outcome.evidence)
         sources = {path: text for each in dead for path, text in each.failure.sources.items()}
         return watched_clue(self.session, self.trial, self.baseline, sources=sources, looks=_LOOKS)
+
+    @property
+    def _for_races(self) -> float:
+        """How much of the time is for who comes between whom: what is flaky is looked at in no other way."""
+        return _FOR_OTHERS if self.baseline.reproduction.is_deterministic else _FOR_FLAKY
 
     @property
     def _can_look_closer(self) -> bool:
@@ -562,7 +573,26 @@ class Closer:
             if experiment:
                 trials = tuple(self.looked[before:])
                 clues.append(replace(race_clue(suspect, at, experiment), trials=trials))
-        return clues
+        return clues or self._interleaved(reports, at)
+
+    def _interleaved(self, reports: Sequence[JsonObject], at: Placing) -> list[Clue]:
+        """Return a function in whose lines other threads may not come between, if there is one."""
+        judge = self.baseline.oracle.judge
+        for function in shared_functions_in(reports)[:_FUNCTIONS]:
+            target, before = f"{function.path}:{function.number}", len(self.looked)
+            between = self._run(_looking(f"between:{target}"), _OFTEN, until=Verdict.GOOD)
+            if any(judge(run) is not Verdict.BAD for run in between):
+                continue
+            alone = self._run(_looking(f"alone:{target}"), _SELDOM, until=Verdict.BAD)
+            if any(judge(run) is not Verdict.GOOD for run in alone):
+                continue
+            tried = (
+                f"with pauses between its lines, it failed in {len(between)} of {len(between)} runs; with"
+                f" the same pauses and one thread at a time there, in 0 of {len(alone)}"
+            )
+            clue = interleaving_clue(function, at, tried)
+            return [replace(clue, trials=tuple(self.looked[before:]))]
+        return []
 
     def _tried(self, suspect: Suspect) -> str:
         """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
