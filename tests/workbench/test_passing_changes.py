@@ -3,9 +3,11 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 from whet.core.budget import OutOfTimeError
 from whet.core.failure import Failure, FailureKind, FailureSignature
-from whet.core.observations.clue import Clue, Placing
+from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.oracle import AnyFailure
 from whet.core.outcome import Outcome
 from whet.evidence.experiments.variations import Variation
@@ -111,3 +113,46 @@ def test_the_first_change_that_passes_does_not_lead_where_as_likely_ones_are_unt
 def test_it_leads_where_the_check_states_the_value_that_it_wants(tmp_path: Path) -> None:
     varied = _varied(tmp_path, {PICKED, FITS}, ends_early=True, is_exact=True)
     assert (len(varied.likely), varied.others) == (1, ())
+
+
+STARTED = """\
+import asyncio
+
+
+async def store(rows, at):
+    asyncio.ensure_future(send(rows))
+    return [each * 2 + at for each in rows if each != at and each > 1]
+"""
+
+
+@pytest.mark.parametrize("also", ["", "each > 1 + 1"])
+def test_a_task_that_nobody_waits_for_is_the_cause_whatever_is_tested(
+    tmp_path: Path, also: str
+) -> None:
+    path = tmp_path / "main.py"
+    path.write_text(STARTED)
+    asked: list[str] = []
+
+    def run(tasks: AgentTasks) -> tuple[int, Outcome]:
+        assert tasks.edit is not None
+        asked.append(tasks.edit[1])
+        passes = "await asyncio" in asked[-1] or bool(also and also in asked[-1])
+        return len(asked), Outcome(exit_code=0) if passes else FAILED
+
+    way = Way(
+        places=((str(path), 5), (str(path), 6)),
+        active={},
+        failing=(str(path), 9),
+        check=Check(str(path), 9, 1, is_exact=False, is_specific=False),
+        kind_of=lambda *_: "",
+    )
+    reproduction = Reproduction(
+        attempts=3, same_failures=3, other_failures=(), wall_seconds=0.01, peak_rss_bytes=0,
+        exit_code=1, trials=(1,),
+    )  # fmt: skip
+    baseline = Baseline(outcome=FAILED, oracle=AnyFailure(), reproduction=reproduction, repeats=1)
+
+    varied = vary(baseline, way, run, Placing(str(tmp_path)), lambda *_, **__: (1, 2))
+
+    (cause,) = varied.cause
+    assert (cause.line, cause.sureness) == (5, Sureness.SHOWN)

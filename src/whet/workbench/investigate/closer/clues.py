@@ -144,6 +144,7 @@ class Closer:
         passed_while_looked_at: how many runs passed because they were.
         looked: the numbers of the trials that were looked at, in their order.
         short_of: the looks for which there was too little time.
+        _record_seconds: what the run took whose steps were recorded; 0: there was none yet.
         _cut_after: the run whose steps were recorded was ended after so many seconds; 0: it was not.
     """
 
@@ -158,6 +159,7 @@ class Closer:
     passed_while_looked_at: int = 0
     looked: list[int] = field(default_factory=list[int])
     short_of: list[str] = field(default_factory=list[str])
+    _record_seconds: float = 0.0
     _cut_after: float = 0.0
     _libraries: set[str] | None = None
     _changed: TriedChanges | None = None
@@ -378,7 +380,10 @@ class Closer:
             return []
         dead = dead_in(self.baseline.outcome.evidence)
         process = at_inner_error(dead[likeliest(self.baseline.outcome, dead)]) if dead else None
-        return [recorded_failure(self.trial, self.baseline, process, self._once)]
+        began = time.monotonic()
+        recorded = recorded_failure(self.trial, self.baseline, process, self._once)
+        self._record_seconds = time.monotonic() - began
+        return [recorded]
 
     def _of_neighbours(
         self, clues_so_far: Sequence[Clue], recorded: Recorded | None, at: Placing
@@ -464,7 +469,9 @@ class Closer:
             most: the bound where nobody asked for more: times of the failing run, and seconds.
         """
         now, deadline = time.monotonic(), self.session.deadline
-        until = math.inf if deadline is None else now + share * (deadline - now)
+        # What passes runs once more, with its steps recorded.
+        left = math.inf if deadline is None else max(deadline - now - self._record_seconds, 0.0)
+        until = now + share * left
         if most is None or self.is_patient:
             return until
         times, seconds = most

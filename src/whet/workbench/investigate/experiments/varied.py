@@ -32,6 +32,8 @@ from whet.workbench.investigate.traces.origins import recording_in
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS = 240
+_TIMES_UNLIKELY, _MORE_SECONDS = 15, 6.0
+"""The time limit for changes that are seldom the slip: this many times the failing run's, plus this much."""
 _MOST_PLACES = 60
 _MOST_TOLD = 4
 _INSTEAD = {
@@ -68,7 +70,7 @@ class Varied:
         likely: lines of which a change that engineers often forget lets the command pass.
         others: lines of which another change does.
         is_on_the_way: the first of the likely lines is the only one that the bad value came by.
-        is_cut: there was too little time for all changes.
+        is_cut: there was too little time for all likely changes.
     """
 
     cause: tuple[Clue, ...] = ()
@@ -127,7 +129,7 @@ def vary(
     if is_early:
         sweep.go(unlikely)
     possible = _only_possible(sweep, control, way.check, at, confirm)
-    return replace(possible, is_cut=sweep.untried is not None)
+    return replace(possible, is_cut=not sweep.is_through(LESS_LIKELY))
 
 
 def _only_possible(
@@ -193,6 +195,8 @@ class _Sweep:
         self._baseline, self._run = baseline, run
         self._seconds = baseline.reproduction.wall_seconds
         self._until = until
+        own = self._seconds * _TIMES_UNLIKELY + _MORE_SECONDS
+        self._until_unlikely = min(until, time.monotonic() + own)
         self.passing: dict[_Place, list[tuple[int, Variation]]] = {}
         self.failed = 0
         self.untried: int | None = None
@@ -220,7 +224,9 @@ class _Sweep:
 
     def _tried(self, path: str, variation: Variation) -> bool:
         """Try a change, if there is time."""
-        if time.monotonic() + self._seconds > self._until:
+        is_likely = variation.rank <= LESS_LIKELY
+        until = self._until if is_likely else self._until_unlikely
+        if time.monotonic() + self._seconds > until:
             return False
         try:
             number, outcome = self._run(AgentTasks(edit=(path, variation.text)))
@@ -328,8 +334,10 @@ def _is_decisive(passing: Sequence[Variation], failed: int, check: Check) -> boo
     """
     first, *others = passing
     is_slip = first.rank <= LESS_LIKELY and not first.is_offset
-    is_alone = all(each.rank > first.rank or _is_the_other_way(first, each) for each in others)
-    return check.is_specific and is_slip and is_alone and failed >= _LEAST_FAILED
+    is_alone = all(each.order > first.order or _is_the_other_way(first, each) for each in others)
+    # A task that was started and not waited for is a slip whatever is tested.
+    is_telling = check.is_specific or first.new == f"await {first.old}"
+    return is_telling and is_slip and is_alone and failed >= _LEAST_FAILED
 
 
 def _is_the_other_way(one: Variation, other: Variation) -> bool:
