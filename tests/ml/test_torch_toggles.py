@@ -110,6 +110,31 @@ import torch
 made = torch.full((4,), 1000.0, dtype=torch.float16) ** 2
 assert torch.isfinite(made).all(), "too large"
 """
+TRAINING_MODE = """
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Sequential(torch.nn.Linear(4, 64), torch.nn.Dropout(0.5))
+frozen = torch.nn.Dropout(0.5).eval()
+rows = torch.ones(2, 4)
+made = model(rows)  # as it trains
+with torch.no_grad():
+    same = torch.equal(model(rows), model(rows))
+assert same, "each call gives something else"
+assert model.training and model[1].training and not frozen.training
+assert made.requires_grad and (made == 0).any()
+"""
+OLD_GRADIENTS = """
+import torch
+
+weight = torch.nn.Parameter(torch.zeros(1))
+optimizer = torch.optim.SGD([weight], lr=0.5)
+for _ in range(20):
+    ((weight - 3) ** 2).sum().backward()
+    optimizer.step()
+off = abs(weight.item() - 3)
+assert off < 0.1, f"off by {off:.1f}"
+"""
 
 
 def row(folder: Path, text: str, name: str) -> dict[str, object]:
@@ -162,6 +187,31 @@ def test_half_precision_becomes_single(tmp_path: Path) -> None:
     found = row(tmp_path, HALF, "float32")
 
     assert (found["took"], found["effect"]) == (True, "gone")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(TRAINING_MODE, "eval-without-grad"), (OLD_GRADIENTS, "zero-grads")]
+)
+def test_a_slip_of_a_training_is_mended(tmp_path: Path, text: str, name: str) -> None:
+    found = row(tmp_path, text, name)
+
+    assert (found["took"], found["effect"]) == (True, "gone")
+
+
+def test_a_training_that_keeps_old_gradients_is_named_with_the_line_of_the_step(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(OLD_GRADIENTS)
+    subprocess.run(
+        [sys.executable, "-m", "whet", "investigate", "--budget", "10m", "--", sys.executable, "main.py"],
+        cwd=tmp_path, env={**os.environ, "WHET_DIR": str(tmp_path / "state")}, capture_output=True,
+        check=False, timeout=600,
+    )  # fmt: skip
+    cause = json.loads((tmp_path / "whet-report" / "report.json").read_text())["answer"]["cause"]
+
+    assert (cause["line"], cause["sureness"]) == (8, "shown")
+    assert "at main.py:8 the gradients of earlier steps are still there" in cause["says"]
+    assert "zero_grad" in cause["next_step"]
 
 
 def test_processes_that_torch_spawns_are_one_rank(tmp_path: Path) -> None:

@@ -92,9 +92,17 @@ class Switches:
             if switch == "random-seed":
                 for module, guard in self._seeds(int(seed)).items():
                     guards[module] = _after(guards.get(module), guard)
-        for module, guard in self._results():
+        for module, guard in (*self._results(), *self._training()):
             guards[module] = _after(guards.get(module), guard)
         return guards
+
+    def _training(self) -> list[tuple[str, Guard]]:
+        """Return what mends the slips of a training."""
+        if not {"eval-without-grad", "zero-grads"} & self._inside:
+            return []
+        module = __import__("whet_training")
+        sys.modules.pop("whet_training", None)
+        return [*module.Training(self._tell, self._inside).guards().items()]
 
     def _results(self) -> list[tuple[str, Guard]]:
         """Return what holds the order in which results arrive."""

@@ -1,6 +1,7 @@
 """Which Pythons of a trial loaded whet's agent, as they report themselves, behind any wrapper."""
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -108,3 +109,13 @@ def _told_by(path: Path) -> bytes:
 
 def _is_of_user(path: str) -> bool:
     return path.endswith(".py") and is_user_code(path) and os.path.isfile(path)
+
+
+def own_files_with(words: re.Pattern[str], evidence: Sequence[Evidence]) -> bool:
+    """Whether a file of the user's that has run has one of some words."""
+    files = {path for each in pythons_in(evidence) for path in each.files if is_user_code(path)}
+    for path in files:
+        with suppress(OSError):
+            if words.search(Path(path).read_text("utf-8", "replace")):
+                return True
+    return False

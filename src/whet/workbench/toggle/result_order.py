@@ -1,10 +1,8 @@
 """Whether a failure depends on the order in which results of pools and tasks arrive."""
 
-from collections.abc import Sequence
-
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.trial import Trial
-from whet.host.inspect.stacks import is_user_code, unescaped
+from whet.workbench.toggle.callers import caller_in
 from whet.workbench.toggle.set_order import sure_runs
 from whet.workbench.toggle.toggle import Effect, Turned, turn_each
 from whet.workbench.toggle.toggles import chosen, known_toggles
@@ -13,7 +11,6 @@ from whet.workbench.trials.session import Session
 
 _IN_ORDER, _REVERSED = "submission-order", "reversed-results"
 _BACKWARDS = 4
-_CALLED, _BETWEEN = "called:", "\x1f"
 _WHY = "results of pools and tasks arrive as they come, and not in the order of submission"
 
 
@@ -31,7 +28,7 @@ def result_order(session: Session, trial: Trial, baseline: Baseline) -> Clue | N
         if not turned[-1].took or turned[-1].effect is not Effect.GONE:
             return None
     failing = turn_each(session, trial, baseline, (backwards,), repeats=_BACKWARDS)[0]
-    place = _caller(turned)
+    place = caller_in(turned)
     at = Placing(trial.cwd)
     who = f"{at(*place)} collects" if place else "the program collects"
     opposite = (
@@ -49,13 +46,3 @@ def result_order(session: Session, trial: Trial, baseline: Baseline) -> Clue | N
         trials=(turned[0].trial, failing.trial),
         next_step="keep with each result which task it belongs to, or collect results in the order of submission",
     )
-
-
-def _caller(turned: Sequence[Turned]) -> tuple[str, int] | None:
-    """Return the user's line that collects results; None: there are several, or it isn't known."""
-    lines = set[tuple[str, int]]()
-    for sign in {sign for each in turned for sign in each.signs if sign.startswith(_CALLED)}:
-        frames = (one.partition(":") for one in sign[len(_CALLED) :].split(_BETWEEN))
-        own = ((unescaped(path), int(line)) for line, _, path in frames if line.isdigit())
-        lines.update([frame for frame in own if is_user_code(frame[0])][:1])
-    return lines.pop() if len(lines) == 1 else None

@@ -12,7 +12,9 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
 from whet.evidence.clues.not_a_number import forward_call
+from whet.host.inspect.presence import own_files_with
 from whet.search.flaky.rates import chance_of_no_difference
+from whet.workbench.toggle.callers import caller_in
 from whet.workbench.toggle.toggle import Effect, Turned, tells_more, turn_each, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
@@ -29,6 +31,17 @@ _ANOMALY, _SYNC = "torch-anomaly", "cuda-sync"
 # CUDA's `assert`, in a line for each thread that meets it.
 _CHECK = re.compile(r"thread: \[[\d,]+\] Assertion `(?P<check>.{1,200}?)` failed", re.DOTALL)
 _WHY_CUDA = "a GPU reports an error late, on another line; synchronous kernels report it at once"
+_EVAL, _ZERO = "eval-without-grad", "zero-grads"
+_GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
+_STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
+_WHY_TRAINING = "a slip of a training, which no line fails on"
+_SLIPS = {
+    _EVAL: ("a module runs in training mode where no gradients are computed",
+            "call `.eval()` on the module before, and `.train()` after"),
+    _ZERO: ("the gradients of earlier steps are still there at an optimizer's step",
+            "clear them after each step: `optimizer.zero_grad()`"),
+}  # fmt: skip
+"""What a switch mends, and how to mend it."""
 _SAID = {
     Effect.GONE: "it doesn't fail",
     Effect.RARER: "it fails less often",
@@ -152,6 +165,14 @@ def kernel_check(text: str) -> str:
 
 def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
     """Return the clue with the line of the forward call, where anomaly mode has told one."""
+    slip = _SLIPS.get(turned.toggle.name)
+    if slip is not None:
+        what, advice = slip
+        place = caller_in([turned])
+        where = f"at {at(*place)} " if place else ""
+        path, number = place or ("", 0)
+        says = f"{where}{what}: {clue.says}"
+        return replace(clue, says=says, path=path, line=number, next_step=advice)
     if turned.toggle.name != _ANOMALY:
         return clue
     outcome = bench.notebook.trial(turned.trial).outcome
@@ -196,8 +217,19 @@ def _asked(
     if not baseline.reproduction.is_deterministic:
         why = "an intermittent failure can depend on order"
         yield from ((name, why) for name in ("hash-seed", "one-thread"))
+    else:
+        yield from ((name, _WHY_TRAINING) for name in _slips_of(baseline))
     if failure is not None and failure.kind is FailureKind.SIGNAL:
         yield from ((name, "an earlier write can have corrupted memory") for name in _SIGNALS)
+
+
+def _slips_of(baseline: Baseline) -> Iterator[str]:
+    """Yield the switches that mend what the user's training may lack."""
+    evidence = baseline.outcome.evidence
+    if own_files_with(_GRADIENTS_OFF, evidence):
+        yield _EVAL
+    if own_files_with(_STEPS, evidence) and not own_files_with(_CLEARED, evidence):
+        yield _ZERO
 
 
 def said_of(turned: Turned, before: Reproduction) -> str:

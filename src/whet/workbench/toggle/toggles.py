@@ -88,6 +88,18 @@ _ALL = (
         inside=("float32",), signs=("inside:float32", *_CUDA, "module:jax"), simplifies=True,
     ),
     Toggle(
+        name="eval-without-grad",
+        does="a PyTorch module that runs where no gradients are computed is in eval mode",
+        read="when the program calls a module in training mode under `no_grad`",
+        inside=("eval-without-grad",), signs=("inside:eval-without-grad",),
+    ),
+    Toggle(
+        name="zero-grads",
+        does="PyTorch's optimizers clear the gradients after each step",
+        read="when an optimizer takes a step",
+        inside=("zero-grads",), signs=("inside:zero-grads",),
+    ),
+    Toggle(
         name="no-workers",
         does="PyTorch's DataLoader loads in this process (num_workers=0)",
         read="when a DataLoader is made",

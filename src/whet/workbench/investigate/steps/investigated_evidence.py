@@ -2,17 +2,14 @@
 
 import re
 import time
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed
 from whet.core.trial import Trial
-from whet.host.inspect.presence import pythons_in
-from whet.host.inspect.stacks import is_user_code
+from whet.host.inspect.presence import own_files_with
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.investigate.steps.costs import is_only_slow
 from whet.workbench.trials.reproduce import Baseline
@@ -93,7 +90,7 @@ def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue
 
     if not can_tell(work.bench, work.trial, baseline, is_random=True):
         return None
-    if not _names(_RANDOM, baseline):
+    if not own_files_with(_RANDOM, baseline.outcome.evidence):
         return None
     why = "the program draws random numbers, and they change with each run"
     with work.steps.step("Fix the random numbers", why):
@@ -113,16 +110,6 @@ def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue
     return trial, _each_time(baseline, held.failing_runs), clue
 
 
-def _names(words: re.Pattern[str], baseline: Baseline) -> bool:
-    """Whether a file of the user's that has run has one of some words."""
-    files = {path for each in pythons_in(baseline.outcome.evidence) for path in each.files}
-    for path in files:
-        with suppress(OSError):
-            if is_user_code(path) and words.search(Path(path).read_text("utf-8", "replace")):
-                return True
-    return False
-
-
 def _each_time(baseline: Baseline, runs: int) -> Baseline:
     """Return what a flaky failure is where something makes it come each time."""
     reproduction = replace(
@@ -137,7 +124,9 @@ def order_results(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     from whet.workbench.toggle.set_order import is_python
 
     # Slow tasks arrive in an order of their own each time.
-    is_asked = not baseline.reproduction.is_deterministic or _names(_ARRIVAL, baseline)
+    is_asked = not baseline.reproduction.is_deterministic or own_files_with(
+        _ARRIVAL, baseline.outcome.evidence
+    )
     if not is_asked or not is_python(work.trial, baseline):
         return ()
     why = "pools and tasks hand over results as they come"
