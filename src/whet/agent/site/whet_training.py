@@ -52,7 +52,7 @@ class Training:
             is_trained = ident in self._calls or vars(sys.modules["torch"])["is_grad_enabled"]()
             if is_trained or not own.training:
                 return call(own, *given, **named)
-            self._told(EVAL)
+            self._note(EVAL)
             modes = [(each, each.training) for each in own.modules()]
             own.eval()
             self._calls.add(ident)
@@ -69,7 +69,7 @@ class Training:
         after_steps: Any = module.get("register_optimizer_step_post_hook")
 
         def clear(optimizer: Any, _given: Any, _named: Any) -> None:
-            self._told(ZERO)
+            self._note(ZERO)
             for group in optimizer.param_groups:
                 for each in group["params"]:
                     each.grad = None
@@ -77,7 +77,7 @@ class Training:
         if after_steps is not None:  # from PyTorch 2.0 on
             after_steps(clear)
 
-    def _told(self, switch: str) -> None:
+    def _note(self, switch: str) -> None:
         """Tell that something was mended, and on whose call."""
         callers: list[str] = []
         above: FrameType | None = _frame_above(2)

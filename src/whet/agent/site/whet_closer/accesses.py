@@ -12,7 +12,6 @@ from __future__ import annotations
 import sys
 
 from .report_file import place, variables_of
-from .turns import Turns, may_be_come_between
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,69 @@ _MOST_LINES = 2000
 _ENOUGH = 200  # calls of a function by a thread that are followed; they are slow
 _SERIAL_SECONDS = 1.0
 _SEVERAL = -1
+_LONG_PAUSE_SECONDS, _MOST_LONG_PAUSES = 0.05, 8
+_TURN_SECONDS = 1.0
+_BETWEEN, _ALONE = "between:", "alone:"
+_STOPPING = 0x20 | 0x80 | 0x200  # generators and coroutines: what runs between isn't another call
 _PAUSE, _SERIAL = "pause:", "serial:"
+
+
+class Turns:
+    """An experiment on the calls of one function; `is_on` unless none is asked for.
+
+    ``between:FILE:LINE`` has some calls of the function that begins there wait between two of its
+    lines, one at a time and long: of threads that all wait, none gets past another.
+    ``alone:FILE:LINE`` waits as well, and lets one thread at a time into the function.
+    """
+
+    def __init__(self, asked: str) -> None:
+        kind, _, place = asked.partition(":")
+        path, _, number = place.rpartition(":")
+        self.is_on = kind + ":" in (_BETWEEN, _ALONE) and number.isdigit()
+        self._path = path
+        self._first_line = int(number) if self.is_on else 0
+        self._is_alone = kind + ":" == _ALONE
+        self._calls, self._pauses, self._next, self._is_waiting = 0, 0, 1, False
+        self._turn: Any = __import__("_thread").RLock()
+
+    def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:
+        """Return what follows a function of the user's that has just been called."""
+        code = frame.f_code
+        if code.co_firstlineno != self._first_line or code.co_filename != self._path:
+            frame.f_trace_lines = False
+            return note
+        if not _has_lines_between(code):
+            return note
+        has_turn = self._is_alone and self._turn.acquire(timeout=_TURN_SECONDS)
+        left = self._lines_until_pause(code)
+        frame.f_trace_lines = left > 0
+
+        def follow(frame: FrameType, event: str, _argument: Any) -> Any:
+            nonlocal has_turn, left
+            if event == "line":
+                left -= 1
+                if left == 0:
+                    vars(__import__("time"))["sleep"](_LONG_PAUSE_SECONDS)
+                    self._is_waiting = frame.f_trace_lines = False
+            elif event == "return":
+                if left > 0:  # it came to fewer lines
+                    self._is_waiting, left = False, 0
+                if has_turn:
+                    has_turn = False
+                    self._turn.release()
+            return follow
+
+        return follow
+
+    def _lines_until_pause(self, code: CodeType) -> int:
+        """Return before which of the lines that a call runs it waits; 0: it doesn't."""
+        self._calls += 1
+        if self._is_waiting or self._calls < self._next or self._pauses >= _MOST_LONG_PAUSES:
+            return 0
+        self._is_waiting = True
+        self._pauses += 1
+        self._next += 1 + self._pauses
+        return 2 + self._pauses % max(len(_body_of(code)) - 1, 1)
 
 
 class Accesses:
@@ -100,7 +161,7 @@ class Accesses:
         if first in {own, _SEVERAL}:
             return
         self._callers[code] = _SEVERAL
-        if may_be_come_between(code):
+        if _has_lines_between(code):
             depth, back = 0, frame.f_back
             while back is not None:
                 depth, back = depth + 1, back.f_back
@@ -208,6 +269,16 @@ class Accesses:
         return _accesses_of(tree, code)
 
 
+def _has_lines_between(code: CodeType) -> bool:
+    """Whether a function has two lines, and runs them in one call."""
+    return not code.co_flags & _STOPPING and len(_body_of(code)) > 1
+
+
+def _body_of(code: CodeType) -> set[int]:
+    """Return the lines of a function's body."""
+    return _lines_of(code) - {code.co_firstlineno, 0}
+
+
 def _target(asked: str, kind: str) -> Any:
     if not asked.startswith(kind):
         return ()
@@ -217,7 +288,7 @@ def _target(asked: str, kind: str) -> Any:
 
 def _lines_of(code: CodeType) -> set[int]:
     lines = getattr(code, "co_lines", None)
-    return set() if lines is None else {number for _, _, number in lines()}
+    return set() if lines is None else {number or 0 for _, _, number in lines()}
 
 
 def _stores(code: CodeType) -> set[int]:

@@ -22,14 +22,9 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.closer_look import (
-    Suspect,
     descriptor_clues,
     foreign_clues,
-    interleaving_clue,
     lock_clues,
-    race_clue,
-    shared_functions_in,
-    suspects_in,
     told_in,
 )
 from whet.evidence.clues.dropped import drops_in
@@ -60,6 +55,7 @@ from whet.workbench.investigate.closer.joined_clues import (
     together,
     with_changes,
 )
+from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
@@ -93,18 +89,13 @@ _TIMES_CHANGED, _LEAST_CHANGED = 4, 3.0
 
 _STEPS = "the steps of the failing run"
 _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
-_LOOKS, _SUSPECTS, _BETWEEN = 4, 3, 2
-_SURE = 3
-_FUNCTIONS, _OFTEN, _SELDOM = 6, 3, 4
-"""Of so many functions, one fails in the first runs and passes in the others by chance in one of 20 cases."""
+_LOOKS = 4
 _CHANCE = 0.05
 _FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.8, 0.4
 _MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)
-"""The time for runs without a record, and for small changes, where nobody said how much there is: this many
-times the failing run's, and this many seconds more."""
+"""The time for both where nobody said how much there is: so many times the failing run's, and seconds."""
 _FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST, _FOR_FLAKY = 0.35, 0.35, 0.75, 0.85
 """How much of the time that is left they may take: what comes later shows causes, too."""
-"""How many runs of an experiment must pass; more for a rare failure."""
 
 
 FoundT = TypeVar("FoundT")
@@ -304,7 +295,7 @@ class Closer:
 
     @property
     def _for_races(self) -> float:
-        """How much of the time is for who comes between whom: what is flaky is looked at in no other way."""
+        """How much of the time is for races: what is flaky is looked at in no other way."""
         return _FOR_OTHERS if self.baseline.reproduction.is_deterministic else _FOR_FLAKY
 
     @property
@@ -340,7 +331,10 @@ class Closer:
         self._dropped = Dropped(drops_in(reports), (trial,), reported_in(self.baseline.outcome))
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
-        clues = [*descriptor_clues(reports, at), *self._races(reports, at)]
+        clues = [
+            *descriptor_clues(reports, at),
+            *Races(self.baseline, self._asked, self.looked).clues(reports, at),
+        ]
         if kind is FailureKind.TIMEOUT:
             clues += lock_clues(reports, at)
         if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in reports):
@@ -550,6 +544,9 @@ class Closer:
         self.passed_while_looked_at = sum(oracle.judge(run) is Verdict.GOOD for run in runs)
         return runs[-1]
 
+    def _asked(self, word: str, times: int, until: Verdict | None) -> list[Outcome]:
+        return self._run(_looking(word), times, until=until)
+
     def _run(
         self,
         tasks: AgentTasks,
@@ -568,54 +565,6 @@ class Closer:
         )  # fmt: skip
         self.looked += [each.own_number for each in runs]
         return [each.outcome for each in runs]
-
-    # ---- races ----
-
-    def _races(self, reports: Sequence[JsonObject], at: Placing) -> list[Clue]:
-        """Return what threads share without a lock, where keeping them apart mends the failure."""
-        clues: list[Clue] = []
-        for suspect in suspects_in(reports)[:_SUSPECTS]:
-            before = len(self.looked)
-            experiment = self._tried(suspect)
-            if experiment:
-                trials = tuple(self.looked[before:])
-                clues.append(replace(race_clue(suspect, at, experiment), trials=trials))
-        return clues or self._interleaved(reports, at)
-
-    def _interleaved(self, reports: Sequence[JsonObject], at: Placing) -> list[Clue]:
-        """Return a function in whose lines other threads may not come between, if there is one."""
-        judge = self.baseline.oracle.judge
-        for function in shared_functions_in(reports)[:_FUNCTIONS]:
-            target, before = f"{function.path}:{function.number}", len(self.looked)
-            between = self._run(_looking(f"between:{target}"), _OFTEN, until=Verdict.GOOD)
-            if any(judge(run) is not Verdict.BAD for run in between):
-                continue
-            alone = self._run(_looking(f"alone:{target}"), _SELDOM, until=Verdict.BAD)
-            if any(judge(run) is not Verdict.GOOD for run in alone):
-                continue
-            tried = (
-                f"with pauses between its lines, it failed in {len(between)} of {len(between)} runs; with"
-                f" the same pauses and one thread at a time there, in 0 of {len(alone)}"
-            )
-            clue = interleaving_clue(function, at, tried)
-            return [replace(clue, trials=tuple(self.looked[before:]))]
-        return []
-
-    def _tried(self, suspect: Suspect) -> str:
-        """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
-        target = f"{suspect.write.path}:{suspect.write.number}"
-        most = max(_SURE, self.baseline.repeats)
-        apart = self._run(_looking(f"serial:{target}"), most, until=Verdict.BAD)
-        if any(self.baseline.oracle.judge(run) is not Verdict.GOOD for run in apart):
-            return ""
-        between = self._run(_looking(f"pause:{target}"), _BETWEEN)
-        failures = sum(self.baseline.oracle.judge(run) is Verdict.BAD for run in between)
-        if not failures:
-            return ""
-        return (
-            f"with a pause before it, it failed in {failures} of {len(between)} runs;"
-            f" with one thread at a time there, in 0 of {len(apart)}"
-        )
 
 
 def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
