@@ -54,6 +54,7 @@ from whet.workbench.investigate.closer.joined_clues import (
     on_the_way,
     together,
     with_changes,
+    with_last,
 )
 from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
@@ -203,7 +204,7 @@ class Closer:
             clues = [*unended_in(recorded, stood, at), *clues]
             self._cut_after, recorded = recorded.seconds, None
         origins = Origins() if recorded is None else origins_of(recorded, at)
-        clues = with_drops(clues, self._dropped, (recorded, origins.way), at, _source_of)
+        clues, last = with_drops(clues, self._dropped, (recorded, origins.way), at, _source_of)
         repairs = self._in_time(
             "repairs of shared state", lambda: self._of_repairs(clues, recorded, origins.way)
         )
@@ -216,9 +217,9 @@ class Closer:
             lambda: self._of_neighbours(clues, recorded, at),
             _FOR_NEIGHBOURS,
         )
-        clues = [*near, *clues]
-        clues = in_order(clues)
-        clues = each_step_once(in_order(self._with_variations(each_once(clues), origins, at)))
+        clues = in_order([*near, *clues])
+        varied = self._with_variations(each_once(clues), origins, at)
+        clues = each_step_once(in_order(with_last(varied, last)))
         gathered = [
             replace(
                 each,

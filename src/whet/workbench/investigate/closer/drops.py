@@ -42,8 +42,10 @@ def with_drops(
     traced: tuple[Recorded | None, Way | None],
     at: Placing,
     source_of: Callable[[str], str],
-) -> list[Clue]:
-    """Return the clues with the trouble that was dropped; an error in it is told once.
+) -> tuple[list[Clue], list[Clue]]:
+    """Return the clues with the trouble that was dropped and leads, and that which comes last.
+
+    An error in it is told once.
 
     Args:
         clues: the others, the likeliest first.
@@ -74,7 +76,7 @@ def with_drops(
         for each in clues
         if Mention.CAUGHT not in each.mentions or (each.path, each.line) not in places
     ]
-    return [*near, *rest, *far]
+    return [*near, *rest], far
 
 
 def _with_lost(clue: Clue, shared: Shared, recorded: Recorded | None) -> Clue:

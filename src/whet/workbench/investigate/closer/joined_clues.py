@@ -68,6 +68,12 @@ def each_step_once(clues: Sequence[Clue]) -> list[Clue]:
     return result
 
 
+def with_last(clues: Sequence[Clue], last: Sequence[Clue]) -> list[Clue]:
+    """Return the clues with the least likely ones, but for those of lines that others point at."""
+    places = {(each.path, each.line) for each in clues}
+    return [*clues, *(each for each in last if (each.path, each.line) not in places)]
+
+
 def with_changes(
     varied: Varied, clues: list[Clue], records: list[Clue], *, clues_first: bool
 ) -> list[Clue]:
