@@ -123,6 +123,14 @@ TROUBLE = {
         5, Trouble.ERRORS,
     ),
     "error": ("def check(n):\n    if n < 0:\n        ValueError('negative')\ncheck(-1)\n", 3, Trouble.ERROR),
+    "a variable that nothing reads": (
+        ("from concurrent.futures import ThreadPoolExecutor\ndef run():\n    with ThreadPoolExecutor(1) as pool:\n"
+        "        kept = pool.submit(int, 'x')\nrun()\n"), 4, Trouble.ERRORS,
+    ),
+    "two variables that nothing reads": (
+        ("from collections import namedtuple\nLoaded = namedtuple('Loaded', 'missing_keys unexpected_keys')\n"
+        "def run():\n    missing, unexpected = Loaded(['a'], [])\nrun()\n"), 4, Trouble.FIELDS,
+    ),
     "lazy": ("def all_of(rows):\n    for each in rows:\n        yield each\nall_of([1])\n", 4, Trouble.LAZY),
     "map": ("map(print, [1])\n", 1, Trouble.LAZY),
     "lock": (
@@ -174,6 +182,15 @@ box.put([1])
 box.get()
 todo.popleft()
 options.pop("a")
+def some():
+    global kept
+    kept = Done(1, ["a"], [])
+    one, two = Done(1, ["a"], [])[:2]
+    inner = Done(1, ["a"], [])
+    options["done"] = Done(1, ["a"], [])
+    new = "a".upper()
+    return one, lambda: inner
+some()
 def each_of(lines):
     for line in lines:
         yield line

@@ -29,18 +29,17 @@ def uses_of_dropped(source: str, drops: Sequence[Drop]) -> Iterator[Change]:
     """Yield the changes for what a module has dropped."""
     tree = parsed(source)
     for each in drops:
-        statement = each.statement_in(tree)
-        if tree is None or statement is None:
+        value = each.value_in(tree)
+        if tree is None or value is None:
             continue
-        yield from _changes(statement, each)
+        yield from _changes(value, each.statement_in(tree), each)
 
 
-def _changes(statement: ast.Expr, drop: Drop) -> Iterator[Change]:
-    value = statement.value
+def _changes(value: ast.expr, statement: ast.Expr | None, drop: Drop) -> Iterator[Change]:
     call = value.value if isinstance(value, ast.Await) else value
     if not isinstance(call, ast.Call):
         return
-    if drop.trouble is Trouble.NEW:
+    if drop.trouble is Trouble.NEW and statement is not None:
         yield from _assigned(statement, call, drop)
     elif drop.trouble is Trouble.LAZY:
         source = ast.unparse(call)

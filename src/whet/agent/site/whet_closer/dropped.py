@@ -11,7 +11,7 @@ import ast
 import os
 import sys
 
-from .dropping import begun_with, dropping, span_of
+from .dropping import DROPPED, OUTPUT, begun_with, dropping, span_of
 from .report_file import is_own, place, variables_of
 from .troubles import (
     absent_in,
@@ -46,19 +46,22 @@ _MOST_TARGETS = 3
 _SHELL = "os.system"
 _LIBRARIES = {"numpy", "pandas", "torch", "polars"}
 _ANYTHING = (Exception,)
+_SAME: Callable[[object], object] = vars(__import__("_functools"))["partial"]({}.get, None)
+"""Returns what it is given, as no function of Python's does: a loop may come here often."""
 
 
 class _Site:
     """A call whose value is dropped, or of which only the output is used.
 
     Attributes:
+        fate: what becomes of the value, see `dropping.py`.
         left: how often whet looks at it yet.
         kinds: what was told of it.
     """
 
-    def __init__(self, value: Any, *, is_used: bool) -> None:
+    def __init__(self, value: Any, fate: int) -> None:
         self.call: Any = vars(value)["value"] if isinstance(value, ast.Await) else value
-        self.is_used = is_used
+        self.fate = fate
         self.line: int = value.lineno
         self.span = span_of(value)
         function: Any = self.call.func
@@ -78,8 +81,8 @@ class _Cell:
         self.__call__: Callable[[object], object] = mark.__call__
 
     def rest(self) -> None:
-        """Look at nothing more: what is returned here is dropped."""
-        self.__call__ = callable  # it runs no code of the program's, and no audit hook hears it
+        """Look at nothing more; no audit hook hears of it."""
+        self.__call__ = _SAME
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be a function that does nothing where code is pickled for another machine."""
@@ -129,19 +132,16 @@ class Dropped:
 
     def _compiled(self, tree: Any, path: str, rewrite: Callable[[Any], None] | None = None) -> Any:
         sites: list[_Site] = []
-        for node, is_used in dropping(tree):
-            sites.append(_Site(node.value, is_used=is_used))
+        for node, fate in dropping(tree):
+            sites.append(_Site(node.value, fate))
             node.value = call("{}".format(len(sites) - 1), node.value, node.value)
         if rewrite is not None:
             rewrite(tree)
         code: Any = compile(tree, path, "exec", dont_inherit=True)
         return bind(code, lambda text: self._mark(sites[int(text)]))
 
-    def _mark(self, site: _Site) -> Mark | _Cell:
-        mark = Mark(lambda frame, value: self._met(site, frame, value[0]))
-        if site.is_used:
-            return mark
-        site.cell = _Cell(mark)
+    def _mark(self, site: _Site) -> _Cell:
+        site.cell = _Cell(Mark(lambda frame, value: self._met(site, frame, value[0])))
         return site.cell
 
     def _watch_rewriter(self, module: dict[str, Any]) -> None:
@@ -181,7 +181,7 @@ class Dropped:
     def _look(self, site: _Site, frame: FrameType, value: Any) -> None:
         owner = None if site.receiver is None else _held(site.receiver, frame)
         status = exit_status_of(owner, site.name)
-        if site.is_used:
+        if site.fate == OUTPUT:
             if type(value).__name__ == "CompletedProcess":
                 self._tell_of(site, frame, trouble_of(value, owner, [], site.name))
             return
@@ -198,7 +198,7 @@ class Dropped:
         given = [_held(each, frame) for each in site.call.args]
         given = [self._command] if site.name == "system" else given
         self._tell_of(site, frame, trouble_of(value, owner, given, site.name))
-        if "new" in site.kinds:
+        if "new" in site.kinds or site.fate != DROPPED:
             return
         is_method = site.receiver is not None and type(owner) is not type(sys)
         made_of = [*begun_with(site.receiver), *site.call.args[:_MOST_TARGETS]]

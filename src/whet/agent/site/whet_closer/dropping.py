@@ -16,15 +16,18 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module, ast.Cl
 _OUTPUT = {"stdout", "stderr", "args"}
 _RUNS = "run"
 _MOST_LEVELS = 6
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_OTHERS = ""
 
 
-def dropping(tree: Any) -> list[tuple[Any, bool]]:
-    """Return the nodes whose `value` is a call that drops its result.
+DROPPED, UNREAD, OUTPUT = range(3)
+"""What becomes of a result: nothing; a variable holds it that nothing reads; only what a process has
+written is used, but not how it ended."""
 
-    With each is whether something of the result is used: only what a process has written, but not
-    how it ended.
-    """
-    found: list[tuple[Any, bool]] = []
+
+def dropping(tree: Any) -> list[tuple[Any, int]]:
+    """Return the nodes whose `value` is a call that drops its result, with what becomes of that."""
+    found: list[tuple[Any, int]] = []
     for scope in ast.walk(tree):
         if isinstance(scope, _SCOPES):
             found += _in_scope(scope)
@@ -49,24 +52,44 @@ def begun_with(receiver: Any) -> list[Any]:
     return found
 
 
-def _in_scope(scope: Any) -> Iterator[tuple[Any, bool]]:
+def _in_scope(scope: Any) -> Iterator[tuple[Any, int]]:
     every = list(ast.walk(scope))  # a function inside may use a variable, too
     parents = {id(below): node for node in every for below in ast.iter_child_nodes(node)}
+    shared = {name for each in every for name in getattr(each, "names", ()) if type(name) is str}
+    read = {each.id for each in every if isinstance(each, ast.Name) and _is_read(each)}
+    read |= {*shared, _OTHERS}
     for node in _own(scope):
         is_call = isinstance(_awaited(getattr(node, "value", None)), ast.Call)
         if not is_call:
             continue
         if isinstance(node, ast.Expr):
-            yield node, False
+            yield node, DROPPED
+        elif (
+            isinstance(node, ast.Assign) and isinstance(scope, _FUNCTIONS) and not read & _set(node)
+        ):
+            yield node, UNREAD
         elif _name(_awaited(node.value)) != _RUNS:
             continue
         elif isinstance(node, ast.Attribute):
             if node.attr in _OUTPUT and isinstance(node.value, ast.Call):
-                yield node, True
+                yield node, OUTPUT
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Name) and _is_output_only(target.id, every, parents):
-                yield node, True
+                yield node, OUTPUT
+
+
+def _is_read(name: Any) -> bool:
+    return not isinstance(name.ctx, ast.Store)
+
+
+def _set(node: Any) -> set[str]:
+    """Return the variables that an assignment sets; an attribute or an item is read by others."""
+    found: set[str] = set()
+    for target in node.targets:
+        for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+            found.add(each.id if isinstance(each, ast.Name) else _OTHERS)
+    return found
 
 
 def _is_output_only(name: str, nodes: list[Any], parents: dict[int, Any]) -> bool:
