@@ -28,7 +28,7 @@ def failed(folder: Path, program: str) -> KeptFailure:
 
 
 TWO = "def one(n):\n    return 1 / n\ndef two(n):\n    return int(n)\n"
-CASES = {
+CASES: dict[str, tuple[str, list[tuple[int, str]]]] = {
     "a group": (
         TWO + "errors = []\nfor f, n in ((one, 0), (two, 'x'), (one, 0)):\n    try:\n        f(n)\n"
         "    except Exception as error:\n        errors.append(error)\nraise ExceptionGroup('all', errors)\n",

@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
+from whet.core.text.record import JsonObject, as_record, integer, records, text
+
 pytestmark = pytest.mark.slow
 
 
 def answer(whet: Whet, files: dict[str, str], *command: str) -> dict[str, object]:
     """Return the answer of an investigation that leaves the files as they were."""
-    for name, text in files.items():
+    for name, source in files.items():
         path = whet.folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        path.write_text(source)
     whet("investigate", "--", sys.executable, *command)
     assert {name: Path(whet.folder, name).read_text() for name in files} == files
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
@@ -25,16 +27,12 @@ def answer(whet: Whet, files: dict[str, str], *command: str) -> dict[str, object
 
 def cause_of(found: dict[str, object]) -> tuple[str, int, str]:
     """Return the file, the line and the sureness of the cause."""
-    cause = found["cause"]
-    assert isinstance(cause, dict), found
-    return Path(cause["path"]).name, cause["line"], cause["sureness"]
+    cause = as_record(found["cause"], "cause")
+    return Path(text(cause, "path")).name, integer(cause, "line"), text(cause, "sureness")
 
 
-def first_clue(found: dict[str, object]) -> dict[str, object]:
-    clues = found["clues"]
-    assert isinstance(clues, list)
-    assert isinstance(clues[0], dict)
-    return clues[0]
+def first_clue(found: dict[str, object]) -> JsonObject:
+    return records(found, "clues")[0]
 
 
 CLEAN = (

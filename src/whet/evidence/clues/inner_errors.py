@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from whet.core.observations.clue import Clue, Mention, Placing, Sureness
+from whet.core.text.record import MalformedRecordError, as_record
 from whet.core.value_class import value_class
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.host.inspect.stacks import is_user_code
@@ -103,7 +105,9 @@ def _text_of(argument: object) -> str:
     """Return a text or a number that an error was raised with; empty: it is something else."""
     if isinstance(argument, str | int | float):
         return str(argument)
-    return str(argument.get("text", "")) if isinstance(argument, dict) else ""
+    with suppress(MalformedRecordError):
+        return str(as_record(argument, "text").get("text", ""))
+    return ""
 
 
 def _own(error: KeptError) -> KeptFrame | None:

@@ -19,6 +19,7 @@ from .troubles import (
     futures_in,
     is_group,
     is_new,
+    kind_of,
     told_of_error,
     trouble_of,
 )
@@ -46,8 +47,14 @@ _MOST_TARGETS = 3
 _SHELL = "os.system"
 _LIBRARIES = {"numpy", "pandas", "torch", "polars"}
 _ANYTHING = (Exception,)
-_SAME: Callable[[object], object] = vars(__import__("_functools"))["partial"]({}.get, None)
-"""Returns what it is given, as no function of Python's does: a loop may come here often."""
+_NOTHING: dict[object, object] = {}
+
+
+def _same() -> Callable[[object], object]:
+    """Return what returns what it is given, and isn't written in Python: a loop may call it often."""
+    functools: Any = __import__("_functools")
+    made: Callable[[object], object] = functools.partial(_NOTHING.get, None)
+    return made
 
 
 class _Site:
@@ -82,7 +89,7 @@ class _Cell:
 
     def rest(self) -> None:
         """Look at nothing more; no audit hook hears of it."""
-        self.__call__ = _SAME
+        self.__call__ = _same()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Be a function that does nothing where code is pickled for another machine."""
@@ -218,7 +225,7 @@ class Dropped:
         if kind in site.kinds:
             return
         site.kinds.add(kind)
-        where = at if type(at) is list else place(at)
+        where: list[Any] = place(at) if hasattr(at, "f_code") else at
         self._told.tell(
             "dropped",
             place=[where[0], site.line, where[2]],
@@ -246,7 +253,7 @@ def _held(node: Any, frame: FrameType) -> Any:
 
 def _item(node: Any, holder: Any, frame: FrameType) -> Any:
     """Return an item of what runs no code of the program's for it."""
-    kind = type(holder)
+    kind = kind_of(holder)
     if kind not in (dict, list, tuple) and kind.__module__.partition(".")[0] not in _LIBRARIES:
         return None
     key = node.slice

@@ -38,6 +38,8 @@ _COMPARED = {"datetime", "pathlib", "decimal", "fractions", "ipaddress", "uuid"}
 _TEXT = (str, bytes)
 _KEEPERS = ("list", "dict", "deque", "OrderedDict", "defaultdict", "Counter", "bytearray")
 _EXECUTOR_MAP = "result_iterator"
+kind_of: Any = type  # of what nothing is known
+_parts: Any = vars(tuple)["__iter__"]
 
 
 def trouble_of(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
@@ -54,7 +56,7 @@ def trouble_of(value: Any, owner: Any, given: list[Any], name: str) -> dict[str,
 
 
 def _in_status(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
-    kind = type(value)
+    kind = kind_of(value)
     if kind.__name__ == "CompletedProcess" and _module_of(kind) == "subprocess":
         return _of_process(value) if value.returncode else None
     if kind is not int or not _is_status(owner, name):
@@ -72,14 +74,19 @@ def _in_kind(value: Any, _owner: Any, _given: list[Any], _name: str) -> dict[str
     """Return what the type of a value tells: an error, or what runs only when it is gone through."""
     if isinstance(value, BaseException):
         return {"is": "error", **told_of_error(value)}
-    return {"is": "lazy"} if type(value) in (map, filter) or _is_new_generator(value) else None
+    return {"is": "lazy"} if kind_of(value) in (map, filter) or _is_new_generator(value) else None
 
 
 def _in_answer(value: Any, owner: Any, given: list[Any], name: str) -> dict[str, Any] | None:
     """Return what the answer of a method tells: it gave up waiting, or did a part."""
-    if value is False and name in _LOCKING and _module_of(type(owner)) in _OF_LOCKS:
+    if value is False and name in _LOCKING and _module_of(kind_of(owner)) in _OF_LOCKS:
         return {"is": "gave up"}
-    if type(value) is int and name in _SENDS and given and isinstance(given[0], (bytes, bytearray)):
+    if (
+        kind_of(value) is int
+        and name in _SENDS
+        and given
+        and isinstance(given[0], (bytes, bytearray))
+    ):
         whole = len(given[0])
         return {"is": "short", "count": value, "of": whole} if 0 <= value < whole else None
     return None
@@ -88,13 +95,13 @@ def _in_answer(value: Any, owner: Any, given: list[Any], name: str) -> dict[str,
 def _in_parts(value: Any, owner: Any, given: list[Any], _name: str) -> dict[str, Any] | None:
     if any(value is each for each in (owner, *given)):
         return None  # the program has it still
-    kind = type(value)
+    kind = kind_of(value)
     if kind in (list, tuple):
         errors = [each for each in value if isinstance(each, BaseException)]
         if errors:
             facts = told_of_error(errors[0])
             return {"is": "errors", "count": len(errors), "of": len(value), **facts}
-    if kind is dict and value and _module_of(type(owner)) == "smtplib":
+    if kind is dict and value and _module_of(kind_of(owner)) == "smtplib":
         return {"is": "fields", "fields": [["refused", *_size_and_words(value)]]}
     fields = [
         [each, *_size_and_words(held)]
@@ -106,7 +113,7 @@ def _in_parts(value: Any, owner: Any, given: list[Any], _name: str) -> dict[str,
 
 def _is_new_generator(value: Any) -> bool:
     """Whether a generator of the user's has run nothing yet."""
-    if type(value).__name__ != "generator" or value.gi_frame is None:
+    if kind_of(value).__name__ != "generator" or value.gi_frame is None:
         return False
     is_suspended = getattr(value, "gi_suspended", value.gi_frame.f_lasti >= 0)
     return not (is_suspended or value.gi_running) and is_own(value.gi_code.co_filename)
@@ -114,7 +121,7 @@ def _is_new_generator(value: Any) -> bool:
 
 def exit_status_of(owner: Any, name: str) -> int:
     """Return the status with which the process ended that was waited for; 0: well, or not at all."""
-    kind = type(owner)
+    kind = kind_of(owner)
     is_process = any(
         each.__name__ in ("Popen", "BaseProcess")
         and _module_of(each) in ("subprocess", "multiprocessing")
@@ -128,10 +135,12 @@ def exit_status_of(owner: Any, name: str) -> int:
 
 def absent_in(command: Any) -> str:
     """Return the last path that a command names and that isn't there; empty: there is none."""
-    words = command.split() if type(command) is str else command
-    for each in reversed(words if type(words) in (list, tuple) else []):
-        path = os.fspath(each) if hasattr(each, "__fspath__") else each
-        if type(path) is str and path[:1] != "-" and ("/" in path or "." in path):
+    words: list[Any] = command.split() if kind_of(command) is str else []
+    if kind_of(command) in (list, tuple):
+        words = [*command]
+    for each in reversed(words):
+        path = str(each) if kind_of(each) is str or hasattr(each, "__fspath__") else ""
+        if path[:1] != "-" and ("/" in path or "." in path):
             try:
                 os.stat(os.path.abspath(path), dir_fd=_MAGIC_FOLDER)
             except FileNotFoundError:
@@ -160,7 +169,7 @@ def _of_process(value: Any) -> dict[str, Any]:
 def told_of_error(error: BaseException) -> dict[str, Any]:
     """Return what an error says, and where it was raised in the user's own code."""
     arguments = BaseException.__dict__["args"].__get__(error)
-    words = ": ".join(str(each) for each in arguments if type(each) in (str, int, float))
+    words = ": ".join(str(each) for each in arguments if kind_of(each) in (str, int, float))
     raised: list[Any] = []
     trace = BaseException.__dict__["__traceback__"].__get__(error)
     while trace is not None:
@@ -185,7 +194,7 @@ class _Future:
     def watch(self, met: Callable[[BaseException], None]) -> None:
         """Call ``met`` with the error, if one comes; nobody is told that it was looked at."""
         if self._kind == "pool":
-            held = vars(self._own)
+            held = self._own.__dict__
             held["_error_callback"] = held["_error_callback"] or met
             return
 
@@ -199,12 +208,12 @@ class _Future:
 
 def is_group(owner: Any) -> bool:
     """Whether an object asks for the results of all tasks that it starts."""
-    return type(owner).__name__ == "TaskGroup"
+    return bool(kind_of(owner).__name__ == "TaskGroup")
 
 
 def futures_in(value: Any) -> Iterator[_Future]:
     """Yield the futures that a dropped value is, or that it alone holds."""
-    kind = type(value)
+    kind = kind_of(value)
     module = kind.__module__
     if module in ("_asyncio", "asyncio.tasks", "asyncio.futures", "concurrent.futures._base"):
         if hasattr(value, "add_done_callback"):
@@ -212,7 +221,7 @@ def futures_in(value: Any) -> Iterator[_Future]:
     elif module == "multiprocessing.pool" and hasattr(value, "_error_callback"):
         yield _Future(value, "pool")
     elif kind.__name__ == "generator" and value.gi_code.co_name == _EXECUTOR_MAP:
-        held = {} if value.gi_frame is None else value.gi_frame.f_locals
+        held: Any = {} if value.gi_frame is None else value.gi_frame.f_locals
         for each in held.get("fs") or ():
             yield _Future(each, "future")
 
@@ -222,33 +231,36 @@ def futures_in(value: Any) -> Iterator[_Future]:
 
 def _fields_of(value: Any) -> list[tuple[str, Any]]:
     """Return the fields of a record, by their names; no code of the program's is run for it."""
-    kind = type(value)
+    kind = kind_of(value)
     if kind is dict:
         pairs = list(value.items()) if len(value) <= _MOST_FIELDS else []
-        return [(key, each) for key, each in pairs if type(key) is str]
-    names = next((e.__dict__["_fields"] for e in kind.__mro__ if "_fields" in e.__dict__), None)
-    if isinstance(value, tuple) and type(names) is tuple:
-        return [(str(names[at]), each) for at, each in enumerate(tuple.__iter__(value))]
+        return [(key, each) for key, each in pairs if kind_of(key) is str]
+    names: Any = next(
+        (e.__dict__["_fields"] for e in kind.__mro__ if "_fields" in e.__dict__), None
+    )
+    if _is_any(value, (tuple,)) and kind_of(names) is tuple:
+        return [(str(names[at]), each) for at, each in enumerate(_parts(value))]
     try:
-        held = object.__getattribute__(value, "__dict__")
+        held: Any = object.__getattribute__(value, "__dict__")
     except (AttributeError, TypeError):
         return []
-    if type(held) is not dict or len(held) > _MOST_FIELDS or isinstance(value, type):
+    if kind_of(held) is not dict or len(held) > _MOST_FIELDS or _is_any(value, (type,)):
         return []
     return [(str(key), each) for key, each in held.items()]
 
 
 def _is_trouble(value: Any) -> bool:
-    if isinstance(value, _CONTAINERS):
+    if _is_any(value, _CONTAINERS):
         return len(value) > 0
-    if type(value) is int:
-        return value > 0
-    return value is True or isinstance(value, BaseException) or (type(value) is str and value != "")
+    if kind_of(value) is int:
+        return bool(value > 0)
+    is_text = kind_of(value) is str and bool(value)
+    return value is True or isinstance(value, BaseException) or is_text
 
 
 def _size_and_words(value: Any) -> list[Any]:
     """Return how many there are (0: it is no container), and the first one in words."""
-    if not isinstance(value, _CONTAINERS):
+    if not _is_any(value, _CONTAINERS):
         return [0, _words(value)]
     return [len(value), _words(next(iter(value)))]
 
@@ -258,10 +270,10 @@ def _words(value: Any) -> str:
     if isinstance(value, BaseException):
         return _cut(str(told_of_error(value)["error"]))
     parts: list[Any] = [value]
-    if type(value) in (dict, tuple):
-        parts = [*value, *(value.values() if type(value) is dict else ())]
-    is_short = len(parts) <= 2 * _MOST_TOLD and all(type(each) in plain for each in parts)
-    return _cut(masked(repr(value))) if is_short else type(value).__name__
+    if kind_of(value) in (dict, tuple):
+        parts = [*value, *(value.values() if kind_of(value) is dict else ())]
+    is_short = len(parts) <= 2 * _MOST_TOLD and all(kind_of(each) in plain for each in parts)
+    return _cut(masked(repr(value))) if is_short else kind_of(value).__name__
 
 
 def _cut(words: str) -> str:
@@ -276,8 +288,8 @@ def is_new(value: Any, held: Any, *, is_method: bool) -> bool:
 
     The methods of a list and a dictionary return what is in it, or a copy.
     """
-    kind = type(value)
-    if value is held or kind is not type(held) or kind in (bool, int, float, type(is_new)):
+    kind = kind_of(value)
+    if value is held or kind is not kind_of(held) or kind in (bool, int, float, type(is_new)):
         return False
     if is_method and kind.__name__ in _KEEPERS:
         return False
@@ -287,7 +299,11 @@ def is_new(value: Any, held: Any, *, is_method: bool) -> bool:
         return len(value) != len(held) or any(a is not held[at] for at, a in enumerate(value))
     if kind in (set, frozenset):
         return len(value) != len(held)
-    return not isinstance(value, type)
+    return not _is_any(value, (type,))
+
+
+def _is_any(value: Any, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds)
 
 
 def _module_of(kind: type) -> str:
