@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from looking_programs import make_history
 
-from whet.core.budget import StopReason
+from whet.core.budget import Budget, StopReason
 from whet.core.errors import EndMisjudged, NotARepository, NothingBetween
 from whet.host.code.tree_changes import PartialCommits
 from whet.host.process.cleanup_journal import CleanupJournal
@@ -274,11 +274,15 @@ def test_what_cannot_be_searched_is_said(place: Path) -> None:
     expect(EndMisjudged, "fails the same way")()
 
 
-def history(place: Path, old: dict[str, str], new: dict[str, str]) -> SmallestPart:
+def history(
+    place: Path, old: dict[str, str], new: dict[str, str], budget: Budget | None = None
+) -> SmallestPart:
     """Return the smallest part of a commit that brings a failure, with -j1."""
     commits = make_history(place, [{**old, ".gitignore": ".whet\n"}, new])
     with open_workbench() as bench:
-        options = BisectOptions(good=commits[0], bad=commits[1], hunks=True, jobs=1)
+        options = BisectOptions(
+            good=commits[0], bad=commits[1], hunks=True, jobs=1, budget=budget or Budget()
+        )
         found = bisect(bench, APP, options)
     assert found.part is not None
     return found.part
@@ -290,19 +294,36 @@ ROUNDING = {
     "def cents(value):\n    return Decimal(value).quantize(CENT, rounding=ROUND_HALF_UP)\n",
     "README": "Money.\n",
 }
+PLACES = {
+    "money.py": "from decimal import Decimal, localcontext\n\nPLACES = 2\n\n\n"
+    "def quantum(places=PLACES):\n    return Decimal(1).scaleb(-places)\n\n\n"
+    "def cents(value, places=PLACES):\n    with localcontext() as context:\n"
+    "        context.prec = 28\n        return Decimal(value).quantize(quantum(places))\n",
+    "README": "Money, with places.\n",
+}
+
+
+@pytest.mark.parametrize("trials", [6, 9])
+def test_a_search_that_was_ended_says_only_what_a_run_has_shown(place: Path, trials: int) -> None:
+    part = history(place, ROUNDING, PLACES, Budget(trials=trials))
+
+    assert part.stopped is StopReason.OUT_OF_TRIALS
+    assert part.is_verified
+    changed = git(place, "rev-parse", "HEAD")
+    git(place, "checkout", "--quiet", "HEAD~1")
+    subprocess.run(["git", "apply", "-"], input=part.diff.encode(), cwd=place, check=True)
+    assert subprocess.run([*APP.command], cwd=place, check=False, capture_output=True).returncode
+    if part.undoing is not None:
+        git(place, "checkout", "--quiet", "--force", changed)
+        undo = part.undoing.diff.encode()
+        subprocess.run(["git", "apply", "-"], input=undo, cwd=place, check=True)
+        assert subprocess.run([*APP.command], cwd=place, check=False).returncode == 0
 
 
 def test_one_line_of_a_commit_whose_lines_need_each_other_is_named_by_undoing_it(
     place: Path,
 ) -> None:
-    part = history(
-        place, ROUNDING,
-        {"money.py": "from decimal import Decimal, localcontext\n\nPLACES = 2\n\n\n"
-         "def quantum(places=PLACES):\n    return Decimal(1).scaleb(-places)\n\n\n"
-         "def cents(value, places=PLACES):\n    with localcontext() as context:\n"
-         "        context.prec = 28\n        return Decimal(value).quantize(quantum(places))\n",
-         "README": "Money, with places.\n"},
-    )  # fmt: skip
+    part = history(place, ROUNDING, PLACES)
 
     assert part.decides == (ChangedLines("money.py", 13, 13),)
     assert part.undoing is not None

@@ -149,6 +149,51 @@ def test_the_last_attempt_that_passed_is_found_and_compared_with(whet: Whet) -> 
     assert "app.py:10" not in decides  # `c` has changed since then too
 
 
+MONEY = """from decimal import ROUND_HALF_UP, Decimal
+
+CENT = Decimal("0.01")
+
+
+def cents(value):
+    return Decimal(value).quantize(CENT, rounding=ROUND_HALF_UP)
+"""
+MONEY_WITH_PLACES = """from decimal import Decimal, localcontext
+
+PLACES = 2
+
+
+def quantum(places=PLACES):
+    return Decimal(1).scaleb(-places)
+
+
+def cents(value, places=PLACES):
+    with localcontext() as context:
+        context.prec = 28
+        return Decimal(value).quantize(quantum(places))
+"""
+
+
+def test_of_a_commit_whose_hunks_need_each_other_the_line_is_named_with_what_it_was(
+    whet: Whet,
+) -> None:
+    whet.git("init", "--quiet", "--initial-branch=main")
+    check = "from money import cents\n\nassert cents('0.665') == cents('0.67')\n"
+    whet.commit("one", app_py=check, money_py=MONEY)
+    whet.commit("two", money_py=MONEY_WITH_PLACES, notes="places")
+
+    whet("investigate", "--no-changes", "--budget", "2m", "--", "python3", "app.py")
+
+    found = report(whet)
+    assert found["part"]["undoing"]["places"] == ["money.py:13"]
+    says = found["answer"]["cause"]["says"]
+    became = "`return Decimal(value).quantize(CENT, rounding=ROUND_HALF_UP)` became"
+    assert f"What decides is at money.py:13: {became}" in says
+    assert "with money.py:13 as it was it passes (money.py:1, money.py:3 undone too)" in says
+    assert found["answer"]["cause"]["sureness"] == "shown"
+    page = (whet.folder / "whet-report" / "report.md").read_text()
+    assert "The other way round, with money.py:13 as it was it passes" in page
+
+
 @pytest.mark.long
 def test_a_change_of_many_parts_that_matter_takes_no_more_than_some_trials(whet: Whet) -> None:
     """Each of 200 files is needed: no part can go, and to show that takes hundreds of trials."""

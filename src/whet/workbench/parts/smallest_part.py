@@ -74,7 +74,8 @@ class PartSearch:
     keeps_patch: bool = True
 
     _best: Numbers = ()
-    _passing: list[Numbers] = field(default_factory=list[Numbers])
+    _verdicts: dict[Numbers, Verdict] = field(default_factory=dict[Numbers, Verdict])
+    _is_contradicted: bool = False
     _senseless: int = 0
 
     def run(self) -> SmallestPart:
@@ -109,7 +110,7 @@ class PartSearch:
                 hint="the difference isn't in the repository: compare two runs with `whet diff`",
             )
         result = self._search(parts, cached=self.repeats == 1)
-        if not result.is_verified and result.stopped is not StopReason.INTERRUPTED:
+        if self._is_contradicted and result.stopped is not StopReason.INTERRUPTED:
             self.session.emit(Notice(text=HOLDS_NO_MORE))
             result = self._search(parts, cached=False)
         return result
@@ -118,8 +119,8 @@ class PartSearch:
         everything = range(len(parts.parts))
         visible = self._visible(parts)
         self._best, self._senseless = visible, 0
-        self._passing.clear()
-
+        self._is_contradicted = False
+        self._verdicts.clear()
         with self.session.executor(jobs=self.jobs, cached=cached, place=self.place) as executor:
             driver = self._driver(executor)
             self._check_base(driver)
@@ -133,18 +134,14 @@ class PartSearch:
             end = driver.run(search, lambda kept: self._question(parts, kept))
             remembered = end.cached
         reason = stop_reason_of(end, StopReason.MINIMAL)
+        if self._best == visible and end.stopped is not None:
+            self._best = tuple(everything)  # nothing less was run
         # All of it was run before; of less, what only the notebook knew is run once more.
         is_all = len(self._best) == len(everything)
         is_run = not parts.leaves_out if is_all else self._best != visible and not remembered
         is_verified = is_run or self._judged(parts, self._best, Verdict.BAD)
         self.session.stopped(reason, end.trials, end.wall_seconds)
-        if end.result is not None:
-            # What the search came by on the way tells less than what it ended with.
-            undone = frozenset(end.result.undone)
-            self._passing[:] = (
-                [tuple(each for each in visible if each not in undone)] if undone else []
-            )
-        undoing = self._undoing(parts, remembered=bool(remembered))
+        undoing = self._undoing(parts, end.result, remembered=bool(remembered))
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
         return SmallestPart(
@@ -186,27 +183,28 @@ class PartSearch:
             while True:
                 verdicts = yield wanted
                 for kept, verdict in zip(wanted, verdicts, strict=False):
+                    self._verdicts[kept] = verdict
                     if verdict is Verdict.BAD and len(kept) < len(self._best):
                         self._best = kept
-                    elif verdict is Verdict.GOOD:
-                        self._passing.append(kept)
                 wanted = search.send(verdicts)
         except StopIteration as end:
             result: Decided = end.value
             return result
 
-    def _undoing(self, parts: ChangeParts, *, remembered: bool) -> Undoing | None:
-        """Return the smallest part without which the rest passes, if it is smaller than the part that fails."""
-        if self.terms.is_fix or not self._passing:
+    def _undoing(
+        self, parts: ChangeParts, result: Decided | None, *, remembered: bool
+    ) -> Undoing | None:
+        """Return what to undo so that the rest passes, if that is no more than what fails."""
+        passing = self._passing(parts, result)
+        if self.terms.is_fix or not passing:
             return None
-        passing = max(self._passing, key=len)
         undone = [each for each in self._visible(parts) if each not in passing]
         # What decides between the longest beginning that passes and the shortest that fails.
         needed = frozenset(self._best)
         deciding = [each for each in undone if each in needed] or undone
-        if len(deciding) > len(self._best) or (
-            remembered and not self._judged(parts, passing, Verdict.GOOD)
-        ):
+        if len(deciding) > len(self._best) - (result is None):
+            return None
+        if remembered and not self._judged(parts, passing, Verdict.GOOD):
             return None
         # What the run can't see stays as it is in the change.
         rest = [each for each in range(len(parts.parts)) if each not in undone]
@@ -220,6 +218,16 @@ class PartSearch:
             new=new,
             diff=diff.decode("utf-8", "replace"),
         )
+
+    def _passing(self, parts: ChangeParts, result: Decided | None) -> Numbers:
+        """Return the most parts that are known to pass; none: no other choice is."""
+        if result is not None:
+            # What the search came by on the way tells less than what it ended with.
+            undone = frozenset(result.undone)
+            rest = (each for each in self._visible(parts) if each not in undone)
+            return tuple(rest) if undone else ()
+        passing = (kept for kept, verdict in self._verdicts.items() if verdict is Verdict.GOOD)
+        return max(passing, key=len, default=())
 
     def _line(self, diff: bytes, commit: str) -> str:
         """Keep a patch, and return the line that makes a tree with it alone; empty: it doesn't work here.
@@ -261,6 +269,8 @@ class PartSearch:
     def _known(self, parts: ChangeParts, kept: Numbers) -> Verdict | None:
         if not kept:
             return Verdict.GOOD  # it was checked
+        if kept in self._verdicts:
+            return self._verdicts[kept]
         verdict = parts.verdict_without_a_run(kept)
         if verdict is None:
             try:
@@ -298,13 +308,15 @@ class PartSearch:
         )
 
     def _judged(self, parts: ChangeParts, kept: Numbers, wanted: Verdict) -> bool:
-        """Run a choice of parts once more, and see whether it comes to the same, if there is time."""
+        """Run a choice of parts once more, and return whether it comes to the same; if time is up, it isn't known."""
         try:
             with self.session.executor(place=self.place) as executor:
                 verdict = self._driver(executor).ask(self._question(parts, kept))
         except OutOfTimeError:
             return False
-        return self.terms.for_search(verdict) is wanted
+        is_same = self.terms.for_search(verdict) is wanted
+        self._is_contradicted = self._is_contradicted or not is_same
+        return is_same
 
 
 def _needs_among(needs: Sequence[frozenset[int]], chosen: Numbers) -> list[frozenset[int]]:
