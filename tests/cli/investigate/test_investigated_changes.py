@@ -190,6 +190,10 @@ def test_of_a_commit_whose_hunks_need_each_other_the_line_is_named_with_what_it_
     assert f"What decides is at money.py:13: {became}" in says
     assert "with money.py:13 as it was it passes (money.py:1, money.py:3 undone too)" in says
     assert found["answer"]["cause"]["sureness"] == "shown"
+    first, second = whet.git("log", "--format=%h", "--abbrev=10", "--reverse").split()
+    diff = f"git diff {first} {second} -- money.py"
+    assert found["answer"]["next_step"] == f"Look at money.py:13 in the change: `{diff}`."
+    assert "+        return Decimal(value)" in whet.git(*diff.split()[1:])
     page = (whet.folder / "whet-report" / "report.md").read_text()
     assert "The other way round, with money.py:13 as it was it passes" in page
 

@@ -104,7 +104,9 @@ PLACES = """
 
 def test_a_statement_that_moves_into_a_new_block_can_be_as_it_was_within_it() -> None:
     edits = edits_between(ROUNDING, PLACES)
-    rest = [each for each in range(edits.count) if edits.lines_of([each], is_new=True) != {8}]
+    rest = [
+        each for each in range(edits.count) if edits.lines_of([each], is_new=True) != frozenset({8})
+    ]
 
     assert len(rest) == edits.count - 1
     made = content(edits, *rest)
@@ -117,7 +119,9 @@ def test_a_statement_that_moves_into_a_new_block_can_be_as_it_was_within_it() ->
 
 def test_a_constant_that_goes_and_one_that_comes_can_both_be_there() -> None:
     edits = edits_between(ROUNDING, PLACES)
-    comes = next(each for each in range(edits.count) if edits.lines_of([each], is_new=True) == {2})
+    comes = next(
+        each for each in range(edits.count) if edits.lines_of([each], is_new=True) == frozenset({2})
+    )
 
     assert "PLACES = 2" in content(edits, comes)
     assert "CENT = Decimal" in content(edits, comes)

@@ -26,8 +26,8 @@ def bound_together(
     """
     group = list(range(count))
     everything = frozenset(range(count))
-    for sweep in (lambda own: everything - own, lambda own: own):
-        is_whole = _asking_once(sweep, makes_sense)
+    for is_left_out in (True, False):
+        is_whole = _asking_once(everything if is_left_out else None, makes_sense)
         for each in range(count) if count <= _MOST_ELEMENTS else ():
             own = _group_of(each, group)
             if is_whole(own):
@@ -46,14 +46,13 @@ def bound_together(
 
 
 def _asking_once(
-    chosen: Callable[[frozenset[int]], frozenset[int]],
-    makes_sense: Callable[[Collection[int]], bool],
+    everything: frozenset[int] | None, makes_sense: Callable[[Collection[int]], bool]
 ) -> Callable[[frozenset[int]], bool]:
-    """Return what says whether elements can be taken, or left out, and remembers it."""
+    """Return what says whether elements can be left out of all, or else be taken, and remembers it."""
 
     @cache
     def is_whole(own: frozenset[int]) -> bool:
-        return makes_sense(chosen(own))
+        return makes_sense(own if everything is None else everything - own)
 
     return is_whole
 

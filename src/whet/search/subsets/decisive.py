@@ -100,7 +100,11 @@ def _halved(
     """Return the lengths of a beginning that is GOOD and of one that is BAD, as near as can be judged."""
     low, high = 0, len(ends) - 1
     skipped: set[int] = set()
-    can_be_tested = cache(lambda cut: makes_sense(tuple(range(ends[cut]))))
+
+    @cache
+    def can_be_tested(cut: int) -> bool:
+        return makes_sense(tuple(range(ends[cut])))
+
     while len(skipped) < _MOST_SKIPS:
         cuts = list(_cuts(low, high, skipped, can_be_tested))
         if not cuts:

@@ -352,12 +352,14 @@ class _Names:
                 before=(path, edits.lines_of(part.edits, is_new=False)),
                 after=(path, edits.lines_of(part.edits, is_new=True)),
             )
-        sides = ((was, self.old.get(was)), (path, self.new.get(path)))
-        before, after = (
-            (name, frozenset(use.line for use in names.uses) if names is not None else frozenset())
-            for name, names in sides
+        return EditLines(
+            before=(was, _lines_with_names(self.old.get(was))),
+            after=(path, _lines_with_names(self.new.get(path))),
         )
-        return EditLines(before=before, after=after)
+
+
+def _lines_with_names(names: NamesOfSource | None) -> frozenset[int]:
+    return frozenset(use.line for use in names.uses) if names is not None else frozenset[int]()
 
 
 def _compiles(source: bytes) -> bool:

@@ -8,9 +8,10 @@ from pathlib import Path
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue
 from whet.core.text.quantity import listed
+from whet.core.text.shell_words import quoted
 from whet.core.text.shown_text import visible_line
 from whet.host.process.git import Repository
-from whet.workbench.trials.changed_part import ChangedLines, SmallestPart
+from whet.workbench.trials.changed_part import ChangedLines, SmallestPart, shown_places
 
 _MOST_PLACES, _MOST_CHARACTERS = 2, 80
 
@@ -44,7 +45,15 @@ def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
     if part.undoing is not None:
         says = f"{says}; {part.undoing.sentence}"
     path, line = _place_today(part.decides, new, repository)
-    return replace(clue, says=says, path=path or clue.path, line=line or clue.line)
+    paths = dict.fromkeys(quoted(place.path) for place in part.decides)
+    shown = f"git diff {part.base} {part.changed} -- {' '.join(paths)}"
+    return replace(
+        clue,
+        says=says,
+        path=path or clue.path,
+        line=line or clue.line,
+        next_step=f"Look at {shown_places(part.decides)} in the change: `{shown}`.",
+    )
 
 
 def _place_today(
