@@ -27,7 +27,6 @@ from whet.evidence.clues.closer_look import (
     lock_clues,
     told_in,
 )
-from whet.evidence.clues.dropped import drops_in
 from whet.evidence.clues.ended_processes import later_process_clues, signal_clues
 from whet.evidence.clues.inner_errors import inner_clues
 from whet.evidence.clues.memory_holder import memory_clues
@@ -46,7 +45,7 @@ from whet.host.trial.agent_tasks import NO_TASKS, AgentTasks
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
 from whet.workbench.inspect.wrong_files import wrong_file_clues
 from whet.workbench.investigate.closer import first_nan
-from whet.workbench.investigate.closer.drops import Dropped, reported_in, with_drops
+from whet.workbench.investigate.closer.drops import Dropped, dropped_in, with_drops
 from whet.workbench.investigate.closer.joined_clues import (
     each_once,
     each_step_once,
@@ -329,7 +328,7 @@ class Closer:
         outcome = self._look_until_it_fails()
         trial = self.looked[-1]
         reports = self._told = told_in(outcome.evidence)
-        self._dropped = Dropped(drops_in(reports), (trial,), reported_in(self.baseline.outcome))
+        self._dropped = dropped_in(reports, trial, self.baseline.outcome)
         failure = outcome.failure or self.baseline.outcome.failure
         kind = None if failure is None else failure.kind
         clues = [

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.outcome import Outcome
+from whet.core.text.record import JsonObject
 from whet.core.value_class import value_class
-from whet.evidence.clues.dropped import Drop, Ties, dropped_clues
+from whet.evidence.clues.dropped import Drop, Ties, dropped_clues, drops_in
 from whet.evidence.provenance.events.shared import Shared
 from whet.evidence.provenance.failure.way import Way
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
@@ -28,7 +29,12 @@ class Dropped:
     reported: frozenset[tuple[str, int]] = frozenset()
 
 
-def reported_in(outcome: Outcome) -> frozenset[tuple[str, int]]:
+def dropped_in(told: Sequence[JsonObject], trial: int, failed: Outcome) -> Dropped:
+    """Return what a run has dropped, by what it told, its trial's number, and the failure."""
+    return Dropped(drops_in(told), (trial,), _reported_in(failed))
+
+
+def _reported_in(outcome: Outcome) -> frozenset[tuple[str, int]]:
     """Return where the errors came up that a failure reports: its own, and those that it stands for."""
     dead = dead_in(outcome.evidence)
     told = {each.failure.pid for each in dead[likeliest(outcome, dead) :][:1]}
