@@ -22,6 +22,9 @@ _USAGE = re.compile(r"(?:ERROR: )?usage:", re.IGNORECASE)
 _PROGRAM = re.compile(r"(?:[^:\n]{1,200}: )?(?:error|Error): |[^\s:]+: ")
 _NO_SUCH_TEST = re.compile(r"ERROR: (?:file or directory not found|not found): ")
 _TRY_HELP = re.compile(r"Try [^\n]{1,200}(?:--help|-h|-\?)\b", re.IGNORECASE)
+_PATH = re.compile(r"[./\\][A-Za-z]")
+_SYNTAX = re.compile(r"[\[<{|]|\.\.\.|^--?\w|^[A-Z][A-Z_\d]+(?:=\S+)?$")
+"""Signs of a notation: an optional word, a choice, an option, a name in capitals."""
 _USAGE_EXIT_CODES = frozenset({1, 2, 4, 64, 129})  # pytest 4, EX_USAGE 64, git 129
 
 
@@ -54,11 +57,11 @@ def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
     """
     if exit_code not in _USAGE_EXIT_CODES:
         return None
-    near = [line.strip() for line in lines[-60:] if line.strip()]
+    near = [line.strip() for line in lines[-60:] if line.strip() and not is_noise(line.strip())]
     if near and _NO_SUCH_TEST.match(near[-1]):
         return near[-1]
     help_at = [index for index, line in enumerate(near) if _TRY_HELP.search(line)]
-    usage_at = [index for index, line in enumerate(near) if _USAGE.match(line)]
+    usage_at = [index for index, line in enumerate(near) if is_usage(line)]
     if not help_at and not usage_at:
         return None
     complaints = [line for line in near if _TELLS_OF_ERROR.search(line) and not _USAGE.match(line)]
@@ -70,6 +73,17 @@ def usage_error(lines: Sequence[str], exit_code: int | None) -> str | None:
     # Someone's own `sys.exit("usage: ...")`.
     is_all_it_says = exit_code != 1 or len(near) <= _WORDS
     return near[usage_at[-1]] if usage_at and is_all_it_says else None
+
+
+def is_usage(line: str) -> bool:
+    """Whether a line says how a command line is written; what follows `usage:` may be anything else."""
+    match = _USAGE.match(line)
+    if match is None:
+        return False
+    program, *words = line[match.end() :].split() or [""]
+    if program[:1].isdigit():
+        return False
+    return not program or bool(_PATH.search(program)) or any(map(_SYNTAX.search, words))
 
 
 def _without_program(line: str) -> str:

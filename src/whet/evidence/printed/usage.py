@@ -9,6 +9,7 @@ from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import shown_count
 from whet.evidence.printed.console_text import readable_tail
+from whet.evidence.printed.last_words import is_usage
 
 _USAGE = re.compile(r"^[ \t]*usage:.*", re.IGNORECASE | re.MULTILINE)
 _MOST_LINES, _MOST_CHARACTERS = 12, 400
@@ -58,7 +59,7 @@ def usage_clues(outcome: Outcome, command: Sequence[str], at: Placing) -> Iterat
 
 def _usage(text: str) -> str:
     """Return the last usage message of a text, on one line."""
-    found = list(_USAGE.finditer(text))
+    found = [each for each in _USAGE.finditer(text) if is_usage(each[0].strip())]
     if not found:
         return ""
     lines = text[found[-1].start() :].splitlines()[:_MOST_LINES]
