@@ -445,7 +445,7 @@ def test_how_much_memory_was_asked_for_does_not_count() -> None:
         ("Usage:\n  ship new NAME\nunknown command\n", 1, FailureKind.USAGE_ERROR, "unknown command"),
         ("usage: counter went back by 47.16 kWh at noon\n", 1, FailureKind.EXIT,
          "usage: counter went back by <n> kWh at noon"),
-        ("usage: 3.4 GB is too much\n", 2, FailureKind.EXIT, "usage: <n> GB is too much"),
+        ("usage: 3.4 GB is too much\n", 2, FailureKind.EXIT, "usage: <n> byte is too much"),
         ("usage: it grew\nmake: *** [Makefile:4: report] Error 1\n", 2, FailureKind.EXIT, "usage: it grew"),
         ("usage: x\nerror: y\n", 3, FailureKind.EXIT, "error: y"),
         ("cp: error writing '/x/y': No space left on device\n", 1,

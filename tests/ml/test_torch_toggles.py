@@ -135,6 +135,33 @@ for _ in range(20):
 off = abs(weight.item() - 3)
 assert off < 0.1, f"off by {off:.1f}"
 """
+NOT_REGISTERED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = []
+        for _ in range(2):
+            self.layers.append(nn.Linear(2, 2))
+        self.heads = {"one": nn.Linear(2, 1)}
+        self.level = torch.zeros(1, requires_grad=True)
+        self.scale = torch.ones(1)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.heads["one"](x) * self.scale + self.level
+
+
+net = Net()
+found = [tuple(each.shape) for each in net.parameters()]
+assert sorted(found) == [(1,), (1,), (1, 2), (2,), (2,), (2, 2), (2, 2)], found
+net(torch.ones(3, 2)).sum().backward()
+assert all(each.grad is not None for each in net.parameters())
+"""
 
 
 def row(folder: Path, text: str, name: str) -> dict[str, object]:
@@ -190,7 +217,12 @@ def test_half_precision_becomes_single(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"), [(TRAINING_MODE, "eval-without-grad"), (OLD_GRADIENTS, "zero-grads")]
+    ("text", "name"),
+    [
+        (TRAINING_MODE, "eval-without-grad"),
+        (OLD_GRADIENTS, "zero-grads"),
+        (NOT_REGISTERED, "registered"),
+    ],
 )
 def test_a_slip_of_a_training_is_mended(tmp_path: Path, text: str, name: str) -> None:
     found = row(tmp_path, text, name)

@@ -98,7 +98,7 @@ class Switches:
 
     def _training(self) -> list[tuple[str, Guard]]:
         """Return what mends the slips of a training."""
-        if not {"eval-without-grad", "zero-grads"} & self._inside:
+        if not {"eval-without-grad", "zero-grads", "registered"} & self._inside:
             return []
         module = __import__("whet_training")
         sys.modules.pop("whet_training", None)

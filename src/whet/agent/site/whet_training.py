@@ -1,8 +1,9 @@
-"""Two slips of a training with PyTorch, mended while it runs: a switch for each.
+"""Slips of a training with PyTorch, mended while it runs: a switch for each.
 
 ``eval-without-grad``: what a module does where no gradients are computed, it does in eval mode; dropout
 and batch statistics are for training. ``zero-grads``: an optimizer clears the gradients after each step;
-otherwise those of earlier steps add to the next ones.
+otherwise those of earlier steps add to the next ones. ``registered``: a module that is asked for its
+parameters also has those in its lists and dicts of modules, and its tensors that take gradients.
 
 Standard library only, Python 3.8 or later.
 """
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     Guard = Callable[[dict[str, Any]], None]
 
-EVAL, ZERO = "eval-without-grad", "zero-grads"
+EVAL, ZERO, REGISTERED = "eval-without-grad", "zero-grads", "registered"
+_OF_MODULES = {"_parameters", "_buffers", "_modules"}
 _MOST_CALLERS = 40
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
@@ -31,20 +33,62 @@ class Training:
         self._tell = tell
         self._inside = inside
         self._calls: set[int] = set()
+        self._assigned: dict[tuple[int, str], str] = {}
         threads: Any = __import__("_thread")
         self._ident: Callable[[], int] = threads.get_ident
 
     def guards(self) -> dict[str, Guard]:
         """Return what changes the modules of PyTorch."""
         guards: dict[str, Guard] = {}
-        if EVAL in self._inside:
-            guards["torch.nn.modules.module"] = self._in_eval_mode
+        if {EVAL, REGISTERED} & self._inside:
+            guards["torch.nn.modules.module"] = self._mend_modules
         if ZERO in self._inside:
             guards["torch.optim.optimizer"] = self._clearing
         return guards
 
-    def _in_eval_mode(self, module: dict[str, Any]) -> None:
+    def _mend_modules(self, module: dict[str, Any]) -> None:
         made = module["Module"]
+        if EVAL in self._inside:
+            self._in_eval_mode(made)
+        if REGISTERED in self._inside:
+            self._registering(made)
+
+    def _registering(self, made: Any) -> None:
+        """Have a module register all that learns when it is asked for its parameters."""
+        assign, ask = made.__setattr__, made.named_parameters
+
+        def assigned(own: Any, name: str, value: Any) -> None:
+            if type(value) in {list, tuple, dict} or hasattr(value, "requires_grad"):
+                self._assigned[id(own), name] = _callers(_frame_above(1))
+            assign(own, name, value)
+
+        def named_parameters(own: Any, *given: Any, **named: Any) -> Any:
+            for each in list(own.modules()):
+                self._register(each, made)
+            return ask(own, *given, **named)
+
+        made.__setattr__, made.named_parameters = assigned, named_parameters
+
+    def _register(self, own: Any, made: Any) -> None:
+        torch: Any = sys.modules["torch"]
+        for name, value in list(vars(own).items()):
+            if name in _OF_MODULES:
+                continue
+            many = dict(enumerate(value)) if type(value) in {list, tuple} else value
+            modules = many.items() if type(many) is dict else ()
+            learning = [(key, each) for key, each in modules if isinstance(each, made)]
+            for key, each in learning:
+                own.add_module("{}_{}".format(name, str(key).replace(".", "_")), each)
+                self._register(each, made)
+            is_tensor = isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
+            if is_tensor:
+                delattr(own, name)
+                own.register_parameter(name, torch.nn.Parameter(value.data))
+            if learning or is_tensor:
+                place = self._assigned.get((id(own), name))
+                self._tell("inside:" + REGISTERED, *(["called:" + place] if place else []))
+
+    def _in_eval_mode(self, made: Any) -> None:
         call = made.__call__
 
         def called(own: Any, *given: Any, **named: Any) -> Any:
@@ -79,9 +123,14 @@ class Training:
 
     def _note(self, switch: str) -> None:
         """Tell that something was mended, and on whose call."""
-        callers: list[str] = []
-        above: FrameType | None = _frame_above(2)
-        while above is not None and len(callers) < _MOST_CALLERS:
-            callers.append("{}:{}".format(above.f_lineno, above.f_code.co_filename))
-            above = above.f_back
-        self._tell("inside:" + switch, "called:" + "\x1f".join(callers))
+        self._tell("inside:" + switch, "called:" + _callers(_frame_above(2)))
+
+
+def _callers(frame: FrameType) -> str:
+    """Return a frame and those above it, each with its line."""
+    callers: list[str] = []
+    above: FrameType | None = frame
+    while above is not None and len(callers) < _MOST_CALLERS:
+        callers.append("{}:{}".format(above.f_lineno, above.f_code.co_filename))
+        above = above.f_back
+    return "\x1f".join(callers)

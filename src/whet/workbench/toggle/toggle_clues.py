@@ -31,15 +31,18 @@ _ANOMALY, _SYNC = "torch-anomaly", "cuda-sync"
 # CUDA's `assert`, in a line for each thread that meets it.
 _CHECK = re.compile(r"thread: \[[\d,]+\] Assertion `(?P<check>.{1,200}?)` failed", re.DOTALL)
 _WHY_CUDA = "a GPU reports an error late, on another line; synchronous kernels report it at once"
-_EVAL, _ZERO = "eval-without-grad", "zero-grads"
+_EVAL, _ZERO, _REGISTERED = "eval-without-grad", "zero-grads", "registered"
 _GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
 _STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
+_MODULES = re.compile(r"\bnn\.Module\b|\bimport Module\b")
 _WHY_TRAINING = "a slip of a training, which no line fails on"
 _SLIPS = {
     _EVAL: ("a module runs in training mode where no gradients are computed",
             "call `.eval()` on the module before, and `.train()` after"),
     _ZERO: ("the gradients of earlier steps are still there at an optimizer's step",
             "clear them after each step: `optimizer.zero_grad()`"),
+    _REGISTERED: ("a module gets something that learns and isn't one of its parameters, so no optimizer has it",
+                  "make it an `nn.Parameter`, an `nn.ModuleList` or an `nn.ModuleDict`"),
 }  # fmt: skip
 """What a switch mends, and how to mend it."""
 _SAID = {
@@ -230,6 +233,8 @@ def _slips_of(baseline: Baseline) -> Iterator[str]:
         yield _EVAL
     if own_files_with(_STEPS, evidence) and not own_files_with(_CLEARED, evidence):
         yield _ZERO
+    if own_files_with(_STEPS, evidence) and own_files_with(_MODULES, evidence):
+        yield _REGISTERED
 
 
 def said_of(turned: Turned, before: Reproduction) -> str:

@@ -100,6 +100,12 @@ _ALL = (
         inside=("zero-grads",), signs=("inside:zero-grads",),
     ),
     Toggle(
+        name="registered",
+        does="a PyTorch module's parameters include those in its lists and dicts, and tensors that take gradients",
+        read="when a module is asked for its parameters and holds such",
+        inside=("registered",), signs=("inside:registered",),
+    ),
+    Toggle(
         name="no-workers",
         does="PyTorch's DataLoader loads in this process (num_workers=0)",
         read="when a DataLoader is made",
