@@ -48,6 +48,7 @@ class Change:
         needs: what the failing run must have had there for it to be tried; None: nothing.
         hides: with it the command may pass whatever line is wrong: tried last.
         is_checked: it counts only if the check that failed is still made with it.
+        is_seldom: this is hardly ever what is wrong: among its like it is tried last.
         advice: how to mend it, where that isn't to write what is there instead.
     """
 
@@ -59,6 +60,7 @@ class Change:
     needs: Needed | None = None
     hides: bool = False
     is_checked: bool = False
+    is_seldom: bool = False
     advice: str = ""
 
     @property

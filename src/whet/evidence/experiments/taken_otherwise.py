@@ -155,6 +155,7 @@ def _rounded(node: ast.AST) -> Iterator[Change]:
     yield replace(
         replacing(node, f"`{ast.unparse(node)}` compares rounded numbers exactly", comparison),
         instead="a difference of a billionth allowed",
+        is_seldom=True,
     )
 
 
@@ -208,7 +209,7 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
             node, f"what is written to `{ast.unparse(node)}` waits in a buffer until the file is "
             "flushed or closed, but something looks for it earlier", raw if "b" in mode_text else text,
         ),
-        instead="no buffer",
+        instead="no buffer", is_seldom=True,
     )  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def repaired_clue(
             not each[1].is_telling,
             each[1].hides,
             each[1].needs is None,
+            each[1].is_seldom,
             "deepcopy" in each[1].instead,
         )
     )
