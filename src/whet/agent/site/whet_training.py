@@ -71,16 +71,17 @@ class Training:
 
     def _register(self, own: Any, made: Any) -> None:
         torch: Any = sys.modules["torch"]
-        for name, value in list(vars(own).items()):
+        held: dict[str, Any] = vars(own)
+        for name, value in list(held.items()):
             if name in _OF_MODULES:
                 continue
-            many = dict(enumerate(value)) if type(value) in {list, tuple} else value
-            modules = many.items() if type(many) is dict else ()
-            learning = [(key, each) for key, each in modules if isinstance(each, made)]
+            learning = [(key, each) for key, each in _items_of(value) if isinstance(each, made)]
             for key, each in learning:
                 own.add_module("{}_{}".format(name, str(key).replace(".", "_")), each)
                 self._register(each, made)
-            is_tensor = isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
+            is_tensor: bool = (
+                isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
+            )
             if is_tensor:
                 delattr(own, name)
                 own.register_parameter(name, torch.nn.Parameter(value.data))
@@ -134,3 +135,11 @@ def _callers(frame: FrameType) -> str:
         callers.append("{}:{}".format(above.f_lineno, above.f_code.co_filename))
         above = above.f_back
     return "\x1f".join(callers)
+
+
+def _items_of(value: Any) -> list[tuple[Any, Any]]:
+    """Return what a list, a tuple or a dict holds, with its keys."""
+    kind: Any = type(value)
+    if kind is dict:
+        return list(value.items())
+    return list(enumerate(value)) if kind in {list, tuple} else []

@@ -411,11 +411,9 @@ class Closer:
             return clues
         from whet.workbench.investigate.experiments.left_out import LeftOut, left_out_clues
 
-        contained = self._contained()
-        read = set(origins.files)
-        is_found = any(
-            str(Path(self.trial.cwd, each.path)) in read for each in clues
-        )  # a neighbour lacks the record
+        contained, read = self._contained(), set(origins.files)
+        # A neighbour lacks the record.
+        is_found = any(str(Path(self.trial.cwd, each.path)) in read for each in clues)
         # One that passes is tried again also after that.
         until = self._until(_FOR_RECORDS, _MOST_RECORDS)
         bench, base = self.session.bench, self.baseline
@@ -426,6 +424,8 @@ class Closer:
             )
         ) or [LeftOut()]  # fmt: skip
         records = list(left_out.clues)
+        if any(each.sureness is Sureness.SHOWN for each in records):
+            return [*records, *clues]
         if left_out.is_cut:
             self.short_of.append(_RECORDS)
         (varied,) = self._in_time(

@@ -6,7 +6,7 @@ The files don't change: each run has its own copy, in a sandbox that discards ev
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import replace
@@ -15,24 +15,21 @@ from pathlib import Path
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.observations.clue import Clue, Mention, Placing, Sureness
-from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.records_in import SETTINGS, DataRecord, records_in, without
+from whet.workbench.investigate.experiments.other_data import RunAll, own_files, with_content
+from whet.workbench.investigate.experiments.renamed_keys import renamed_clue
 from whet.workbench.investigate.traces.origins import Origins
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_RUNS, _MOST_TOLD = 120, 2
-_MOST_FILES, _MOST_BYTES = 3, 256 * 1024
 _LEAST_RECORDS = 3
 _SHOWN = 60
-_REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
-RunAll = Callable[[Iterable[Trial]], Iterator[tuple[int, Outcome]]]
-"""Runs trials, several at once; yields the number of each and what it did, in their order."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _DIGITS, _LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 _Candidate = tuple[Path, str, DataRecord]
@@ -43,7 +40,7 @@ class LeftOut:
     """What runs without a record have told.
 
     Attributes:
-        clues: the records without which the command passes.
+        clues: the records without which the command passes, or the name with whose change it does.
         is_cut: there was too little time for all records.
     """
 
@@ -72,6 +69,9 @@ def left_out_clues(
     """
     if not baseline.reproduction.is_deterministic:
         return LeftOut()
+    renamed = renamed_clue(bench, trial, baseline, origins.files, run_all, until)
+    if renamed is not None:
+        return LeftOut(clues=(renamed,))
     candidates = list(_candidates(bench, trial, origins.files))
     if not candidates:
         return LeftOut()
@@ -229,21 +229,11 @@ def _shape(text: str) -> str:
 def _with_file(trial: Trial, copy: Path, candidate: _Candidate, *, whole: bool = False) -> Trial:
     """Return the trial with a file as it is without a record, or as it is."""
     path, text, record = candidate
-    content = text if whole else without(text, record)
-    copy.write_bytes(content.encode("utf-8", "surrogateescape"))
-    words = ("sh", "-c", _REPLACED, "sh", str(copy), str(path), *trial.command)
-    return replace(trial, command=words)
+    return with_content(trial, copy, path, text if whole else without(text, record))
 
 
 def _candidates(bench: Workbench, trial: Trial, files: Sequence[str]) -> Iterator[_Candidate]:
-    """Yield the records of the project's own small data files."""
-    roots = (bench.project.root, Path(trial.cwd))
-    own = [Path(each) for each in files if any(Path(each).is_relative_to(top) for top in roots)]
-    for path in own[:_MOST_FILES]:
-        with suppress(OSError, UnicodeDecodeError):
-            if path.suffix == ".py" or path.stat().st_size > _MOST_BYTES:
-                continue
-            text = path.read_bytes().decode("utf-8")
-            records = records_in(path.name, text)
-            if len(records) >= _LEAST_RECORDS or path.suffix.lower() in SETTINGS:
-                yield from ((path, text, record) for record in records)
+    for path, text in own_files(bench, trial, files):
+        records = records_in(path.name, text)
+        if len(records) >= _LEAST_RECORDS or path.suffix.lower() in SETTINGS:
+            yield from ((path, text, record) for record in records)
