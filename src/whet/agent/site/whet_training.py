@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EVAL, ZERO, REGISTERED = "eval-without-grad", "zero-grads", "registered"
 _OF_MODULES = {"_parameters", "_buffers", "_modules"}
+_CONTAINERS: Any = (list, tuple, dict)
 _MOST_CALLERS = 40
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
@@ -71,8 +72,7 @@ class Training:
 
     def _register(self, own: Any, made: Any) -> None:
         torch: Any = sys.modules["torch"]
-        held: dict[str, Any] = vars(own)
-        for name, value in list(held.items()):
+        for name, value in list(_attributes(own).items()):
             if name in _OF_MODULES:
                 continue
             learning = [(key, each) for key, each in _items_of(value) if isinstance(each, made)]
@@ -139,7 +139,11 @@ def _callers(frame: FrameType) -> str:
 
 def _items_of(value: Any) -> list[tuple[Any, Any]]:
     """Return what a list, a tuple or a dict holds, with its keys."""
-    kind: Any = type(value)
-    if kind is dict:
-        return list(value.items())
-    return list(enumerate(value)) if kind in {list, tuple} else []
+    if not isinstance(value, _CONTAINERS):
+        return []
+    keys: list[Any] = list(value if hasattr(value, "keys") else range(len(value)))
+    return [(key, value[key]) for key in keys]
+
+
+def _attributes(own: Any) -> dict[str, Any]:
+    return own.__dict__  # type: ignore[no-any-return]
