@@ -162,7 +162,7 @@ class Progress:
             self._shrink.note(event)
         self._first_bytes = self._first_bytes or event.before_bytes
         first, now = shown_bytes(self._first_bytes), shown_bytes(event.after_bytes)
-        self._best = f"{first} → {now}, by {event.by_pass}"
+        self._best = f"{first} → {now} ({event.by_pass})"
         self._state(self._best)
 
     def _learned(self, event: HistoryNarrowed | SuspicionChanged | RunsCounted) -> None:

@@ -22,7 +22,7 @@ def history_sentence(search: VersionSearch) -> str:
         return (
             f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind}"
             f" ({search.good} is the last {search.old_term} one;"
-            f" {shown_count(len(search.tested), 'version')} tested of {search.between + 2})"
+            f" {_tested(search)})"
             f"{_likeness(search)}"
         )
     if not search.suspects:
@@ -33,6 +33,12 @@ def history_sentence(search: VersionSearch) -> str:
     )
     why = f"; {search.hint}" if search.hint else ""
     return f"one of {suspects} is the first {search.new_term} {search.kind}: {search.stopped.value}{why}"
+
+
+def _tested(search: VersionSearch) -> str:
+    """Return how many versions were tested; of how many, unless some lie before the good end."""
+    count, whole = len(search.tested), search.between + 2
+    return f"{shown_count(count, 'version')} tested{f' of {whole}' if count <= whole else ''}"
 
 
 def _likeness(search: VersionSearch) -> str:
@@ -69,8 +75,7 @@ def _noisy_sentence(search: VersionSearch, noisy: NoisySearch) -> str:
     return (
         f"{search.subject} {search.first_bad} is the first {search.new_term} {search.kind} with"
         f" {shown_chance(noisy.probability)} probability ({search.good} is the last"
-        f" {search.old_term} one; {runs}, {shown_count(len(search.tested), 'version')} tested of"
-        f" {search.between + 2}{edge}); {_rates(search, noisy)}"
+        f" {search.old_term} one; {runs}, {_tested(search)}{edge}); {_rates(search, noisy)}"
     )
 
 
