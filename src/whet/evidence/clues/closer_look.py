@@ -256,7 +256,7 @@ def interleaving_clue(function: Line, at: Placing, tried: str) -> Clue:
     """Return what an experiment has shown of a function that several threads call."""
     return Clue(
         says=f"several threads are in `{function.function}` at once, at {at(function.path, function.number)}: {tried}",
-        why="threads come between each other only sometimes",
+        why="it fails when other threads run between its lines, and passes when none can",
         path=function.path,
         line=function.number,
         sureness=Sureness.SHOWN,
@@ -270,8 +270,8 @@ def race_clue(suspect: Suspect, at: Placing, tried: str) -> Clue:
     before = "" if reading.number == write.number else f" what was read at line {reading.number}"
     return Clue(
         says=f"`{suspect.name}` is written at {at(write.path, write.number)} in `{write.function}`"
-        f" from{before or ' what was read there'}, by several threads and without a lock: {tried}",
-        why="threads come between each other only sometimes",
+        f" from{before or ' what was read there'}, by several threads that hold no lock in common: {tried}",
+        why="it fails when another thread runs between the read and the write, and passes when none can",
         path=write.path,
         line=write.number,
         sureness=Sureness.SHOWN,

@@ -9,7 +9,6 @@ from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, boolean, text
 from whet.evidence.clues.closer_look import line_of, of_kind
 
-_WHY = "another call waits until this one is released"
 _GIVES = {"task_done", "release"}
 
 
@@ -36,7 +35,9 @@ def kept_clues(
         yield Clue(
             says=f"`{taking.function}` took {what} at {at(taking.path, taking.number)} and {by} without"
             f" {rest}, and another call waits for that",
-            why=_WHY,
+            why="another call waits until all items of the queue are done"
+            if of_queue
+            else "another call waits until there is a place",
             path=there.path,
             line=line,
             sureness=Sureness.SEEN if boolean(each, "gives") else Sureness.POSSIBLE,

@@ -10,7 +10,7 @@ from pathlib import Path
 from whet.agent.site.whet_state.secret_rule import why_secret
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
-from whet.core.text.quantity import listed
+from whet.core.text.quantity import listed, shown_count
 from whet.core.text.shell_words import quoted
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -262,7 +262,8 @@ def _clue(
     path, line = setting.place if last is None else (last.path, last.line)
     advice = _ADVICE.get(setting.name, "") if last is not None else ""
     return Clue(
-        says=says, why=_WHY, trials=trials,
+        says=says, trials=trials,
+        why=f"{shown_count(len(trials), 'run')} with {setting.other} passed; each run without it failed",
         sureness=Sureness.POSSIBLE if is_far else Sureness.SHOWN,
         path=path, line=line,
         next_step=advice.format(at(path, line)) if advice else _check_words(setting, at),
