@@ -144,3 +144,25 @@ def test_no_file_is_made_smaller_for_a_hang_whose_cause_is_known(whet: Whet) -> 
     assert report["answer"]["cause"] is not None
     assert not [each for each in report["steps"] if each["title"].startswith("Shrink")]
     assert any("names.txt is as it was" in each for each in report["conclusions"])
+
+
+COUNTS = """
+import re
+import sys
+
+known = sum(bool(re.fullmatch(r"\\w+ \\d+", line.strip())) for line in open(sys.argv[1]))
+if known != 40:
+    sys.exit(f"{known} visits are known, 40 were counted")
+"""
+
+
+def test_a_file_is_not_emptied_where_the_message_counts_what_it_holds(whet: Whet) -> None:
+    whet.write("main.py", COUNTS)
+    whet.write("visits.txt", "".join(f"page{n} {n}\n" for n in range(38)) + "page-x 1\npage-y 2\n")
+    whet("investigate", "--no-changes", "--", sys.executable, "main.py", "visits.txt")
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+
+    assert report["payloads"] == []
+    assert any("`0 visits are known, 40 were counted`" in each for each in report["conclusions"])
+    assert "page37 37" in (whet.folder / "whet-report" / "reproduce.sh").read_text()
+    assert not (whet.folder / "whet-report" / "visits.txt").exists()

@@ -68,6 +68,7 @@ from whet.workbench.investigate.steps.investigated_evidence import (
 )
 from whet.workbench.investigate.steps.smaller import (
     cause_to_keep,
+    said_when_empty,
     sampled,
     tiny_model,
     why_left_whole,
@@ -474,6 +475,13 @@ def _shrink(work: Work, facts: Known, which: tuple[int, Payload], baseline: Base
                 options=options, guard=_guard(work), place=place_of(work),
             )  # fmt: skip
             shrunk = replace(shrunk, before_bytes=whole.size_of(whole.data))
+            said = "" if shrunk.content else said_when_empty(work, position, baseline)
+            if said:
+                payload.result.unlink(missing_ok=True)
+                kept = f"with an empty file it says something else, `{said}`"
+                facts.conclusions.append(f"{whole.shown} is as it was: {kept}.")
+                work.steps.conclude(f"whet leaves it as it is: {kept}")
+                return
             facts.shrunk.append(shrunk)
             digest = work.bench.payload_store.keep(shrunk.content)
             work.trial = work.trial.with_payload(digest, position)

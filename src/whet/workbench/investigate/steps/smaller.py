@@ -103,6 +103,20 @@ def why_left_whole(clues: Sequence[Clue], baseline: Baseline) -> str:
     return "the cause of the hang is known without a smaller file" if is_hang and is_known else ""
 
 
+def said_when_empty(work: Work, position: int, baseline: Baseline) -> str:
+    """Return how the command fails with an empty payload, if it says other values then; else nothing.
+
+    Where a message counts what a file holds, an empty one may fail for another reason.
+    """
+    failure = baseline.outcome.failure
+    if failure is None or _varies(work, baseline):
+        return ""
+    trial = work.trial.with_payload(work.bench.payload_store.keep(b""), position)
+    (ran,) = work.session.repeat(trial, baseline.oracle, "looked at", times=1, place=place_of(work))
+    other = ran.outcome.failure
+    return "" if other is None or other.summary == failure.summary else other.summary
+
+
 def cause_to_keep(
     work: Work, payload: Payload, clues: Sequence[Clue], baseline: Baseline
 ) -> SameCause:
