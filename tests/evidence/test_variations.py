@@ -254,3 +254,19 @@ def test_of_a_long_pattern_the_signs_that_differ_are_told_however_it_is_written(
 
     assert r"(?P<path>.*?) HTTP" in lazy.new
     assert r"(?P<path>.*) HTTP" in lazy.old
+
+
+@pytest.mark.parametrize(
+    ("source", "is_power"),
+    [
+        ("x = 512 * MB\n", False),
+        ("x = 1024 * 1024\n", False),
+        ("x = a * 2\n", True),
+        ("x = a * b\n", True),
+    ],
+)
+def test_a_product_is_tried_as_a_power_only_where_one_may_be_meant(
+    source: str, *, is_power: bool
+) -> None:
+    tried = [each.new for each in variations_of(source, [1], set(), lambda *_: "")]
+    assert any("**" in each for each in tried) is is_power

@@ -12,7 +12,13 @@ from dataclasses import field
 from difflib import SequenceMatcher
 
 from whet.core.value_class import value_class
-from whet.evidence.experiments.vocabulary import is_left_uncalled, methods_in, spelt_alike, texts_in
+from whet.evidence.experiments.vocabulary import (
+    is_left_uncalled,
+    methods_in,
+    neighbours_of,
+    spelt_alike,
+    texts_in,
+)
 
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 LIKELY, LESS_LIKELY, UNLIKELY, RARE = range(4)
@@ -44,20 +50,6 @@ OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.RShift: (ast.LShift,),
 }
 _ORDERED = ast.Sub | ast.Div | ast.FloorDiv | ast.Mod | ast.BitOr | ast.Pow | ast.Add
-_BESIDE = (
-    ("min", "max"), ("any", "all"), ("append", "extend"), ("match", "fullmatch"),
-    ("search", "fullmatch"), ("match", "search"), ("startswith", "endswith"),
-    ("lstrip", "removeprefix"), ("rstrip", "removesuffix"), ("strip", "rstrip"),
-    ("upper", "lower"), ("floor", "ceil"), ("round", "int"), ("int", "float"), ("int", "round"),
-    ("find", "rfind"), ("index", "rindex"), ("split", "rsplit"), ("partition", "rpartition"),
-    ("keys", "values"), ("values", "items"), ("union", "intersection"), ("mean", "median"),
-    ("mean", "sum"), ("sum", "max"), ("argmin", "argmax"), ("floor", "round"), ("ceil", "round"),
-    ("popleft", "pop"), ("appendleft", "append"), ("zip", "zip_longest"), ("isdigit", "isnumeric"),
-    ("days", "total_seconds()"), ("seconds", "total_seconds()"), ("difference", "symmetric_difference"),
-    ("issubset", "issuperset"), ("head", "tail"), ("cumsum", "cumprod"), ("std", "var"),
-    ("heappop", "heappushpop"), ("bisect_left", "bisect_right"), ("timestamp", "utctimestamp"),
-    ("weekday", "isoweekday"), ("utcfromtimestamp", "fromtimestamp"), ("utcnow", "now"),
-)  # fmt: skip
 _DIRECTIVES = ("%d/%m", "%m/%d"), ("%d-%m", "%m-%d"), ("%d.%m", "%m.%d"), ("%I", "%H"), ("%y", "%Y"), ("%M", "%m")  # fmt: skip
 _FACTORS = {
     60: (3600, 1), 3600: (60, 1), 1000: (1024, 1), 1024: (1000, 1), 100: (1000, 1), 10: (100, 1),
@@ -67,7 +59,7 @@ _REGEX = {"compile", "match", "fullmatch", "search", "findall", "finditer", "sub
 _MOST_NUMBER, _MOST_FACTOR = 100, 1 << 40
 _NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 _HOLDS_TEXT = (ast.Assign, ast.AnnAssign, ast.Compare, ast.Call, ast.keyword, ast.Dict)
-_PAIR = 2
+_PAIR, _MOST_EXPONENT = 2, 4
 _MOST_NAMES = 3
 _TEXT_CHANGES = {
     "replace",
@@ -213,7 +205,7 @@ def _words(node: ast.expr, around: Sequence[ast.AST], words: Vocabulary) -> Iter
                 yield ast.Call(node, [], []), LIKELY
             for other in _nearest(attr, words.attributes.get(base, [])):
                 yield ast.Attribute(value, other, ast.Load()), RARE
-            for other in _beside(attr):
+            for other in neighbours_of(attr):
                 yield f"{base}.{other}", LESS_LIKELY
             for other in _alike(node, "", around, words):
                 yield other, RARE
@@ -306,6 +298,8 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
     for other in OPERATORS.get(type(node.op), ()):
         if other is ast.Mult and ast.unparse(right).startswith("len("):
             continue  # a mean: nobody means the product, and that passes most checks
+        if other is ast.Pow and not _is_exponent(right):
+            continue  # `512 * MB`: as a power it passes any limit
         yield ast.BinOp(left, other(), right), LESS_LIKELY
     if isinstance(node.op, ast.Mod | ast.FloorDiv | ast.Add | ast.Sub):
         for name in ("+", "-"):
@@ -322,6 +316,13 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
         yield ast.BinOp(regrouped, right.op, right.right), LESS_LIKELY
     yield left, UNLIKELY
     yield right, RARE
+
+
+def _is_exponent(node: ast.expr) -> bool:
+    """Whether a power of it may be meant: a small number, or a variable that is no constant."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int) and node.value <= _MOST_EXPONENT
+    return isinstance(node, _NAMED) and not ast.unparse(node).rpartition(".")[2].isupper()
 
 
 def _is_of_names(node: ast.BinOp) -> bool:
@@ -414,7 +415,7 @@ def _chained(node: ast.Call) -> Iterator[_Instead]:
 def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
     yield from _chained(node)
     if isinstance(node.func, ast.Name):
-        for other in _beside(node.func.id):
+        for other in neighbours_of(node.func.id):
             yield ast.Call(ast.Name(other), node.args, node.keywords), LESS_LIKELY
     if _is_left_alone(node, around):
         yield ast.Await(node), LIKELY
@@ -561,14 +562,6 @@ def _looked_up(node: ast.AST | None, value: str = "") -> str:
             return key if not value or key == value else ""
         case _:
             return ""
-
-
-def _beside(name: str) -> Iterator[str]:
-    for one, other in _BESIDE:
-        if name == one:
-            yield other
-        elif name == other:
-            yield one
 
 
 def _nearest(name: str, others: Sequence[str]) -> list[str]:

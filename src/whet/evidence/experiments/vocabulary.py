@@ -1,10 +1,24 @@
-"""What a program calls its methods, and which words it writes: what may have been meant elsewhere in it."""
+"""What a program calls its methods, which words it writes, and what may have been meant in place of a word."""
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+_BESIDE = (
+    ("min", "max"), ("any", "all"), ("append", "extend"), ("match", "fullmatch"),
+    ("search", "fullmatch"), ("match", "search"), ("startswith", "endswith"),
+    ("lstrip", "removeprefix"), ("rstrip", "removesuffix"), ("strip", "rstrip"),
+    ("upper", "lower"), ("floor", "ceil"), ("round", "int"), ("int", "float"), ("int", "round"),
+    ("find", "rfind"), ("index", "rindex"), ("split", "rsplit"), ("partition", "rpartition"),
+    ("keys", "values"), ("values", "items"), ("union", "intersection"), ("mean", "median"),
+    ("mean", "sum"), ("sum", "max"), ("argmin", "argmax"), ("floor", "round"), ("ceil", "round"),
+    ("popleft", "pop"), ("appendleft", "append"), ("zip", "zip_longest"), ("isdigit", "isnumeric"),
+    ("days", "total_seconds()"), ("seconds", "total_seconds()"), ("difference", "symmetric_difference"),
+    ("issubset", "issuperset"), ("head", "tail"), ("cumsum", "cumprod"), ("std", "var"),
+    ("heappop", "heappushpop"), ("bisect_left", "bisect_right"), ("timestamp", "utctimestamp"),
+    ("weekday", "isoweekday"), ("utcfromtimestamp", "fromtimestamp"), ("utcnow", "now"),
+)  # fmt: skip
 _WORD = re.compile(r"[A-Za-z_][\w.:-]{2,39}")
 _ALIKE = 0.75
 _MOST_ALIKE = 2
@@ -62,3 +76,12 @@ def is_left_uncalled(
             return is_method
         case _:
             return False
+
+
+def neighbours_of(name: str) -> Iterator[str]:
+    """Yield the functions and attributes that are easily taken for another one."""
+    for one, other in _BESIDE:
+        if name == one:
+            yield other
+        elif name == other:
+            yield one
