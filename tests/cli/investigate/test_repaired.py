@@ -162,3 +162,29 @@ def test_processes_that_start_without_what_the_program_has_set_are_the_cause(whe
     assert (found["line"], found["sureness"]) == (13, "shown")
     assert "imports the modules anew, without what the program has set" in str(found["says"])
     assert "with an `initializer`" in str(found["next_step"])
+
+
+KEPT = """
+import resource
+
+
+class Document:
+    pages = []
+
+    def add(self, page):
+        self.pages.append(page)
+
+
+resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
+for number in range(60):
+    document = Document()
+    for _ in range(3):
+        document.add(bytearray(b"x") * (5 << 20))
+"""
+
+
+def test_what_takes_the_memory_gives_way_to_the_line_that_keeps_it(whet: Whet) -> None:
+    found = cause(whet, KEPT, "main.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (6, "shown")
+    assert "share one, `[]`" in str(found["says"])

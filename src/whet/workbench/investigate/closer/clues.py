@@ -348,10 +348,10 @@ class Closer:
     def _of_repairs(
         self, clues_so_far: Sequence[Clue], recorded: Recorded | None, way: Way | None
     ) -> list[Clue]:
-        """Return the change that ends the failure, where nothing else has named its cause."""
-        is_hang = _is_hang(self.baseline.outcome)
-        is_named = any(each.sureness is not Sureness.POSSIBLE for each in clues_so_far)
-        if is_named or is_hang or not (self.tries_changes and self._can_look_closer):
+        """Return the change that ends the failure, unless its cause is named; what takes memory is none."""
+        is_named = any(e.sureness is not Sureness.POSSIBLE and not e.heading for e in clues_so_far)
+        is_tried = self.tries_changes and self._can_look_closer
+        if is_named or not is_tried or _is_hang(self.baseline.outcome):
             return []
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
