@@ -55,6 +55,7 @@ from whet.workbench.investigate.closer.joined_clues import (
     with_changes,
     with_last,
 )
+from whet.workbench.investigate.closer.one_process import recorded_alone
 from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
@@ -66,7 +67,6 @@ from whet.workbench.investigate.traces.origins import (
     Recorded,
     at_inner_error,
     origins_of,
-    recorded_failure,
     unended_in,
 )
 from whet.workbench.toggle.fork_clues import fork_clues
@@ -375,7 +375,7 @@ class Closer:
         dead = dead_in(self.baseline.outcome.evidence)
         process = at_inner_error(dead[likeliest(self.baseline.outcome, dead)]) if dead else None
         began = time.monotonic()
-        recorded = recorded_failure(self.trial, self.baseline, process, self._once)
+        recorded = recorded_alone(self.session, self.trial, self.baseline, process, self._variant)
         self._record_seconds = time.monotonic() - began
         return [recorded]
 
@@ -494,9 +494,6 @@ class Closer:
         for ran in session.run_all(timed, self.baseline.oracle, "looked at", place=self.place):
             self.looked.append(ran.own_number)
             yield ran.own_number, ran.outcome
-
-    def _once(self, tasks: AgentTasks) -> tuple[int, Outcome]:
-        return self._variant(self.trial, tasks)
 
     def _of_late_error(self) -> list[Clue]:
         """Return where an error happens that is reported later; all further looks are taken there."""

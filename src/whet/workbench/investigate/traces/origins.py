@@ -88,6 +88,7 @@ class Recorded:
         position_of: where on a line a frame of the failure stood, if it is known.
         packages: the folders of the packages that were followed too.
         seconds: how long it took.
+        remark: how it ran otherwise than asked, for the end of a sentence; empty: it didn't.
     """
 
     number: int
@@ -95,6 +96,7 @@ class Recorded:
     position_of: Callable[[str, int], _Position | None]
     packages: tuple[str, ...]
     seconds: float
+    remark: str = ""
 
 
 def at_inner_error(dead: Dead) -> Dead:
@@ -192,7 +194,10 @@ def origins_of(recorded: Recorded, at: Placing) -> Origins:
         at: says where a line is.
     """
     origin = Origin(recorded.recording, Sources(), at, recorded.position_of)
-    clues = tuple(replace(clue, trials=(recorded.number,)) for clue in origin.clues())
+    clues = tuple(
+        replace(clue, trials=(recorded.number,), why=clue.why + recorded.remark)
+        for clue in origin.clues()
+    )
     return Origins(
         clues=clues,
         way=origin.way(),
