@@ -215,14 +215,19 @@ def _of_merge(work: Work, searched: Searched, why: str) -> tuple[str, str]:
     if search.kind != "commit" or found.first_bad is None:
         return words
     repository = Repository.containing(Path(work.trial.cwd))
-    parents = repository.get("rev-list", "--parents", "-n1", found.first_bad).split()[1:]
-    if len(parents) < _PARENTS_OF_MERGE:
+    parents = _parents_of_merge(repository, found.first_bad)
+    if not parents:
         return words
     good = {each.label for each in search.tested if each.verdict is Verdict.GOOD}
     if good.issuperset(map(searched.hunt.versions.label, parents)):
         why = f"{why}; it is a merge, and each of its parents is {search.old_term}: what they change doesn't go together"
     look = f"`git diff {search.good} {search.first_bad}`"
     return why, f"Look at what the merge brings to {search.good}: {look}."
+
+
+def _parents_of_merge(repository: Repository, commit: str) -> list[str]:
+    parents = repository.get("rev-list", "--parents", "-n1", commit).split()[1:]
+    return parents if len(parents) >= _PARENTS_OF_MERGE else []
 
 
 def _look_into_commit(
@@ -242,7 +247,9 @@ def _look_into_commit(
         if work.part is not None:
             work.steps.conclude(part_sentence(work.part))
             if work.shown and added is None:
-                work.shown[-1] = with_part(work.shown[-1], work.part, repository)
+                is_merge = bool(_parents_of_merge(repository, first_bad.first_bad))
+                into = first_bad.search.good if is_merge else ""
+                work.shown[-1] = with_part(work.shown[-1], work.part, repository, merged_into=into)
             why = "it fails with this part alone, and without the commit it doesn't"
             _show_part(work, work.part, why, added)
 

@@ -24,8 +24,17 @@ def with_subject(says: str, repository: Repository, commit: str) -> str:
     return says
 
 
-def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
-    """Return what is said of a commit with the part of it that decides, if that can be read at once."""
+def with_part(
+    clue: Clue, part: SmallestPart, repository: Repository, *, merged_into: str = ""
+) -> Clue:
+    """Return what is said of a commit with the part of it that decides, if that can be read at once.
+
+    Args:
+        clue: what is said of it.
+        part: the part.
+        repository: where it is.
+        merged_into: the parent that a merge brings the change to; empty: it is none.
+    """
     undoing = part.undoing if part.decides_by_undoing else None
     if undoing is None and not (part.is_verified and part.stopped.is_complete):
         return clue
@@ -47,12 +56,18 @@ def with_part(clue: Clue, part: SmallestPart, repository: Repository) -> Clue:
     path, line = _place_today(part.decides, new, repository)
     paths = dict.fromkeys(quoted(place.path) for place in part.decides)
     shown = f"git diff {part.base} {part.changed} -- {' '.join(paths)}"
+    places = shown_places(part.decides)
+    where = (
+        f"what the merge brings to {merged_into}, at {places}"
+        if merged_into
+        else f"{places} in the change"
+    )
     return replace(
         clue,
         says=says,
         path=path or clue.path,
         line=line or clue.line,
-        next_step=f"Look at {shown_places(part.decides)} in the change: `{shown}`.",
+        next_step=f"Look at {where}: `{shown}`.",
     )
 
 
