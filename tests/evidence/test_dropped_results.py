@@ -189,13 +189,25 @@ def test_only_an_error_that_kept_from_changing_what_failed_is_seen_to_be_the_cau
     assert [each.in_words for each in clue.trail] == ["other.py:7: E: x was raised in `g`"]
     (clue,) = dropped_clues([drop], ties(given="a", lost=("a", 8)), AT, lambda _: "f(a)\n")
     assert clue.sureness is Sureness.POSSIBLE
+    own = "\n" * 6 + "    raise E('x')\n"
+    (clue,) = dropped_clues(
+        [drop],
+        ties(given="a", lost=("a", 7)),
+        AT,
+        lambda path: own if "other" in path else "f(a)\n",
+    )
+    assert clue.sureness is Sureness.POSSIBLE
+    returned = replace(drop, of=3)
+    (clue,) = dropped_clues([returned], ties(given="a", lost=("a", 7)), AT, lambda _: "f(a)\n")
+    assert clue.sureness is Sureness.POSSIBLE
 
 
-def test_only_a_process_that_complained_and_whose_output_failed_is_seen_to_be_the_cause() -> None:
+def test_that_a_process_complained_is_not_yet_the_cause() -> None:
     for said in ("", "no such option"):
         drop = replace(DROP, trouble=Trouble.STATUS, status=1, said=said)
         (clue,) = dropped_clues([drop], ties(passed=1), AT, lambda _: "f(a)\n")
-        assert (clue.sureness is Sureness.SEEN) == bool(said)
+        assert clue.sureness is Sureness.POSSIBLE
+        assert Mention.DROPPED in clue.mentions
         assert clue.says.endswith("; the value that failed comes from its output")
 
 

@@ -33,6 +33,9 @@ WHOLE = ("Path('state').write_text(json.dumps(state))", "return json.loads(Path(
 OTHER = (JSON[0] + "\nwith open('other', 'w') as file:\n    file.write('{\"names\": [\"x\"]}')",
          "with open('other') as file:\n    return json.load(file)")  # fmt: skip
 TWO = ("with open('state', 'w') as file:\n    file.write('{\"names\": ')\n    file.write('[\"a\"]}')", JSON[1])  # fmt: skip
+ADDED = ("Path('log').unlink(missing_ok=True)\nwith open('log', 'a') as file:\n    json.dump(state, file)",
+         "with open('log') as file:\n    return json.load(file)")  # fmt: skip
+CHILD = (JSON[0] + """\nos.system("sed -i 's/\\"a\\"/\\"z\\"/' state")""", JSON[1])
 
 
 def told(folder: Path, write: str, read: str) -> tuple[str, set[str]]:
@@ -48,7 +51,9 @@ def told(folder: Path, write: str, read: str) -> tuple[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("how", [JSON, MOVED], ids=["json", "moved"])
+@pytest.mark.parametrize(
+    "how", [JSON, MOVED, PICKLE, WHOLE], ids=["json", "moved", "bytes", "text"]
+)
 def test_what_is_read_back_comes_from_the_line_that_made_it(
     tmp_path: Path, how: tuple[str, str]
 ) -> None:
@@ -56,16 +61,10 @@ def test_what_is_read_back_comes_from_the_line_that_made_it(
     assert any(each.endswith(f":{line_of(program, '# made')}") for each in places), places
 
 
-@pytest.mark.parametrize("how", [PICKLE, WHOLE], ids=["bytes", "text"])
-def test_what_is_written_as_text_is_followed_to_the_line_that_wrote_it(
-    tmp_path: Path, how: tuple[str, str]
-) -> None:
-    program, places = told(tmp_path, *how)
-    assert any(each.endswith(f":{line_of(program, 'dumps(state)')}") for each in places), places
-
-
-@pytest.mark.parametrize("how", [OTHER, TWO], ids=["other file", "two parts"])
-def test_what_was_written_elsewhere_or_in_parts_is_not_what_is_read(
+@pytest.mark.parametrize(
+    "how", [OTHER, TWO, ADDED, CHILD], ids=["other file", "two parts", "added", "another process"]
+)
+def test_what_was_written_elsewhere_in_parts_or_by_others_is_not_what_is_read(
     tmp_path: Path, how: tuple[str, str]
 ) -> None:
     program, places = told(tmp_path, *how)

@@ -50,6 +50,13 @@ def test_a_parameter_is_a_key_only_where_a_call_takes_a_whole_mapping() -> None:
     assert told("a.toml", text, PROGRAM + "split(**options)\n") == []
 
 
+def test_a_key_that_an_f_string_may_make_is_left_alone() -> None:
+    text = "net_price_eur = 3\n"
+    program = "x = row['price_eur']\n"
+    assert told("a.toml", text, program) == [(1, "net_price_eur", "price_eur")]
+    assert told("a.toml", text, program + "y = row[f'{kind}_price_eur']\n") == []
+
+
 @given(st.text("abc_=:\n \"'[],{}", max_size=60), st.sampled_from(["toml", "json", "csv", "yaml"]))
 def test_the_changed_file_has_the_key_of_the_program_and_nothing_else_is_changed(
     text: str, kind: str

@@ -126,7 +126,7 @@ async def store(rows, at):
 
 
 @pytest.mark.parametrize("also", ["", "each > 1 + 1"])
-def test_a_task_that_nobody_waits_for_is_the_cause_whatever_is_tested(
+def test_a_task_that_nobody_waits_for_is_the_cause_where_two_values_are_to_be_the_same(
     tmp_path: Path, also: str
 ) -> None:
     path = tmp_path / "main.py"
@@ -143,7 +143,7 @@ def test_a_task_that_nobody_waits_for_is_the_cause_whatever_is_tested(
         places=((str(path), 5), (str(path), 6)),
         active={},
         failing=(str(path), 9),
-        check=Check(str(path), 9, 1, is_exact=False, is_specific=False),
+        check=Check(str(path), 9, 1, is_exact=False, is_specific=False, is_equal=True),
         kind_of=lambda *_: "",
     )
     reproduction = Reproduction(

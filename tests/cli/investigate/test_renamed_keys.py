@@ -27,7 +27,7 @@ if max(sizes) > 16:
 
 @pytest.mark.parametrize(
     ("settings", "is_slip"),
-    [("part_size = 2\nparallel = 2\n", True), ("colour = 'red'\nparallel = 2\n", False)],
+    [("part_sise_mb = 2\nparallel = 2\n", True), ("colour = 'red'\nparallel = 2\n", False)],
 )
 def test_a_setting_that_is_no_key_of_the_program_is_the_cause_if_it_passes_as_one(
     whet: Whet, *, settings: str, is_slip: bool
@@ -42,3 +42,12 @@ def test_a_setting_that_is_no_key_of_the_program_is_the_cause_if_it_passes_as_on
     if is_slip:
         assert (cause["line"], cause["sureness"]) == (1, "shown")
         assert report["answer"]["next_step"] == "name it `part_size_mb` at upload.toml:1"
+
+
+def test_a_part_more_or_less_in_a_name_may_be_meant(whet: Whet) -> None:
+    whet.write("main.py", PROGRAM)
+    whet.write("upload.toml", "part_size = 2\nparallel = 2\n")
+    whet("investigate", "--", sys.executable, "main.py")
+    answer = json.loads((whet.folder / "whet-report" / "report.json").read_text())["answer"]
+    assert answer["cause"] is None
+    assert any("isn't a key that the program has" in each["says"] for each in answer["possible"])

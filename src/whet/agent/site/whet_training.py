@@ -76,18 +76,25 @@ class Training:
             if name in _OF_MODULES:
                 continue
             learning = [(key, each) for key, each in _items_of(value) if isinstance(each, made)]
+            place = self._assigned.get((id(own), name))
             for key, each in learning:
                 own.add_module("{}_{}".format(name, str(key).replace(".", "_")), each)
                 self._register(each, made)
+                for parameter in list(each.parameters()):
+                    self._tell_if_it_learns(parameter, place)
             is_tensor: bool = (
                 isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
             )
             if is_tensor:
                 delattr(own, name)
                 own.register_parameter(name, torch.nn.Parameter(value.data))
-            if learning or is_tensor:
-                place = self._assigned.get((id(own), name))
-                self._tell("inside:" + REGISTERED, *(["called:" + place] if place else []))
+                self._tell_if_it_learns(getattr(own, name), place)
+
+    def _tell_if_it_learns(self, parameter: Any, place: str | None) -> None:
+        """Tell of a parameter when it gets a gradient: one that gets none is meant to stay as it is."""
+        if parameter.requires_grad:
+            signs = ("inside:" + REGISTERED, *(["called:" + place] if place else []))
+            parameter.register_hook(lambda _gradient: self._tell(*signs))
 
     def _in_eval_mode(self, made: Any) -> None:
         call = made.__call__

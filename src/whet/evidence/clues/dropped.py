@@ -177,7 +177,6 @@ def dropped_clues(
             clue = replace(
                 clue,
                 says=f"{clue.says}; the value that failed comes from its output",
-                sureness=Sureness.SEEN if each.said else Sureness.POSSIBLE,
                 mentions=frozenset({Mention.DROPPED}),
             )
         elif lost or shared:
@@ -185,12 +184,29 @@ def dropped_clues(
             clue = replace(
                 clue,
                 says=f"{clue.says}; it {did}, which the value that failed comes from",
-                sureness=Sureness.SEEN if lost else Sureness.POSSIBLE,
+                sureness=Sureness.SEEN if _is_lost(each, lost, source_of) else Sureness.POSSIBLE,
                 mentions=frozenset({Mention.DROPPED} if _leads(each) else ()),
             )
         clues.append(clue)
     clues.sort(key=lambda clue: Mention.DROPPED not in clue.mentions)
     return clues[:_MOST]
+
+
+def _is_lost(drop: Drop, lost: str, source_of: Callable[[str], str]) -> bool:
+    """Whether an error kept something from being done that nobody meant to leave out.
+
+    `gather` is asked to return errors, and who writes `raise` has thought of it.
+    """
+    is_planned = drop.raised is None or is_raised_by_plan(
+        drop.raised.path, drop.raised.number, source_of
+    )
+    return bool(lost) and drop.of <= 1 and not is_planned
+
+
+def is_raised_by_plan(path: str, line: int, source_of: Callable[[str], str]) -> bool:
+    """Whether a line of a file is a `raise` of the program's own."""
+    lines = source_of(path).splitlines()
+    return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("raise")
 
 
 def _leads(drop: Drop) -> bool:

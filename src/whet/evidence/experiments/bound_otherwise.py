@@ -183,7 +183,7 @@ def _kept_by_hand(node: ast.If) -> Iterator[Change]:
         change = replacing(
             node.test, f"what `{source}` has under `{ast.unparse(key)}` is returned again", "True"
         )
-        change = replace(change, instead="a new one each time", hides=True)
+        change = replace(change, instead="a new one each time", hides=True, frees=True)
         yield replace(change, needs=Needed(SCALARS, source, (node.lineno,)))
         # A new mutable object loses all changes that were made to the old one.
         yield replace(change, is_telling=False)

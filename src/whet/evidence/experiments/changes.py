@@ -49,6 +49,7 @@ class Change:
         hides: with it the command may pass whatever line is wrong: tried last.
         is_checked: it counts only if the check that failed is still made with it.
         is_seldom: this is hardly ever what is wrong: among its like it is tried last.
+        frees: it lets go of what the program may keep on purpose: it tells nothing of too much memory.
         advice: how to mend it, where that isn't to write what is there instead.
     """
 
@@ -61,6 +62,7 @@ class Change:
     hides: bool = False
     is_checked: bool = False
     is_seldom: bool = False
+    frees: bool = False
     advice: str = ""
 
     @property

@@ -15,6 +15,7 @@ from whet.evidence.experiments.bound_otherwise import bound_in, bound_otherwise,
 from whet.evidence.experiments.changes import (
     IN_PLACE,
     Change,
+    Needed,
     changed_in_place,
     edit_at,
     expression,
@@ -62,6 +63,7 @@ _WIDER = {
     "uint8": ("int64",), "uint16": ("int64",), "uint32": ("int64",),
     "float16": ("float32", "bfloat16", "float64"), "float32": ("float64",),
 }  # fmt: skip
+SETS_MODULES = "variables of modules"
 _ANEW = frozenset({"spawn", "forkserver"})
 _HAVE_BFLOAT16 = frozenset({"torch", "jnp", "jax.numpy"})
 _MOST_ITEMS = 100_000
@@ -148,7 +150,7 @@ def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
 
         yield Change(
             node=default, what=what,
-            instead="a new one for each call", edit=edit_at(node, edit),
+            instead="a new one for each call", edit=edit_at(node, edit), frees=True,
         )  # fmt: skip
 
 
@@ -166,9 +168,8 @@ def _undefault(arguments: ast.arguments, name: str) -> None:
 def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Change]:
     for keeper in node.decorator_list:
         if name_of(keeper) == _KEEPS_ONCE:
-            yield replacing(
-                keeper, f"what `{node.name}` was at first is kept", "property", "property"
-            )
+            what = f"what `{node.name}` was at first is kept"
+            yield replace(replacing(keeper, what, "property", "property"), frees=True)
         if name_of(keeper.func if isinstance(keeper, ast.Call) else keeper) in _KEEPS:
 
             def edit(found: ast.AST, text: str = ast.unparse(keeper)) -> ast.AST:
@@ -180,7 +181,7 @@ def _kept_results(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[Chan
 
             yield Change(
                 node=keeper, what=f"what `{node.name}` returns is kept and given out again",
-                instead="a new result for each call", edit=edit_at(node, edit),
+                instead="a new result for each call", edit=edit_at(node, edit), frees=True,
             )  # fmt: skip
 
 
@@ -419,7 +420,9 @@ def _small_numbers(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
         for wider in _WIDER[name]:
             if wider != "bfloat16" or module in _HAVE_BFLOAT16:
                 source = f"{module}.{wider}" if module else repr(wider)
-                yield replacing(node, f"`{name}` holds small or coarse numbers only", source)
+                change = replacing(node, f"`{name}` holds small or coarse numbers only", source)
+                # Small integers are mostly meant: what they are taken for decides.
+                yield replace(change, is_telling="float" in name)
 
 
 def _imported_anew(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
@@ -430,7 +433,8 @@ def _imported_anew(node: ast.Attribute | ast.Constant) -> Iterator[Change]:
             " has set in them"
         )
         advice = "by giving the processes what they need: as arguments, or with an `initializer`"
-        yield replace(replacing(node, what, "'fork'"), advice=advice)
+        change = replace(replacing(node, what, "'fork'"), advice=advice)
+        yield replace(change, needs=Needed(SETS_MODULES, "", (node.lineno,)))
 
 
 def _is_mutable(node: ast.expr) -> bool:

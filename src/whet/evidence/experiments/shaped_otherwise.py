@@ -38,6 +38,7 @@ _UNLESS_SAME = (
 """What a function makes of its arguments, or of 64-bit ones where that is something else."""
 _PASSES_ENDS = ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.Pow
 _CALLS_PAST = frozenset({"diff", "subtract", "add", "multiply", "negative", "gradient", "abs"})
+_LESS = frozenset({"diff", "subtract", "gradient"})
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _TESTS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -102,7 +103,14 @@ def widened(node: ast.AST) -> Iterator[Change]:
         instead="64-bit integers",
         edit=edit_at(node, edit),
         needs=Needed(NARROW, ast.unparse(plain), (line_of(node),)),
+        is_telling=_goes_below(node),  # a sum may be meant to wrap: of a checksum
     )
+
+
+def _goes_below(node: ast.AST) -> bool:
+    """Whether it takes numbers from each other: nobody means that to wrap around."""
+    is_less = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Sub)
+    return is_less or (isinstance(node, ast.Call) and name_of(node.func) in _LESS)
 
 
 def _wide_from_here(found: ast.AST) -> list[ast.stmt]:

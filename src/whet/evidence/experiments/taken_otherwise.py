@@ -31,7 +31,7 @@ _NUMBERED = (
 )
 """A key for sorting: the numbers in texts are compared as numbers."""
 _AS_TRUTH = (
-    "(lambda value: value.strip().lower() not in ('', '0', 'false', 'no', 'off', 'n', 'f', 'none')"
+    "(lambda value: value.strip().lower() not in ('', '0', 'false', 'no', 'off')"
     " if isinstance(value, str) else bool(value))"
 )
 _NEAR = (

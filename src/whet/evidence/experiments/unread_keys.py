@@ -26,12 +26,14 @@ class UnreadKey:
         name: the name.
         instead: one that the program has.
         text: the file with that in its place.
+        is_misspelt: they differ in a letter or two, and not in a part, which may be meant.
     """
 
     line: int
     name: str
     instead: str
     text: str
+    is_misspelt: bool
 
 
 def unread_keys(name: str, text: str, sources: Sequence[str]) -> Iterator[UnreadKey]:
@@ -44,18 +46,20 @@ def unread_keys(name: str, text: str, sources: Sequence[str]) -> Iterator[Unread
     """
     words = {each for source in sources for each in _keys_of(source)}
     folded = {_folded(each) for each in words}
+    ends = tuple({_folded(end) for source in sources for end in _ends_of(source)})
     keys = _keys_in(name.lower(), text)
     own = {_folded(each) for each in keys}
     others = sorted(each for each in words if _folded(each) not in own)
     for key, (line, span) in list(keys.items())[:_MOST_NAMES]:
-        if len(key) < _LEAST or _folded(key) in folded:
+        is_made = _folded(key).startswith(ends) or _folded(key).endswith(ends)
+        if len(key) < _LEAST or _folded(key) in folded or is_made:
             continue
-        near = [*_more_or_less(key, others), *spelt_alike(key, others)]
-        for instead in dict.fromkeys(near):
+        parts = _more_or_less(key, others)
+        for instead in dict.fromkeys((*parts, *spelt_alike(key, others))):
             changed = text[: span[0]] + instead + text[span[1] :]
             if name.lower().endswith((".json", ".jsonl", ".ndjson")):
                 changed = text.replace(f'"{key}"', f'"{instead}"')
-            yield UnreadKey(line, key, instead, changed)
+            yield UnreadKey(line, key, instead, changed, instead not in parts)
 
 
 def _keys_of(source: str) -> Iterator[str]:
@@ -75,6 +79,14 @@ def _keys_of(source: str) -> Iterator[str]:
                 yield name
             case _:
                 pass
+
+
+def _ends_of(source: str) -> Iterator[str]:
+    """Yield the texts in f-strings, of which a module may make a key."""
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
+        for each in node.values if isinstance(node, ast.JoinedStr) else ():
+            if isinstance(each, ast.Constant) and len(str(each.value)) >= _LEAST:
+                yield str(each.value)
 
 
 def _keys_in(name: str, text: str) -> dict[str, tuple[int, tuple[int, int]]]:

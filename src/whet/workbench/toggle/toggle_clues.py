@@ -8,6 +8,7 @@ from dataclasses import replace
 from whet.core.errors import BaselineDoesNotFail, GpuNotHeld
 from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.evidence import Evidence
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.evidence.clues.not_a_number import WHY as WHY_NUMBERS
@@ -35,6 +36,7 @@ _EVAL, _ZERO, _REGISTERED = "eval-without-grad", "zero-grads", "registered"
 _GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
 _STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
 _MODULES = re.compile(r"\bnn\.Module\b|\bimport Module\b")
+_SETS_MODE = re.compile(r"\.train\(")
 _WHY_TRAINING = "a slip of a training, which no line fails on"
 _SLIPS = {
     _EVAL: ("a module runs in training mode where no gradients are computed",
@@ -87,7 +89,13 @@ def toggle_clues(
         with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
             turned += turn_each(session, trial, baseline, (each,), repeats=repeats)
     clues = [
-        _placed(_clue(each, names[each.toggle.name], clue), each, session.bench, Placing(trial.cwd))
+        _placed(
+            _clue(each, names[each.toggle.name], clue),
+            each,
+            session.bench,
+            Placing(trial.cwd),
+            baseline.outcome.evidence,
+        )
         for each in turned
         if (clue := said_of(each, baseline.reproduction))
     ]
@@ -166,7 +174,9 @@ def kernel_check(text: str) -> str:
     return "" if match is None else " ".join(match["check"].split())
 
 
-def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
+def _placed(
+    clue: Clue, turned: Turned, bench: Workbench, at: Placing, evidence: Sequence[Evidence]
+) -> Clue:
     """Return the clue with the line of the forward call, where anomaly mode has told one."""
     slip = _SLIPS.get(turned.toggle.name)
     if slip is not None:
@@ -175,6 +185,8 @@ def _placed(clue: Clue, turned: Turned, bench: Workbench, at: Placing) -> Clue:
         where = f"at {at(*place)} " if place else ""
         path, number = place or ("", 0)
         says = f"{where}{what}: {clue.says}"
+        if turned.toggle.name == _EVAL and own_files_with(_SETS_MODE, evidence):
+            clue = replace(clue, sureness=Sureness.POSSIBLE)  # the mode may be meant
         return replace(clue, says=says, path=path, line=number, next_step=advice)
     if turned.toggle.name != _ANOMALY:
         return clue

@@ -34,7 +34,7 @@ _SERIAL_SECONDS = 1.0
 _SEVERAL = -1
 _LONG_PAUSE_SECONDS, _MOST_LONG_PAUSES = 0.05, 8
 _TURN_SECONDS = 1.0
-_BETWEEN, _ALONE = "between:", "alone:"
+_OF_FUNCTIONS = frozenset({"between", "alone", "turned"})
 _STOPPING = 0x20 | 0x80 | 0x200  # generators and coroutines: what runs between isn't another call
 _PAUSE, _SERIAL = "pause:", "serial:"
 
@@ -44,17 +44,19 @@ class Turns:
 
     ``between:FILE:LINE`` has some calls of the function that begins there wait between two of its
     lines, one at a time and long: of threads that all wait, none gets past another.
-    ``alone:FILE:LINE`` waits as well, and lets one thread at a time into the function.
+    ``alone:FILE:LINE`` waits as well, and lets one thread at a time into the function;
+    ``turned:FILE:LINE`` does so too, and has others overtake some before they are let in.
     """
 
     def __init__(self, asked: str) -> None:
         kind, _, place = asked.partition(":")
         path, _, number = place.rpartition(":")
-        self.is_on = kind + ":" in (_BETWEEN, _ALONE) and number.isdigit()
+        self.is_on = kind in _OF_FUNCTIONS and number.isdigit()
         self._path = path
         self._first_line = int(number) if self.is_on else 0
-        self._is_alone = kind + ":" == _ALONE
+        self._is_alone, self._is_turned = kind != "between", kind == "turned"
         self._calls, self._pauses, self._next, self._is_waiting = 0, 0, 1, False
+        self._entered = 0
         self._turn: Any = __import__("_thread").RLock()
 
     def enter(self, frame: FrameType, note: Callable[..., Any]) -> Any:
@@ -65,6 +67,8 @@ class Turns:
             return note
         if not _has_lines_between(code):
             return note
+        if self._is_turned:
+            self._let_others_first()
         has_turn = self._is_alone and self._turn.acquire(timeout=_TURN_SECONDS)
         left = self._lines_until_pause(code)
         frame.f_trace_lines = left > 0
@@ -85,6 +89,12 @@ class Turns:
             return follow
 
         return follow
+
+    def _let_others_first(self) -> None:
+        """Let those that come a little later take their turn before every second one of the first."""
+        self._entered += 1
+        if self._entered <= _MOST_LONG_PAUSES and self._entered % 2:
+            vars(__import__("time"))["sleep"](_LONG_PAUSE_SECONDS)
 
     def _lines_until_pause(self, code: CodeType) -> int:
         """Return before which of the lines that a call runs it waits; 0: it doesn't."""

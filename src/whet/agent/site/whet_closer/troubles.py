@@ -140,7 +140,8 @@ def absent_in(command: Any) -> str:
         words = [*command]
     for each in reversed(words):
         path = str(each) if kind_of(each) is str or hasattr(each, "__fspath__") else ""
-        if path[:1] != "-" and ("/" in path or "." in path):
+        is_one = not set(path) & set(" \n;()=")
+        if path[:1] != "-" and is_one and ("/" in path or "." in path):
             try:
                 os.stat(os.path.abspath(path), dir_fd=_MAGIC_FOLDER)
             except FileNotFoundError:
@@ -254,7 +255,7 @@ def _is_trouble(value: Any) -> bool:
         return len(value) > 0
     if kind_of(value) is int:
         return bool(value > 0)
-    is_text = kind_of(value) is str and bool(value)
+    is_text = kind_of(value) is str and " " in value  # a word may be a setting
     return value is True or isinstance(value, BaseException) or is_text
 
 

@@ -41,6 +41,7 @@ class Check:
         is_specific: and a program seldom comes to that value by chance: it is no small count,
             nothing empty, and neither true nor false.
         rounds: files and first lines of the loops that the value came through.
+        is_equal: it wants two values to be the same, or near each other.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Check:
     is_exact: bool
     is_specific: bool
     rounds: tuple[tuple[str, int], ...] = ()
+    is_equal: bool = False
 
     def is_made_in(
         self,
@@ -225,6 +227,7 @@ def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Wal
         times=times_of(recording, path, step.line),
         is_exact=any(_is_stated(*each) for pair in pairs for each in pair),
         is_specific=any(_is_specific(pair, recording) for pair in pairs),
+        is_equal=bool(pairs),
     )
 
 

@@ -5,11 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.run.recording import Event, Recording, Step, Value
+from whet.evidence.provenance.run.recording import (
+    CONTAINER,
+    SCALAR,
+    Event,
+    Recording,
+    Step,
+    Value,
+)
 from whet.evidence.provenance.run.source import Sources, head
 from whet.evidence.provenance.trace.moments import Moments
 
 _WRITING = frozenset("wax+")
+_LEVELS = 3
 _PUTS = frozenset({"write", "writelines"})
 
 
@@ -20,7 +28,7 @@ class Written:
     Attributes:
         expr: what is written there.
         step: the line.
-        value: what it was; None: not known.
+        value: what it was, or of a text what it was made of; None: not known.
     """
 
     expr: ast.expr
@@ -47,11 +55,36 @@ def written_for(
     for event in reversed(recording.events):
         if event.moment >= read.moment:
             continue
+        if event.name == "open" and "a" in _mode(event) and _path_of(event, recording) == path:
+            return None  # it holds more than that
         if event.name == "os.rename" and _whole(event.words[1], event, recording) == path:
             path = _whole(event.words[0], event, recording)
         if event.name == "open" and _is_writing(event) and _path_of(event, recording) == path:
             return _given_to(event, recording, sources, now)
     return None
+
+
+def is_what_was_written(written: Value | None, read: Value | None, recording: Recording) -> bool:
+    """Whether a value may be one that was written, or is in it: others may have written the file since."""
+    if written is None or read is None:
+        return False
+    return any(_is_alike(each, read, recording) for each in _inside(written, recording, _LEVELS))
+
+
+def _inside(value: Value, recording: Recording, levels: int) -> Iterator[Value]:
+    yield value
+    for _, part in recording.parts(value) if levels else ():
+        yield from _inside(part, recording, levels - 1)
+
+
+def _is_alike(written: Value, read: Value, recording: Recording) -> bool:
+    if written.kind != CONTAINER:
+        return written.is_same(read)
+    parts = dict(recording.parts(written))
+    return (written.kind, written.size) == (read.kind, read.size) and all(
+        key in parts and (part.kind != SCALAR or part.is_same(parts[key]))
+        for key, part in recording.parts(read)
+    )
 
 
 def _opened_for(expr: ast.expr, step: Step, recording: Recording, sources: Sources) -> Event | None:
@@ -110,7 +143,10 @@ def _one(puts: Iterator[tuple[ast.expr, Step]], now: Moments) -> Written | None:
     if len(found) != 1:
         return None
     ((expr, step),) = found
-    return Written(expr, step, now.value(expr, step.frame, step))
+    value = now.value(expr, step.frame, step)
+    if value is None and isinstance(expr, ast.Call) and expr.args:  # `dumps(found)`
+        value = now.value(expr.args[0], step.frame, step)
+    return Written(expr, step, value)
 
 
 def _put_under(name: str, step: Step, sources: Sources) -> Iterator[ast.expr]:
@@ -160,5 +196,8 @@ def _whole(name: str, event: Event, recording: Recording) -> str:
 
 
 def _is_writing(event: Event) -> bool:
-    mode = event.words[1] if len(event.words) > 1 else "r"
-    return bool(_WRITING.intersection(mode))
+    return bool(_WRITING.intersection(_mode(event)))
+
+
+def _mode(event: Event) -> str:
+    return event.words[1] if len(event.words) > 1 else "r"

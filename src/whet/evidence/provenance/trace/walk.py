@@ -26,7 +26,7 @@ from whet.evidence.provenance.trace.given import adds_other, changed_place, gave
 from whet.evidence.provenance.trace.handovers import handed_over
 from whet.evidence.provenance.trace.names import Bound, Default, Gone
 from whet.evidence.provenance.trace.queues import put_for
-from whet.evidence.provenance.trace.read_back import written_for
+from whet.evidence.provenance.trace.read_back import is_what_was_written, written_for
 from whet.evidence.provenance.trace.trail import (
     End,
     Flaw,
@@ -441,7 +441,7 @@ class Walk(WalkState):
         """Continue with what the program wrote into the file that a line read a container from."""
         written = written_for(expr, step, self._all, self._sources, self.now)
         part = None if written is None else self._all.part(written.value, wanted.key)
-        if written is None or part is None:
+        if written is None or part is None or not is_what_was_written(part, wanted.part, self._all):
             return False
         self._hop(trail, expr, step, wanted.part, wanted.holder)
         self._hop(trail, written.expr, written.step, part, written.value)
@@ -560,7 +560,8 @@ class Walk(WalkState):
             self._hop(trail, expr, step, target)
             self._go_on(trail, put[0], put[1], target)
             return True
-        if (written := written_for(expr, step, self._all, self._sources, self.now)) is not None:
+        written = written_for(expr, step, self._all, self._sources, self.now)
+        if written is not None and is_what_was_written(written.value, target, self._all):
             self._hop(trail, expr, step, target)
             self._go_on(trail, written.expr, written.step, written.value)
             return True

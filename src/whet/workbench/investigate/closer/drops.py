@@ -7,7 +7,7 @@ from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.text.record import JsonObject
 from whet.core.value_class import value_class
-from whet.evidence.clues.dropped import Drop, Ties, dropped_clues, drops_in
+from whet.evidence.clues.dropped import Drop, Ties, dropped_clues, drops_in, is_raised_by_plan
 from whet.evidence.provenance.events.shared import Shared
 from whet.evidence.provenance.failure.way import Way
 from whet.workbench.inspect.post_mortem import dead_in, likeliest
@@ -62,7 +62,7 @@ def with_drops(
     """
     recorded, way = traced
     shared = Shared(None if recorded is None else recorded.recording, way)
-    clues = [_with_lost(each, shared, recorded) for each in clues]
+    clues = [_with_lost(each, shared, recorded, source_of) for each in clues]
     ties = Ties(given=shared.name, lost=shared.lost, has_passed=shared.has_passed)
     near: list[Clue] = []
     far: list[Clue] = []
@@ -85,7 +85,9 @@ def with_drops(
     return [*near, *rest], far
 
 
-def _with_lost(clue: Clue, shared: Shared, recorded: Recorded | None) -> Clue:
+def _with_lost(
+    clue: Clue, shared: Shared, recorded: Recorded | None, source_of: Callable[[str], str]
+) -> Clue:
     """Return the clue of an error that was lost, such as in a thread, firmer where that had to do with the bad value."""
     name = shared.lost(clue.path, clue.line) if Mention.UNCAUGHT in clue.mentions else ""
     if not name or recorded is None:
@@ -93,4 +95,6 @@ def _with_lost(clue: Clue, shared: Shared, recorded: Recorded | None) -> Clue:
     says = f"{clue.says}; it was to change `{name}`, which the value that failed comes from"
     mentions = clue.mentions | {Mention.DROPPED}
     trials = (*clue.trials, recorded.number)
-    return replace(clue, says=says, sureness=Sureness.SEEN, trials=trials, mentions=mentions)
+    is_planned = is_raised_by_plan(clue.path, clue.line, source_of)
+    sureness = clue.sureness if is_planned else Sureness.SEEN
+    return replace(clue, says=says, sureness=sureness, trials=trials, mentions=mentions)

@@ -11,6 +11,7 @@ from whet.evidence.experiments.bound_otherwise import GIVEN_AGAIN, SCALARS
 from whet.evidence.experiments.bound_otherwise import SCALAR as ONE_SCALAR
 from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.inherited_otherwise import HAS_RUN
+from whet.evidence.experiments.repairs import SETS_MODULES
 from whet.evidence.experiments.shaped_otherwise import EACH_WITH_EACH, NARROW
 from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT, TRUTH
 from whet.evidence.provenance.failure.unlike import Spread, spread_in
@@ -186,11 +187,46 @@ def _numbers(part: Value, recording: Recording) -> set[int]:
     return {each.number for each in (part, *inside) if each.kind in _CHANGING}
 
 
+def _sets_modules(_needs: Needed, _path: str, recording: Recording) -> bool:
+    """Whether a file that has run sets variables of modules other than by running them from their start."""
+    sources = Sources()
+    return any(map(_sets_any, {sources[each.code.path].tree for each in recording.calls}))
+
+
+def _sets_any(tree: ast.Module) -> bool:
+    imported = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    top = {id(each) for each in tree.body}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Global():
+                return True
+            case ast.Subscript(value=ast.Call(func=ast.Name(id="globals")), ctx=ast.Store()):
+                return True
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in imported:
+                return True
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name), *_]) if (
+                name in imported
+            ):
+                return True
+            case ast.If() if id(node) in top and "__name__" in ast.unparse(node.test):
+                if any(isinstance(each, ast.Assign) for each in node.body):
+                    return True
+            case _:
+                pass
+    return False
+
+
 _ASKED: dict[str, Callable[[Needed, str, Recording], bool]] = {
     SPELT: lambda needs, path, recording: given_as_text(needs, path, recording) is not None,
     EACH_WITH_EACH: _is_each_with_each,
     NARROW: _is_narrow,
     TRUTH: _is_bool,
+    SETS_MODULES: _sets_modules,
     GIVEN_AGAIN: _is_given_again,
     HAS_RUN: lambda needs, path, recording: any(
         (each.code.path, each.code.first_line) == (path, needs.lines[0]) for each in recording.calls

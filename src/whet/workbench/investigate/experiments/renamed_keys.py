@@ -73,7 +73,7 @@ def _clue(path: Path, key: UnreadKey, trials: tuple[int, int, int], at: Placing)
         why=f"trials {first} and {again} ran with that name and passed, {control} with the file as it is and failed",
         path=str(path),
         line=key.line,
-        sureness=Sureness.SHOWN,
+        sureness=Sureness.SHOWN if key.is_misspelt else Sureness.POSSIBLE,
         trials=trials,
         next_step=f"name it `{key.instead}` at {place}",
     )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from whet.core.budget import OutOfTimeError
+from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -82,6 +83,8 @@ def repaired_clue(
         return None
     most = min(_MOST_EXPERIMENTS, int(_MOST_SECONDS / max(seconds, 0.01)))
     is_slow = most < _FEWEST
+    failure = baseline.outcome.failure
+    is_full = failure is not None and failure.kind is FailureKind.OUT_OF_MEMORY
     dead = dead_in(baseline.outcome.evidence)
     process = dead[likeliest(baseline.outcome, dead)] if dead else None
     files = _files(baseline.outcome, process)
@@ -90,7 +93,9 @@ def repaired_clue(
         (path, repair)
         for path in files
         for repair in repairs_of(text_to_change(path))
-        if is_met(repair.needs, path, known.recording) and not (is_slow and repair.needs is None)
+        if is_met(repair.needs, path, known.recording)
+        and not (is_slow and repair.needs is None)
+        and not (is_full and repair.frees)
     ]
     # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
     # What the run is known to have had says most.

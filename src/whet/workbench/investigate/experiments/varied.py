@@ -335,8 +335,8 @@ def _is_decisive(passing: Sequence[Variation], failed: int, check: Check) -> boo
     first, *others = passing
     is_slip = first.rank <= LESS_LIKELY and not first.is_offset
     is_alone = all(each.order > first.order or _is_the_other_way(first, each) for each in others)
-    # A task that was started and not waited for is a slip whatever is tested.
-    is_telling = check.is_specific or first.new == f"await {first.old}"
+    # A task that was started and not waited for is a slip where two values are to be the same.
+    is_telling = check.is_specific or (check.is_equal and first.new == f"await {first.old}")
     return is_telling and is_slip and is_alone and failed >= _LEAST_FAILED
 
 
