@@ -10,6 +10,7 @@ import pytest
 import whet.agent
 from whet.evidence.clues.closer_look import told_in
 from whet.evidence.clues.dropped import Trouble, drops_in
+from whet.evidence.experiments.changes import text_with
 from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.host.trial.instrumented_evidence import read_closer
 
@@ -48,5 +49,5 @@ def test_a_state_with_a_prefix_is_told_and_loads_under_the_names_of_the_model(
     ]  # fmt: skip
 
     (repair,) = uses_of_dropped(PROGRAM, [drop])
-    path.write_text(repair.text)
+    path.write_text(text_with(PROGRAM, repair))
     subprocess.run([sys.executable, str(path)], check=True, timeout=120)
