@@ -295,8 +295,28 @@ def test_each_change_is_a_whole_program_that_differs_from_the_one_it_is_of(
     source = "".join(parts)
     plain = ast.unparse(ast.parse(source))
     for each in repairs_of(source):
+        if each.needs is not None and each.needs.expression:
+            ast.parse(each.needs.expression, mode="eval")
         assert ast.unparse(ast.parse(text_with(source, each))) != plain
         assert 1 <= each.line <= source.count("\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "x = add(*row)\n",
+        "x = kinds[n](*row)\n",
+        "x = kinds[n](**row)\n",
+        "x = np.diff(*rows, n=1)\n",
+    ],
+)
+def test_what_a_change_needs_is_one_expression_also_of_arguments_that_are_spread(
+    source: str,
+) -> None:
+    for each in repairs_of(source):
+        if each.needs is not None:
+            ast.parse(each.needs.expression, mode="eval")
+        assert text_with(source, each)
 
 
 @pytest.mark.parametrize("source", ["def (", "", "x = 1\n", "\0"])

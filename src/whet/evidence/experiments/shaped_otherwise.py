@@ -90,7 +90,9 @@ def widened(node: ast.AST) -> Iterator[Change]:
         ):
             plain = ast.BinOp(expression(ast.unparse(target)), node.op, node.value)
             edit = _wide_from_here
-        case ast.Call(args=[first, *others]) if name_of(node.func) in _CALLS_PAST:
+        case ast.Call(args=[first, *others]) if name_of(
+            node.func
+        ) in _CALLS_PAST and not isinstance(first, ast.Starred):
             plain = first
             given = ast.Call(node.func, [ast.Name("own"), *others], node.keywords)
             call = f"{_UNLESS_SAME}(lambda own: {ast.unparse(given)}, {ast.unparse(first)})"
