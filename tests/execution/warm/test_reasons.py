@@ -322,7 +322,8 @@ def test_what_was_not_there_before_is_said_to_be_there_now(
 def test_a_folder_with_a_name_of_chance_is_said_to_be_there_now(workshop: Workshop) -> None:
     elsewhere = workshop.folder.parent / "elsewhere"
     elsewhere.mkdir()
-    makes = f"import tempfile\ntempfile.mkdtemp(dir={str(elsewhere)!r})\n"
+    # An import could be slow enough for a copy of its own.
+    makes = f"import os\nos.mkdir(os.path.join({str(elsewhere)!r}, os.urandom(8).hex()))\n"
     _start_of(workshop, f"{makes}{SLOW}print(1)\n")
     [folder] = elsewhere.iterdir()
 
