@@ -94,7 +94,11 @@ class Training:
         """Tell of a parameter when it gets a gradient: one that gets none is meant to stay as it is."""
         if parameter.requires_grad:
             signs = ("inside:" + REGISTERED, *(["called:" + place] if place else []))
-            parameter.register_hook(lambda _gradient: self._tell(*signs))
+
+            def tell(_gradient: object) -> None:
+                self._tell(*signs)
+
+            parameter.register_hook(tell)
 
     def _in_eval_mode(self, made: Any) -> None:
         call = made.__call__
