@@ -16,7 +16,7 @@ from whet.evidence.provenance.events.shared import Shared
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.sentences.origin import Origin
 
-AT = Placing("/work")
+AT = Placing("/w")
 
 
 def drop_at(
@@ -36,7 +36,7 @@ def drop_at(
         span_of(each) for each in ast.walk(node.value)
         if isinstance(each, ast.expr) and ast.unparse(each) == target
     )[:1]  # fmt: skip
-    at = Line(path="/work/main.py", number=line, function="f")
+    at = Line(path="/w/main.py", number=line, function="f")
     return Drop(at=at, span=span_of(node), trouble=trouble, targets=targets, fields=fields)
 
 
@@ -181,7 +181,7 @@ def test_a_dropped_trouble_is_told_with_the_line_that_drops_it(case: str) -> Non
 
 
 def test_only_an_error_that_kept_from_changing_what_failed_is_seen_to_be_the_cause() -> None:
-    raised = Line(path="/work/other.py", number=7, function="g")
+    raised = Line(path="/w/other.py", number=7, function="g")
     drop = replace(DROP, trouble=Trouble.ERRORS, count=1, of=1, said="E: x", raised=raised)
     (clue,) = dropped_clues([drop], ties(given="a", lost=("a", 7)), AT, lambda _: "f(a)\n")
     assert clue.sureness is Sureness.SEEN
