@@ -59,7 +59,8 @@ class Training:
         assign, ask = made.__setattr__, made.named_parameters
 
         def assigned(own: Any, name: str, value: Any) -> None:
-            if type(value) in {list, tuple, dict} or hasattr(value, "requires_grad"):
+            # Looked at by its classes alone: an attribute may be code of the program's.
+            if isinstance(value, _CONTAINERS) or _is_tensor(value):
                 self._assigned[id(own), name] = _callers(_frame_above(1))
             assign(own, name, value)
 
@@ -154,6 +155,10 @@ def _items_of(value: Any) -> list[tuple[Any, Any]]:
         return []
     keys: list[Any] = list(value if hasattr(value, "keys") else range(len(value)))
     return [(key, value[key]) for key in keys]
+
+
+def _is_tensor(value: Any) -> bool:
+    return any(each.__name__ == "Tensor" for each in type(value).__mro__)
 
 
 def _attributes(own: Any) -> dict[str, Any]:

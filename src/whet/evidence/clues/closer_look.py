@@ -245,7 +245,7 @@ def suspects_in(told: Sequence[JsonObject]) -> list[Suspect]:
 def shared_functions_in(told: Sequence[JsonObject]) -> list[Line]:
     """Return the functions that more than one thread has called, each where it begins, the outermost first.
 
-    What one reads and writes itself is told by another report; this is about what it calls for that.
+    Another report covers the reads and writes of a function's own lines; this one covers those of its calls.
     """
     reports = sorted(of_kind(told, "called_by_several"), key=lambda each: whole(each.get("depth")))
     places = (line_of(each.get("place")) for each in reports)

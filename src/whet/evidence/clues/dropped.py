@@ -41,7 +41,7 @@ class Field:
 
     Attributes:
         name: its name.
-        size: how many items it has; 0: it is no container.
+        size: the number of its items; 0 if it isn't a container.
         words: it, or its first item.
     """
 

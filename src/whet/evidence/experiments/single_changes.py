@@ -319,7 +319,7 @@ def _combined(node: ast.BinOp) -> Iterator[_Instead]:
 
 
 def _is_exponent(node: ast.expr) -> bool:
-    """Whether a power of it may be meant: a small number, or a variable that is no constant."""
+    """Whether a power of it may be meant: a small number, or a variable that isn't a constant."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int) and node.value <= _MOST_EXPONENT
     return isinstance(node, _NAMED) and not ast.unparse(node).rpartition(".")[2].isupper()

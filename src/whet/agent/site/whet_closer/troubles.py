@@ -186,14 +186,14 @@ def told_of_error(error: BaseException) -> dict[str, Any]:
 
 
 class _Future:
-    """Something that will hold a result or an error, and that nobody can ask for it any more."""
+    """A future whose result or error no code of the program can read any more."""
 
     def __init__(self, own: Any, kind: str) -> None:
         self._own = own
         self._kind = kind
 
     def watch(self, met: Callable[[BaseException], None]) -> None:
-        """Call ``met`` with the error, if one comes; nobody is told that it was looked at."""
+        """Call ``met`` with the error, if one comes; the future doesn't learn that it was looked at."""
         if self._kind == "pool":
             held = self._own.__dict__
             held["_error_callback"] = held["_error_callback"] or met
@@ -260,7 +260,7 @@ def _is_trouble(value: Any) -> bool:
 
 
 def _size_and_words(value: Any) -> list[Any]:
-    """Return how many there are (0: it is no container), and the first one in words."""
+    """Return the number of items (0 if it isn't a container), and the first one in words."""
     if not _is_any(value, _CONTAINERS):
         return [0, _words(value)]
     return [len(value), _words(next(iter(value)))]
