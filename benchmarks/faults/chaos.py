@@ -305,7 +305,7 @@ def moved_clock(
 ) -> Iterator[str]:
     """Set the clock while it works, for it and all that it starts."""
     clock = place.top / "clock"
-    variables = under_clock(clock)
+    variables = under_clock(clock, undone)
     if variables is None:
         yield from signalled(place, played, chance, undone)
         return

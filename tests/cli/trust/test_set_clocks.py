@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,10 +15,12 @@ DAY = 86_400
 
 
 @pytest.fixture
-def clock(whet: Whet) -> Path:
+def clock(whet: Whet) -> Iterator[Path]:
     clock = whet.folder.parent / "clock"
     set_clock(clock, 0)
-    return clock
+    with ExitStack() as undone:
+        whet.environment.update(under_clock(clock, undone))
+        yield clock
 
 
 def trials(whet: Whet) -> list[dict[str, object]]:
@@ -29,7 +33,6 @@ def trials(whet: Whet) -> list[dict[str, object]]:
 
 @pytest.mark.slow
 def test_trials_are_in_their_order_whatever_the_clock_says(whet: Whet, clock: Path) -> None:
-    whet.environment.update(under_clock(clock))
     for days in (0, 3, -400):
         set_clock(clock, days * DAY)
         assert whet("run", "--", "sh", "-c", f"echo {days}; exit 1").code == 1
@@ -48,7 +51,6 @@ def test_trials_are_in_their_order_whatever_the_clock_says(whet: Whet, clock: Pa
 def test_what_a_trial_takes_is_true_where_the_clock_is_set_while_it_runs(
     whet: Whet, clock: Path, days: int
 ) -> None:
-    whet.environment.update(under_clock(clock))
     # In one step: a clock that is read while it is empty fails each sleep of the processes around.
     part = f"{clock}.$$"  # each run's own: they run side by side
     script = f"echo {days * DAY:+d} > {part}; mv {part} {clock}; exit 3"
@@ -68,7 +70,6 @@ def test_what_a_trial_takes_is_true_where_the_clock_is_set_while_it_runs(
 def test_no_file_is_said_to_be_saved_late_because_the_clock_was_set_back(
     whet: Whet, clock: Path
 ) -> None:
-    whet.environment.update(under_clock(clock))
     program = whet.write(
         "program.py", f"open({str(clock)!r}, 'w').write('-7200')\nraise KeyError\n"
     )

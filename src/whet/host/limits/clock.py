@@ -1,5 +1,6 @@
 """Another time of day for a trial: libfaketime."""
 
+import importlib
 import os
 import platform
 from collections.abc import Mapping
@@ -14,12 +15,10 @@ from whet.host.process.cleanup_journal import CleanupJournal
 
 _NAME = "libfaketimeMT.so.1"  # the one for programs with threads
 _SLACK_SECONDS = 60.0
-_PROBES = 2
-"""libfaketime seldom fails to make what its processes share; once it is there, they find it."""
-
 
 _SHARED_MEMORY = Path(os.sep, "dev", "shm")
 _SHARED_BYTES = 4096
+_SEMAPHORE = 1  # the kind: one that any process may release
 
 
 @value_class(kw_only=True)
@@ -72,6 +71,8 @@ def _shared(cleanup_journal: CleanupJournal, undone: ExitStack) -> dict[str, str
         cleanup_journal.adopt("folder", str(each))
         undone.callback(cleanup_journal.discard, each)
     (_SHARED_MEMORY / name).write_bytes(bytes(_SHARED_BYTES))
+    # libfaketime doesn't always make the lock itself; each process then has names of its own.
+    importlib.import_module("_multiprocessing").SemLock(_SEMAPHORE, 1, 1, f"/{name}", unlink=False)
     return {"FAKETIME_SHARED": f"/{name} /{name}"}
 
 
@@ -95,20 +96,17 @@ def _library() -> str:
 def _prove(moment: str, environment: Mapping[str, str]) -> None:
     from whet.host.process.tool import ToolMissingError, call_tool
 
-    wanted, said = datetime.fromisoformat(moment).timestamp(), ""
-    for _ in range(_PROBES):
-        try:
-            answer = call_tool(["date", "+%s"], environment=environment)
-        except (ToolMissingError, OSError) as error:
-            raise ClockNotPossible(
-                f"whet couldn't read the clock: {error}",
-                hint="install coreutils: whet checks the clock with its `date`",
-            ) from error
-        seen = float(answer.text) if answer.text.lstrip("-").isdigit() else 0.0
-        if 0 <= seen - wanted < _SLACK_SECONDS:
-            return
-        said = answer.text or answer.complaint
-    raise ClockNotPossible(
-        f"`date` didn't print {moment}: {said}",
-        hint="unset `LD_PRELOAD`, in case another library is in the way",
-    )
+    try:
+        answer = call_tool(["date", "+%s"], environment=environment)
+    except (ToolMissingError, OSError) as error:
+        raise ClockNotPossible(
+            f"whet couldn't read the clock: {error}",
+            hint="install coreutils: whet checks the clock with its `date`",
+        ) from error
+    wanted = datetime.fromisoformat(moment).timestamp()
+    seen = float(answer.text) if answer.text.lstrip("-").isdigit() else 0.0
+    if not 0 <= seen - wanted < _SLACK_SECONDS:
+        raise ClockNotPossible(
+            f"`date` didn't print {moment}: {answer.text or answer.complaint}",
+            hint="unset `LD_PRELOAD`, in case another library is in the way",
+        )
