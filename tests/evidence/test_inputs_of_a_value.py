@@ -204,3 +204,47 @@ def test_what_a_list_lies_in_is_not_told_as_the_list(tmp_path: Path) -> None:
     steps = [step for each in clues(tmp_path, HELD) for step in each.trail]
     assert not [step for step in steps if step.says == "`own`"], [step.in_words for step in steps]
     assert [step.place for step in steps if step.says == "what holds `own`"] == ["main.py:5"]
+
+
+ORDER = """
+import csv
+
+
+def parsed(words):
+    order = {}
+    for word in words:
+        key, _, value = word.partition("=")
+        order[key] = int(value) if value.isdigit() else value
+    return order
+
+
+def stock(path):
+    with open(path) as file:
+        return {row["sku"]: row for row in csv.DictReader(file)}
+
+
+def ship(order, held):
+    left = len(held) - order["qty"]
+    if left < 0:
+        raise ValueError(f"not enough: {left}")
+    return left
+
+
+ORDERS
+"""
+EARLY = 'order = parsed(["sku=A-17", "qty=0112"])\nship(order, stock("b.csv"))'
+LATE = """held = stock("b.csv")
+ship(parsed([f"sku=A-17", "qty=" + held["A-17"]["qty"]]), held)"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("orders", "times"), [(EARLY, 0), (LATE, 1)])
+def test_a_file_that_was_opened_after_the_value_was_made_is_not_its_origin(
+    tmp_path: Path, orders: str, times: int
+) -> None:
+    (tmp_path / "b.csv").write_text("sku,qty\nA-17,112\nB-20,9\n")
+
+    found = clues(tmp_path, ORDER.replace("ORDERS", orders))
+
+    told = [each for clue in found for each in (clue.says, clue.record, *map(str, clue.trail))]
+    assert any("b.csv:2" in each for each in told) == bool(times), told

@@ -155,11 +155,21 @@ while True:
     held.append(bytearray(30_000_000))
     time.sleep(0.15)
 """
+SLOW_AT_FIRST = f"""
+import pathlib, time
+if not pathlib.Path("cache").exists():
+    time.sleep(6)
+pathlib.Path("cache").touch()
+{GROWS}
+"""
 
 
 @pytest.mark.long
-def test_a_limit_that_the_program_sets_itself_is_no_smaller_one_of_whets(whet: Whet) -> None:
-    whet.write("main.py", GROWS)
+@pytest.mark.parametrize("program", [GROWS, SLOW_AT_FIRST])
+def test_a_limit_that_the_program_sets_itself_is_no_smaller_one_of_whets(
+    whet: Whet, program: str
+) -> None:
+    whet.write("main.py", program)
     said = whet("investigate", "--", PYTHON, "main.py")
 
     assert re.search(

@@ -294,7 +294,7 @@ class Desertion(Wording):
         for call in error.call.around:
             for name in call.held:
                 value = self.recording.held(call, name, error.moment)
-                found = None if value is None else self.records.find(value)
+                found = None if value is None else self.records.find(value, error.moment)
                 if found is not None:
                     return found
         return None

@@ -24,6 +24,7 @@ _ENOUGH_SECONDS = 1.0
 _MOST_SHARE = 0.8
 _FAR_SHARE = 0.5
 _SOONER_SHARE = 0.7  # of the time without a limit: less is no matter of chance
+_LESS_SHARE = 0.95  # of the memory without a limit: the program may lower whet's limit to its own
 
 
 @value_class
@@ -112,6 +113,10 @@ def limits_to_fail_at_once(
     for share in _SHARES:
         steps = least + max(1, round((top - least) * share))
         result = rationing.enough(steps)
-        if result is not None and result.wall_seconds < _SOONER_SHARE * outcome.wall_seconds:
+        if (
+            result is not None
+            and result.wall_seconds < _SOONER_SHARE * outcome.wall_seconds
+            and result.peak_rss_bytes < _LESS_SHARE * outcome.peak_rss_bytes
+        ):
             return rationed.limits(trial.limits, steps), result
     return None

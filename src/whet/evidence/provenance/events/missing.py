@@ -181,7 +181,9 @@ class Missing:
                 continue
             inside = self._holder_of(error, key)
             if inside is not None:
-                return Dropped(error, caught(self._all, error), self._records.find(inside))
+                return Dropped(
+                    error, caught(self._all, error), self._records.find(inside, error.moment)
+                )
         return None
 
     def _holder_of(self, error: Raised, key: Value) -> Value | None:

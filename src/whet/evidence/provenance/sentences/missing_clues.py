@@ -235,7 +235,7 @@ class MissingClues(Wording):
         asks = asked[-1] if asked else None
         record = self.records.read_by(reason.trail)
         if record is None and not reason.is_asked:
-            record = self.records.find(holder)
+            record = self.records.find(holder, reason.trail.made_by)
         of = f", for {self.record(record)}" if record else ""
         from_there = f", which comes from {self.place(made)}" if made else ""
         is_elsewhere = asks is not None and self.at(asks.path, asks.line) != there

@@ -480,7 +480,7 @@ class Origin(Wording):
         is_one_of_many |= self.totals.contributions.is_one_of_many(behind)
         record = None if is_one_of_many else self.records.read_by(behind)
         if record is None and value is not None and not is_one_of_many:
-            record = self.records.find(value)
+            record = self.records.find(value, behind.made_by)
         found: list[TrailStep] = []
         if behind.hops and behind.hops[-1].line != step.line:
             found += self._changed(said, value, step.begin)
@@ -582,7 +582,11 @@ class Origin(Wording):
         given = [] if is_beginning(trail.expression) else sorted(trail.call.given)
         for name in (*names, *given):
             value = self.recording.held(trail.call, name, trail.step.begin)
-            found = None if value is None else self.records.spoilt(value, trail.hops[-1].value)
+            found = (
+                None
+                if value is None
+                else self.records.spoilt(value, trail.hops[-1].value, trail.made_by)
+            )
             if found is not None:
                 return found
         return None

@@ -24,6 +24,7 @@ _WRITTEN = {
     "False": ["false", "no"],
 }
 """How files write what Python writes otherwise."""
+_AT_THE_END = 1 << 60
 
 
 @value_class
@@ -49,41 +50,51 @@ class Records:
         """Find them."""
         self._all = recording
         self._files: dict[str, list[str]] | None = None
+        self._opened_at = dict[str, int]()
         self._known: dict[tuple[str, ...], Record | None] = {}
 
-    def find(self, value: Value) -> Record | None:
-        """Return the only line that has all texts and numbers of a value; None: none or several."""
+    def find(self, value: Value, until: int = _AT_THE_END) -> Record | None:
+        """Return the only line that has all texts and numbers of a value; None: none or several.
+
+        Args:
+            value: the value.
+            until: the moment at which there was the value: a file that was opened later had no part in it.
+        """
         words = [each for each in self._words(value) if each not in _SIMPLE]
         is_alone = value.kind == SCALAR and any(len(each) >= _LEAST_ALONE for each in words)
         if len(words) < _LEAST_WORDS and not is_alone:
             return None
-        found = list(self._lines(_patterns(words)))
+        states = self._all.history(value.number)
+        seen = next((each.moment for each in states if each.value is value), until)
+        found = list(self._lines(_patterns(words), until=min(until, seen)))
         return found[0] if len(found) == 1 else None
 
     def read_by(self, trail: Trail) -> Record | None:
         """Return the line of a file that the value of a trail was a part of, or that has all that it holds."""
         # Two keys may have the same value: the lines say which one they read.
         keys = {_key_read(hop.expr) for hop in trail.hops}
+        until = trail.made_by
         for hop in reversed(trail.hops):
             if hop.inside is None or hop.value is None:
                 continue
             parts = list(self._all.parts(hop.inside))
             for key, part in sorted(parts, key=lambda each: each[0] not in keys):
                 if part.is_same(hop.value):
-                    record = self.find(hop.inside) or self.pair(key, part) or self._item(hop.inside)
+                    record = self.find(hop.inside, until) or self.pair(key, part, until)
+                    record = record or self._item(hop.inside, until)
                     if record is not None:
                         return record
         value = trail.hops[0].value if trail.hops else None
-        return None if value is None or value.kind != CONTAINER else self.find(value)
+        return None if value is None or value.kind != CONTAINER else self.find(value, until)
 
-    def spoilt(self, value: Value, bad: Value | None) -> Record | None:
+    def spoilt(self, value: Value, bad: Value | None, until: int) -> Record | None:
         """Return the line of a record; among many records, of the one that contains the bad value."""
-        found = self.find(value) if value.kind != SCALAR else None
+        found = self.find(value, until) if value.kind != SCALAR else None
         if found is not None or bad is None:
             return found
         for _, part in self._all.parts(value):
             if any(_reads_like(each, bad) for _, each in self._all.parts(part)):
-                found = self.find(part)
+                found = self.find(part, until)
                 if found is not None:
                     return found
         return None
@@ -102,10 +113,11 @@ class Records:
                     line = _plain(value)
                     words = re.findall(r"[-+]?[\w.]+", line)
                     if len(words) > 1 and any(_is_it(word, made) for word in words):
-                        found.update(self._lines([re.compile(rf"^\s*{re.escape(line)}\s*$")]))
+                        whole = [re.compile(rf"^\s*{re.escape(line)}\s*$")]
+                        found.update(self._lines(whole, until=trail.made_by))
         return found.pop() if len(found) == 1 else None
 
-    def pair(self, key: str, value: Value) -> Record | None:
+    def pair(self, key: str, value: Value, until: int = _AT_THE_END) -> Record | None:
         """Return the only line that has a key and, behind it, its value or the few that a list holds."""
         name = key.strip("'")
         parts = [value] if value.kind == SCALAR else [part for _, part in self._all.parts(value)]
@@ -114,10 +126,11 @@ class Records:
             return None
         behind = r"\W+".join(f"(?:{'|'.join(_ways_to_write(each))})" for each in parts)
         start = r"\W*" if value.kind == SCALAR else r"\W*[\[(]\s*"
-        found = list(self._lines([re.compile(rf"(?<!\w){re.escape(name)}\b{start}{behind}\W*$")]))
+        ends = [re.compile(rf"(?<!\w){re.escape(name)}\b{start}{behind}\W*$")]
+        found = list(self._lines(ends, until=until))
         return found[0] if len(found) == 1 else None
 
-    def _item(self, value: Value) -> Record | None:
+    def _item(self, value: Value, until: int) -> Record | None:
         """Return the only line that has a list behind the key under which a dictionary held it."""
         if value.kind != CONTAINER or value.type == "dict":
             return None
@@ -128,7 +141,7 @@ class Records:
             for key, part in self._all.parts(holder)
             if part.is_same(value)
         }
-        return self.pair(keys.pop(), value) if len(keys) == 1 else None
+        return self.pair(keys.pop(), value, until) if len(keys) == 1 else None
 
     def lines_of(self, path: str) -> Iterator[Record]:
         """Yield the lines of a file."""
@@ -168,9 +181,14 @@ class Records:
                 yield _plain(part)
 
     def _lines(
-        self, patterns: Sequence[re.Pattern[str]], words: Sequence[str] = ()
+        self,
+        patterns: Sequence[re.Pattern[str]],
+        words: Sequence[str] = (),
+        until: int = _AT_THE_END,
     ) -> Iterator[Record]:
         for path, lines in self.files.items():
+            if self._opened_at[path] > until:
+                continue
             for number, line in enumerate(lines, 1):
                 is_near = all(each in line for each in words)
                 if is_near and all(each.search(line) for each in patterns):
@@ -185,10 +203,12 @@ class Records:
     def files(self) -> dict[str, list[str]]:
         """Lines by path."""
         if self._files is None:
-            written = {path for path, mode in self._opened() if mode and mode[0] in "wax"}
-            paths: Iterable[str] = dict.fromkeys(path for path, _ in self._opened())
+            written = {path for path, mode, _ in self._opened() if mode and mode[0] in "wax"}
             self._files = {}
-            for path in paths:
+            for path, _, moment in self._opened():
+                if path in self._opened_at:
+                    continue
+                self._opened_at[path] = moment
                 if path not in written:
                     with suppress(OSError, UnicodeDecodeError):
                         own = Path(path)
@@ -196,11 +216,11 @@ class Records:
                             self._files[path] = own.read_text("utf-8").splitlines()
         return self._files
 
-    def _opened(self) -> Iterator[tuple[str, str]]:
+    def _opened(self) -> Iterator[tuple[str, str, int]]:
         for event in self._all.events:
             if event.name == "open":
                 path = str(Path(self._all.folder, event.words[0]))
-                yield path, event.words[1] if len(event.words) > 1 else "r"
+                yield path, event.words[1] if len(event.words) > 1 else "r", event.moment
 
 
 def _patterns(words: Iterable[str]) -> list[re.Pattern[str]]:

@@ -110,6 +110,12 @@ class Trail:
     step: Step | None = None
     skipped: list[tuple[ast.expr, Step]] = field(default_factory=list[tuple[ast.expr, Step]])
 
+    @property
+    def made_by(self) -> int:
+        """A moment at which there was the value, the earliest that is known."""
+        steps = [self.step, *(hop.step for hop in self.hops)]
+        return min((step.over for step in steps if step is not None), default=1 << 60)
+
 
 def is_written_so(default: ast.expr, target: Value) -> bool:
     """Whether a default is the value; one that isn't written out may be."""
