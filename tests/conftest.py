@@ -54,6 +54,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "needs(*programs): skip, saying which package brings it, where one is missing"
     )
     gc.set_threshold(_ENOUGH_TO_LOOK_FOR_GARBAGE)
+    # A shell has what it starts in the background ignore Ctrl-C, and all that this starts inherits it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # The kernel refuses an ordinary user's overlay of `/tmp` while something is mounted below it.
     with suppress(OSError):
         mounts.unshare(mounts.CLONE_NEWNS)
