@@ -10,6 +10,7 @@ from whet.host.code.checkout import users_filters
 from whet.host.code.shadow_index import ShadowIndex
 from whet.host.code.snapshot_memory import SetAside
 from whet.host.code.submodules import populate_submodules
+from whet.host.files.below import folder_below
 from whet.host.files.files import remove_tree
 from whet.host.process.git import GitFailedError, Repository
 from whet.host.process.working_tree import WorkingTree
@@ -83,7 +84,7 @@ def _large_files(repository: Repository, code: CodeState, folder: Path) -> list[
             notes.append(f"`{path}` is missing: {answer.complaint}")
             continue
         target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(answer.stdout)
+        with folder_below(folder, target.parent, replaces=True) as above:
+            (above / target.name).write_bytes(answer.stdout)
         notes.append(f"`{path}` is the committed version: the trial's was too large to record")
     return notes

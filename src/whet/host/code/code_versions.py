@@ -1,9 +1,11 @@
 """The files that differ between two recorded states of the code, and putting one version in place."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from whet.core.trial import CodeState
+from whet.host.files.below import folder_below
 from whet.host.files.files import remove_tree
 from whet.host.process.git import GitFailedError, Repository
 
@@ -40,17 +42,34 @@ def _content(repository: Repository, blob: str) -> bytes:
     return answer.stdout
 
 
-def put_version(path: Path, mode: str, content: bytes | None) -> None:
-    """Make ``path`` a version of a file; no content: it doesn't exist.
+def put_versions(top: Path, versions: Mapping[str, tuple[str, bytes] | None]) -> None:
+    """Make files below ``top`` these versions, by their paths from there; None: it doesn't exist.
+
+    One version may have a link where the other has a folder: nothing is written or removed behind it.
 
     Raises:
         OSError: if that can't be done.
     """
+    # What goes, goes first: a folder may come where a file was.
+    for path, version in sorted(versions.items(), key=lambda each: each[1] is not None):
+        if version is None and not _is_below(top, path):
+            continue
+        with folder_below(top, (top / path).parent, replaces=True) as folder:
+            _put(folder / os.path.basename(path), version)
+
+
+def _is_below(top: Path, path: str) -> bool:
+    """Whether something is at a path, and no link on the way there."""
+    above = [top / each for each in Path(path).parents[:-1]]
+    return os.path.lexists(top / path) and not any(each.is_symlink() for each in above)
+
+
+def _put(path: Path, version: tuple[str, bytes] | None) -> None:
     if os.path.lexists(path):
         remove_tree(path)
-    if content is None:
+    if version is None:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    mode, content = version
     if mode == LINK:
         path.symlink_to(os.fsdecode(content))
         return

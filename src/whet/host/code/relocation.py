@@ -10,6 +10,7 @@ from pathlib import Path
 
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
+from whet.host.files.below import folder_below
 from whet.host.process.git import Repository
 
 _ENDS_A_PATH = "=:,;'\"\\s"
@@ -71,10 +72,15 @@ class Relocation:
         Args:
             trial: as it is run in the user's working tree.
             inherited: the environment that it would have there.
+
+        Raises:
+            CannotWrite: if a link there leads out of the tree.
         """
         cwd = Path(trial.cwd)
         there = self.folder(cwd)
-        there.mkdir(parents=True, exist_ok=True)  # git keeps no empty folder, and no younger one
+        if not there.is_dir():  # git keeps no empty folder, and no younger one
+            with folder_below(self.place, there):
+                pass
         self._carry(trial.command, cwd)
         places = {
             name: self.text(value) for name, value in inherited.items() if name not in _NOT_MOVED
@@ -99,8 +105,8 @@ class Relocation:
         today's: Python looks for it beside the script. A reset step writes what it writes over the copy.
         """
         for path, target in self.carried(command, cwd).values():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(path, target)
+            with folder_below(self.place, target.parent) as folder:
+                shutil.copy2(path, folder / target.name)
 
     def carried(self, command: tuple[str, ...], cwd: Path) -> dict[str, tuple[Path, Path]]:
         """Return the words that name what the revision lacks, with what is copied and where it goes."""

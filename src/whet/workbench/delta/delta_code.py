@@ -9,7 +9,7 @@ from whet.core.difference import Change
 from whet.core.output import digest_of
 from whet.core.trial import CodeState, Trial
 from whet.core.value_class import value_class
-from whet.host.code.code_versions import FILE, Versions, differing_files, put_version
+from whet.host.code.code_versions import Versions, differing_files, put_versions
 from whet.host.code.worktrees import Worktrees
 from whet.host.process.git import Repository
 from whet.reduction.between import Step
@@ -67,9 +67,8 @@ class CodeBetween:
             slot = worktrees.checkout_code(self.before)
             try:
                 tree = "" if trial.code is None else trial.code.tree
-                for path, version in self._made.get(tree, {}).items():
-                    mode = FILE if version is None else version.form
-                    put_version(slot / path, mode, None if version is None else version.content)
+                versions = self._made.get(tree, {})
+                put_versions(slot, {path: _kept(each) for path, each in versions.items()})
                 placed = worktrees.relocation(slot).placed(trial, bench.environment)
                 yield replace(placed, code=replace(self.before, repository=str(slot)))
             finally:
@@ -94,3 +93,9 @@ def _versions(files: Versions) -> dict[str, FileVersion]:
     return {
         path: FileVersion(content=content, form=mode) for path, (mode, content) in files.items()
     }
+
+
+def _kept(version: FileVersion | None) -> tuple[str, bytes] | None:
+    if version is None or version.content is None:
+        return None
+    return version.form, version.content

@@ -22,6 +22,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import STDIN_EMPTY, Trial
 from whet.core.value_class import value_class
 from whet.host.code.worktrees import Worktrees
+from whet.host.files.below import folder_below
 from whet.host.files.files import storage_error
 from whet.host.python.environments import PackageEnvironment, find_uv, make_environment
 from whet.host.python.python_interpreter import python_for
@@ -165,7 +166,7 @@ class Setups:
         """
         carried = () if self.worktrees.is_set_up(slot) else self.setup.carried
         for name in carried:
-            _carry(self.worktrees.repository.top / name, slot / name)
+            _carry(self.worktrees.repository.top / name, slot, slot / name)
         if not self.setup.command:
             return trial
         beside = slot.with_name(f"{slot.name}-env")
@@ -253,22 +254,24 @@ def _is_inside(top: Path, name: str) -> bool:
     return not Path(name).is_absolute() and Path(os.path.normpath(top / name)).is_relative_to(top)
 
 
-def _carry(source: Path, target: Path) -> None:
+def _carry(source: Path, slot: Path, target: Path) -> None:
     """Copy what the user has, links as links; what the commit has itself stays as it is there."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(
-                source, target, symlinks=True, dirs_exist_ok=True, copy_function=_copy_if_missing
-            )
-        else:
-            _copy_if_missing(str(source), str(target))
+        with folder_below(slot, target.parent) as folder:
+            _copy_if_missing(source, folder / target.name)
     except OSError as error:
         raise storage_error(error, target) from error
 
 
-def _copy_if_missing(source: str, target: str) -> None:
-    if not os.path.lexists(target):
+def _copy_if_missing(source: Path, target: Path) -> None:
+    if source.is_dir() and not source.is_symlink():
+        if os.path.lexists(target) and (target.is_symlink() or not target.is_dir()):
+            return
+        target.mkdir(exist_ok=True)
+        for each in source.iterdir():
+            _copy_if_missing(each, target / each.name)
+        shutil.copystat(source, target)
+    elif not os.path.lexists(target):
         shutil.copy2(source, target, follow_symlinks=False)
 
 
