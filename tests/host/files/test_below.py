@@ -56,7 +56,7 @@ def test_a_link_that_is_put_in_its_place_meanwhile_is_not_followed(
     top: Path, outside: Path
 ) -> None:
     with folder_below(top, top / "a") as folder:
-        os.rename(top / "a", top / "moved")
+        (top / "a").rename(top / "moved")
         (top / "a").symlink_to(outside)
         (folder / "file").touch()
     assert (top / "moved" / "file").is_file()

@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -136,3 +137,53 @@ def test_a_file_is_read_whole_up_to_its_limit(tmp_path: Path) -> None:
     assert content_of(tmp_path / "a") == data
     with pytest.raises(OSError, match="File too large"):
         content_of(tmp_path / "a", most_bytes=len(data) - 1)
+
+
+_SWAPS = """
+import os, sys, tempfile
+from pathlib import Path
+from whet.host.files.files import remove_tree
+
+def swapped(home, swap, moment):
+    # Put a link in the place of a folder at the moment of a system call; return whether it came so far.
+    outside, top = home / "outside", home / "top"
+    (top / "a" / "b" / "c").mkdir(parents=True)
+    (top / "a" / "b" / "c" / "file").touch()
+    outside.mkdir(mode=0o755)
+    (outside / "b").mkdir()
+    (outside / "b" / "kept").touch()
+    (outside / "kept").touch()
+    seen = []
+    def hook(event, _arguments):
+        if event.startswith(("os.", "open")) and len(seen) <= moment:
+            seen.append(event)
+            if len(seen) == moment and os.path.lexists(top / swap):
+                seen.append("")
+                os.rename(top / swap, home / "moved")
+                os.symlink(outside, top / swap)
+    if not os.fork():
+        sys.addaudithook(hook)
+        try:
+            remove_tree(top)
+        except OSError:
+            pass
+        os._exit(len(seen) >= moment)
+    struck = os.waitstatus_to_exitcode(os.wait()[1])
+    assert (outside / "kept").exists() and (outside / "b" / "kept").exists(), (swap, moment)
+    assert outside.stat().st_mode & 0o777 == 0o755, (swap, moment)
+    return struck
+
+for swap in ("a", "a/b", "a/b/c"):
+    moment = 1
+    while True:
+        with tempfile.TemporaryDirectory() as home:
+            if not swapped(Path(home), swap, moment):
+                break
+        moment += 1
+    assert moment > 8
+"""
+
+
+def test_a_link_that_is_put_in_a_tree_at_any_moment_of_its_removal_is_not_followed() -> None:
+    done = subprocess.run([sys.executable, "-c", _SWAPS], check=False, capture_output=True)
+    assert not done.stderr.decode()

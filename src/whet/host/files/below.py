@@ -1,6 +1,7 @@
 """Folders below one of whet's own, held open: a program, or what is checked out, may put links there."""
 
 import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,26 @@ _HELD = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def held_path(descriptor: int) -> Path:
     """Return a path to a folder that is held open: it leads there wherever it is moved."""
     return Path(f"/proc/self/fd/{descriptor}")
+
+
+@contextmanager
+def held_folder(name: str | Path, above: int | None = None) -> Generator[int]:
+    """Hold a folder open, which its owner may read and change from then on; a link isn't followed.
+
+    Args:
+        name: its path.
+        above: descriptor of a folder that the path starts from.
+
+    Raises:
+        OSError: if it is no folder.
+    """
+    held = os.open(name, _HELD, dir_fd=above)
+    try:
+        if os.fstat(held).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            os.chmod(held_path(held), stat.S_IRWXU)
+        yield held
+    finally:
+        os.close(held)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.errors import CannotWrite, DiskFull, WhetError
+from whet.host.files.below import held_folder, held_path
 
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.EPERM})
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -155,47 +156,50 @@ def remove_tree(top: Path) -> None:
     """Remove a folder and all that is in it, read-only folders included; none there is fine.
 
     Folders are moved up to ``top`` before they are looked into, so that a tree of any depth
-    needs no recursion and no path longer than the system allows.
+    needs no recursion and no path longer than the system allows. Each is held open meanwhile: a link
+    that a program puts in its place isn't followed.
 
     Raises:
         OSError: if something in it can't be removed, such as a mount point.
     """
     try:
-        _allow(top)
+        with held_folder(top) as held:
+            _empty(held)
     except FileNotFoundError:
         return
     except NotADirectoryError:
         os.unlink(top)
         return
-    number = 0
-    while folders := empty_of_files(top):
-        for name in folders:
-            folder = top / name
-            _allow(folder)
-            for inner in empty_of_files(folder):
-                _allow(folder / inner)  # its `..` changes, which needs the right to write it
-                os.rename(folder / inner, top / f".whet-{number}-{os.urandom(3).hex()}")
-                number += 1
-            os.rmdir(folder)
     os.rmdir(top)
 
 
-def _allow(folder: Path) -> None:
-    mode = os.lstat(folder).st_mode
-    if not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
-    if mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(folder, stat.S_IRWXU)
+def _empty(top: int) -> None:
+    number = 0
+    while folders := _without_files(top):
+        for name in folders:
+            with held_folder(name, top) as folder:
+                for inner in _without_files(folder):
+                    with held_folder(inner, folder):
+                        pass  # its `..` changes, which needs the right to write it
+                    moved = f".whet-{number}-{os.urandom(3).hex()}"
+                    os.rename(inner, moved, src_dir_fd=folder, dst_dir_fd=top)
+                    number += 1
+            os.rmdir(name, dir_fd=top)
 
 
 def empty_of_files(folder: Path, *, but: Collection[str] = ()) -> list[str]:
     """Remove everything but folders from ``folder``, and return the names of its folders."""
+    with held_folder(folder) as held:
+        return _without_files(held, but=but)
+
+
+def _without_files(held: int, *, but: Collection[str] = ()) -> list[str]:
     folders: list[str] = []
-    with os.scandir(folder) as entries:
+    with os.scandir(held_path(held)) as entries:
         for entry in list(entries):
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.name)
             elif entry.name not in but:
                 with suppress(FileNotFoundError):
-                    os.unlink(entry.path)
+                    os.unlink(entry.name, dir_fd=held)
     return folders
