@@ -40,7 +40,7 @@ def test_a_folder_that_a_link_replaces_is_compared_and_what_it_leads_to_stays(
         else:
             whet.write("data/x.csv", "good" if is_link_new else "worse")
             whet.write("data/z.csv", "more")
-        whet.commit("one more", **{"t_py": READS})
+        whet.commit("one more", t_py=READS)
         whet("run", "--", sys.executable, "t.py")
     before = contents(outside)
     words = ("1", "2") if is_link_new else ("2", "1")
@@ -60,8 +60,9 @@ def test_a_file_that_a_search_copies_into_an_old_version_goes_nowhere_else(
     good = whet.commit("still good", t_py="")
     (whet.folder / "tests").unlink()
     whet.commit("without the link", **{"tests/other.txt": ""})
-    for text in ("good 2", "bad 1", "bad 2"):
-        bad = whet.commit(text, **{"code.txt": text})
+    whet.commit("good 2", **{"code.txt": "good 2"})
+    whet.commit("bad 1", **{"code.txt": "bad 1"})
+    bad = whet.commit("bad 2", **{"code.txt": "bad 2"})
     whet.write("tests/new/check.py", ABOVE)
     before = contents(outside)
     words = ["--carry", "tests/new"] * (how == "carried")

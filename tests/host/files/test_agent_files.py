@@ -3,15 +3,27 @@
 import gzip
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from whet.core.observations.profile import Profile, Recording
-from whet.host.files.agent_files import process_of
+from whet.host.files.agent_files import process_of, report_at
+from whet.host.inspect.failures import read_failures
+from whet.host.inspect.presence import name_of, read_pythons
+from whet.host.inspect.stacks import crashes_in, first_report
 from whet.host.profiling.compilations import read_compilations
 from whet.host.profiling.inside import Inside
 from whet.host.profiling.request import Profiling
+from whet.host.python.line_counts import read_lines
+from whet.host.python.module_search import counts_told
+from whet.host.trial.instrumented_evidence import read_closer, read_steps
+from whet.host.trial.leak_reports import read_leak
+from whet.host.trial.loaded_modules import read_signs
+from whet.host.trial.made_payloads import read_made
+from whet.host.trial.probe_reports import read_probes
+from whet.host.trial.sections import sections_so_far
 
 
 @pytest.mark.parametrize(
@@ -64,3 +76,48 @@ def test_a_trace_that_is_cut_off_is_left_out(tmp_path: Path) -> None:
     assert profile_of(tmp_path, "gpu").engine == "jax.profiler"
     (folder / "a.trace.json.gz").write_bytes(whole[:-12])
     assert profile_of(tmp_path, "gpu").engine == "torch.profiler"
+
+
+READERS: dict[str, tuple[tuple[str, ...], Callable[[Path], object]]] = {
+    "failures": ((".failures", ""), read_failures),
+    "pythons": ((".python",), read_pythons),
+    "names": ((".python",), lambda folder: name_of(7, folder)),
+    "crashes": (("",), lambda folder: tuple(crashes_in(folder))),
+    "first stack": (("",), lambda folder: first_report(7, folder)),
+    "probes": ((".probes", ".probe-counts"), lambda folder: read_probes(folder, '{"probes": []}')),
+    "leak": ((".leak",), read_leak),
+    "toggles": ((".toggles",), read_signs),
+    "closer": ((".closer", ".calls"), read_closer),
+    "steps": ((".steps",), read_steps),
+    "lines": ((".lines", ".line-events"), lambda folder: read_lines(folder, '{"lines": {"count": 1}}')),
+    "where": ((".where", ".where-counts"), counts_told),
+    "made": ((".made",), read_made),
+    "sections": ((".sections",), lambda folder: sections_so_far(folder, 0.0)),
+    "compilations": ((".compilations",), read_compilations),
+}  # fmt: skip
+"""By its name, the endings of the files that each reader looks for."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_of_agents_files_waits_for_no_pipe_and_follows_no_link(
+    tmp_path: Path, name: str
+) -> None:
+    endings, read = READERS[name]
+    agents = tmp_path / "agents"
+    agents.mkdir()
+    nothing = repr(read(agents))
+    own = tmp_path / "own"
+    own.write_bytes(b'{"at": 1, "pid": 7, "early": 1, "type": "X", "order": 1}\n' * 4)
+    for ending in endings:
+        os.mkfifo(agents / f"7{ending}")
+        (agents / f"8{ending}").symlink_to(own)
+        (agents / f"9{ending}").mkdir()
+    assert repr(read(agents)) == nothing
+
+
+def test_a_link_in_the_place_of_the_agents_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "7.failures").write_bytes(b"{}")
+    (tmp_path / "agents").symlink_to("own")
+    with pytest.raises(NotADirectoryError):
+        report_at(tmp_path / "agents" / "7.failures")

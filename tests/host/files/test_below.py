@@ -1,6 +1,5 @@
 """Nothing that is put in the way of a folder leads out of the one above it."""
 
-import os
 from pathlib import Path
 
 import pytest

@@ -81,13 +81,21 @@ def put_back(path: Path, data: bytes) -> bool:
     return True
 
 
-def content_of(path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
+def content_of(
+    path: str | bytes | Path, *, most_bytes: int = _MOST_BYTES, follows: bool = True
+) -> bytes:
     """Return the content of an untrusted file; one that blocks or has no end is refused.
+
+    Args:
+        path: the file.
+        most_bytes: a larger one is refused.
+        follows: whether it may be a link.
 
     Raises:
         OSError: if it is no file, a pipe or a device say, or is larger than that.
     """
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follows else os.O_NOFOLLOW)
+    with open(os.open(path, flags), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", os.fsdecode(path))

@@ -16,7 +16,7 @@ from whet.core.text.record import (
     records,
     text,
 )
-from whet.host.files.agent_files import process_of
+from whet.host.files.agent_files import process_of, reports_in
 from whet.host.inspect.stacks import crashes_in, is_user_code
 
 _SUFFIX = ".failures"
@@ -32,13 +32,12 @@ def read_failures(agent_folder: Path) -> tuple[Evidence, ...]:
     """
     failures: list[JsonObject] = []
     budget = _MOST_BYTES
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
-        with suppress(OSError):
-            data = path.read_bytes()[:budget]
-            budget -= len(data)
-            for line in data.splitlines():
-                with suppress(MalformedRecordError):
-                    failures.append(as_record(decoded(line), "failure"))
+    for _, report in reports_in(agent_folder, _SUFFIX, most_bytes=_MOST_BYTES):
+        data = report[:budget]
+        budget -= len(data)
+        for line in data.splitlines():
+            with suppress(MalformedRecordError):
+                failures.append(as_record(decoded(line), "failure"))
     failures += _crashes(agent_folder)
     if not failures:
         return ()

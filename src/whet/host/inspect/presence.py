@@ -11,7 +11,7 @@ from whet.core.observations.evidence import PYTHONS, Evidence
 from whet.core.observations.stack import ProcessEnd
 from whet.core.text.record import integer, records, text, texts
 from whet.core.value_class import value_class
-from whet.host.files.agent_files import process_of
+from whet.host.files.agent_files import report_at, reports_in
 from whet.host.inspect.stacks import is_user_code
 
 _SUFFIX = ".python"
@@ -37,8 +37,8 @@ def read_pythons(agent_folder: Path) -> Evidence:
     """Return the Pythons of a trial as one observation."""
     pythons: list[dict[str, object]] = []
     ends: list[list[str]] = []
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}"), key=process_of):
-        data = _record(_told_by(path))
+    for _, report in reports_in(agent_folder, _SUFFIX, most_bytes=_MOST_BYTES):
+        data = _record(report)
         ends += data.pop("ended")
         if data not in pythons:
             pythons.append(data)
@@ -103,7 +103,7 @@ def _records(data: bytes) -> Iterator[list[str]]:
 
 def _told_by(path: Path) -> bytes:
     with suppress(OSError):
-        return path.read_bytes()[:_MOST_BYTES]
+        return report_at(path, most_bytes=_MOST_BYTES)
     return b""
 
 

@@ -25,6 +25,7 @@ from whet.core.text.record import (
     text,
 )
 from whet.core.value_class import value_class
+from whet.host.files.agent_files import report_at
 from whet.host.inspect.samples import Stacks
 from whet.host.process.process_tree import descendants_of
 
@@ -146,7 +147,7 @@ def told_at(number: int, pid: int, agent_folder: Path | None, kind: str) -> str 
                 return None
             asks_at = time.monotonic() + _ANSWER_SECONDS
         with suppress(OSError):
-            answer = path.read_bytes()[before:]
+            answer = report_at(path, start=before)
         if (b"\n" + answer).endswith(_TOLD_END):
             first, end, _ = (b"\n" + answer).partition(_TOLD_END)
             return (first + end)[1:].decode("ascii", "replace")
@@ -172,21 +173,17 @@ def _is_over(answer: bytes) -> bool:
 
 def crashes_in(agent_folder: Path) -> Iterator[tuple[Path, str, tuple[Frame, ...]]]:
     """Yield what `faulthandler` wrote when a signal ended a process: its file, what it was, the stack."""
-    with suppress(OSError):
-        for path in sorted(agent_folder.iterdir(), key=lambda path: path.name.zfill(9)):
-            if path.name.isdigit():
-                report = path.read_text(encoding="ascii", errors="replace")
-                what, crashed, stack = report.partition(_CRASHED)[2].partition("\n")
-                if crashed:
-                    yield path, what, parse_report(stack)
+    for path in sorted(agent_folder.glob("[0-9]*"), key=lambda path: path.name.zfill(9)):
+        if path.name.isdigit():
+            report = _report(path)
+            what, crashed, stack = report.partition(_CRASHED)[2].partition("\n")
+            if crashed:
+                yield path, what, parse_report(stack)
 
 
 def first_report(pid: int, agent_folder: Path) -> tuple[Frame, ...]:
     """Return the first stack that a process has written, innermost last; nothing if it is cut."""
-    try:
-        report = (agent_folder / str(pid)).read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ()
+    report = _report(agent_folder / str(pid))
     first = "\n".join(itertools.takewhile(lambda line: line, report.splitlines()))
     _, *others = re.split(r"^(?:Current thread|Stack) ", first, flags=re.MULTILINE)
     frames = parse_report(others[0]) if others else ()
@@ -224,10 +221,15 @@ def _answer(agent: _Agent, number: int, is_whole: Callable[[bytes], bool]) -> by
     answer = b""
     while time.monotonic() < gives_up_at and not is_whole(answer):
         time.sleep(0.001)
-        with open(agent.report, "rb") as file:
-            file.seek(before)
-            answer = file.read()
+        with suppress(OSError):
+            answer = report_at(agent.report, start=before)
     return answer
+
+
+def _report(path: Path) -> str:
+    with suppress(OSError):
+        return report_at(path).decode("ascii", "replace")
+    return ""
 
 
 def _is_whole(answer: bytes) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whet.core.observations.panel import Number, Reading
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
+from whet.host.files.agent_files import report_at
 
 _SUFFIX = ".levels"
 _TAIL_BYTES = 4096
@@ -82,9 +83,8 @@ def _has_told(panel: str, agent_folder: Path | None) -> bool:
         return False
     wanted = f"{panel}.".encode()
     for path in agent_folder.glob(f"*{_SUFFIX}"):
-        with suppress(OSError), open(path, "rb", buffering=0) as file:
-            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-            if wanted in file.read():
+        with suppress(OSError):
+            if wanted in _tail(path):
                 return True
     return False
 
@@ -99,12 +99,14 @@ def _levels(agent_folder: Path | None) -> tuple[dict[str, int], float]:
     for path in paths:
         if not Path(f"/proc/{path.name.removesuffix(_SUFFIX)}").exists():
             continue  # it has ended, and holds nothing any more
-        with suppress(OSError, ValueError), open(path, "rb", buffering=0) as file:
+        with suppress(OSError, ValueError):
             newest = max(newest, path.stat().st_mtime)
-            size = file.seek(0, 2)
-            file.seek(max(0, size - _TAIL_BYTES))
-            line = file.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
+            line = _tail(path).rpartition(b"\n")[0].rpartition(b"\n")[2]
             for word in filter(None, line.decode("ascii").split("\t")):
                 name, _, value = word.partition("=")
                 sums[name] = sums.get(name, 0) + int(value)
     return sums, time.time() - newest
+
+
+def _tail(path: Path) -> bytes:
+    return report_at(path, start=max(0, path.stat().st_size - _TAIL_BYTES))

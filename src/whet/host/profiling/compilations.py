@@ -6,8 +6,7 @@ from pathlib import Path
 
 from whet.core.observations.profile import Compilation
 from whet.core.text.record import MalformedRecordError, as_record, decoded
-from whet.host.files.agent_files import process_of
-from whet.host.files.files import content_of
+from whet.host.files.agent_files import process_of, reports_in
 
 VARIABLES = {"WHET_COMPILES": "1"}
 """They tell the agent to listen."""
@@ -19,11 +18,8 @@ def read_compilations(folder: Path) -> tuple[Compilation, ...]:
 
 
 def _compilations(folder: Path) -> Iterator[Compilation]:
-    for path in sorted(folder.glob("*.compilations")):
-        lines: list[bytes] = []
-        with suppress(OSError):
-            lines = content_of(path).splitlines()
-        for line in lines:
+    for path, report in reports_in(folder, ".compilations"):
+        for line in report.splitlines():
             with suppress(MalformedRecordError):  # it was killed on the way
                 told = as_record(decoded(line), "compilation")
                 yield Compilation.from_json({**told, "pid": process_of(path)})

@@ -130,7 +130,7 @@ class Inside:
         obstacle: Obstacle | None = None
         for path in sorted(self._folder.glob("*.torch.json")):
             try:
-                content = content_of(path, most_bytes=_MOST_BYTES)
+                content = content_of(path, most_bytes=_MOST_BYTES, follows=False)
             except OSError as error:
                 words = f"whet can't read the trace {path.name}: {error.strerror}"
                 obstacle = refusal_in(error.strerror or "")
@@ -155,7 +155,7 @@ class Inside:
         gpus: list[dict[str, object]] = []
         complaints: list[str] = []
         for path in sorted(self._folder.glob("*.allocations")):
-            for line in content_of(path, most_bytes=_MOST_BYTES).splitlines():
+            for line in content_of(path, most_bytes=_MOST_BYTES, follows=False).splitlines():
                 told = as_record(decoded(line), "allocations")
                 if "complaint" in told:
                     complaints.append(f"torch keeps no history: {text(told, 'complaint')}")
@@ -176,7 +176,7 @@ class Inside:
         obstacle: Obstacle | None = None
         for path in sorted(self._folder.glob("*.memory")):
             try:
-                words = as_record(decoded(content_of(path)), "memory")
+                words = as_record(decoded(content_of(path, follows=False)), "memory")
                 python, using = text(words, "executable"), text(words, "engine")
             except (OSError, MalformedRecordError) as error:
                 complaints.append(f"{path.name} is damaged: {error}")
@@ -221,6 +221,6 @@ def _positions(trace: Path) -> str:
     """Return where the program was meanwhile, as JSON; Pythons before 3.12 don't tell."""
     path = trace.with_name(trace.name.replace(".torch.json", ".positions.json"))
     try:
-        return content_of(path, most_bytes=_MOST_BYTES).decode("utf-8", "replace")
+        return content_of(path, most_bytes=_MOST_BYTES, follows=False).decode("utf-8", "replace")
     except OSError:
         return "null"

@@ -41,7 +41,7 @@ def jax_traces(folder: Path) -> list[str]:
 
 def _unpacked(path: Path) -> bytes:
     """Return what a packed file holds; a small one can hold very much."""
-    with gzip.open(BytesIO(content_of(path, most_bytes=_MOST_BYTES))) as file:
+    with gzip.open(BytesIO(content_of(path, most_bytes=_MOST_BYTES, follows=False))) as file:
         parts: list[bytes] = []
         size = 0
         while part := file.read(_PIECE_BYTES):  # Python makes room for all that is asked for

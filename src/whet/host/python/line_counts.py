@@ -6,7 +6,7 @@ from pathlib import Path
 
 from whet.core.observations.evidence import LINES, Evidence
 from whet.core.text.record import MalformedRecordError, as_record, decoded, integer, record
-from whet.host.files.agent_files import process_of
+from whet.host.files.agent_files import process_of, reports_in
 
 _SUFFIX, _EVENTS = ".lines", ".line-events"
 _HEAD, _COLUMNS, _NUMBER_BYTES = 4, 4, 8
@@ -23,9 +23,9 @@ def read_lines(agent_folder: Path, wish: str) -> Evidence:
     asked = record(as_record(decoded(wish), "wish"), "lines")
     count = integer(asked, "count")
     processes: list[dict[str, object]] = []
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}")):
-        with suppress(OSError, OverflowError, TypeError, ValueError):
-            numbers = list(memoryview(path.read_bytes()).cast("d"))
+    for path, report in reports_in(agent_folder, _SUFFIX):
+        with suppress(OverflowError, TypeError, ValueError):
+            numbers = list(memoryview(report).cast("d"))
             if len(numbers) == _HEAD + _COLUMNS * count and numbers[0]:
                 processes.append(_process(process_of(path), numbers))
     detail = {"asked": asked, "processes": processes, "unwoven": _has_unwoven(agent_folder)}
@@ -44,10 +44,9 @@ def _process(pid: int, numbers: list[float]) -> dict[str, object]:
 
 def _has_unwoven(agent_folder: Path) -> bool:
     """Whether the file was run as others have compiled it: nothing could be counted there."""
-    for path in agent_folder.glob(f"*{_EVENTS}"):
-        with suppress(OSError):
-            for line in path.read_bytes().splitlines():
-                with suppress(MalformedRecordError):  # a kill may have cut it
-                    if {"unwoven", "early"} & as_record(decoded(line), "line").keys():
-                        return True
+    for _, report in reports_in(agent_folder, _EVENTS):
+        for line in report.splitlines():
+            with suppress(MalformedRecordError):  # a kill may have cut it
+                if {"unwoven", "early"} & as_record(decoded(line), "line").keys():
+                    return True
     return False

@@ -11,6 +11,7 @@ from whet.core.errors import HostFailure
 from whet.core.observations.evidence import COUNTS, Evidence
 from whet.core.text.record import JsonObject, MalformedRecordError, as_record, decoded, item_at
 from whet.core.value_class import value_class
+from whet.host.files.agent_files import reports_in
 from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.interpreters import is_python
 from whet.host.python.python_interpreter import python_for
@@ -155,16 +156,13 @@ def python_files(top: Path) -> dict[str, list[str]]:
 def counts_told(agent_folder: Path) -> Evidence:
     """Return what counting agents wrote: one line for each first time, one number for each function."""
     lines: list[JsonObject] = []
-    for path in sorted(agent_folder.glob("*.where")):
-        with suppress(OSError):
-            for line in path.read_bytes().splitlines():
-                with suppress(MalformedRecordError):  # a kill may have cut it
-                    lines.append(as_record(decoded(line), "line"))
+    for _, report in reports_in(agent_folder, ".where"):
+        for line in report.splitlines():
+            with suppress(MalformedRecordError):  # a kill may have cut it
+                lines.append(as_record(decoded(line), "line"))
     counts: dict[str, memoryview] = {}
-    for path in agent_folder.glob("*.where-counts"):
-        with suppress(OSError, ValueError):
-            data = path.read_bytes()
-            counts[path.stem] = memoryview(data[: len(data) // 8 * 8]).cast("Q")
+    for path, data in reports_in(agent_folder, ".where-counts"):
+        counts[path.stem] = memoryview(data[: len(data) // 8 * 8]).cast("Q")
     counted_lines = [_counted(line, counts) for line in lines]
     data = json.dumps({"told": counted_lines}).encode("ascii")
     return Evidence(kind=COUNTS, detail={"lines": len(counted_lines)}, data=data)

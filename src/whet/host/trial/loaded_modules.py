@@ -1,9 +1,9 @@
 """The agent's report on the modules that a trial's programs loaded."""
 
-from contextlib import suppress
 from pathlib import Path
 
 from whet.core.observations.evidence import TOGGLES, Evidence
+from whet.host.files.agent_files import reports_in
 
 _SUFFIX = ".toggles"
 _END = "end"
@@ -16,11 +16,10 @@ def read_signs(agent_folder: Path) -> Evidence:
     ``processes``: how many reported anything.
     """
     names: set[str] = set()
-    files = list(agent_folder.glob(f"*{_SUFFIX}"))
-    for path in files:
-        with suppress(OSError):
-            names.update(path.read_text("ascii", "replace").splitlines())
+    reports = list(reports_in(agent_folder, _SUFFIX))
+    for _, report in reports:
+        names.update(report.decode("ascii", "replace").splitlines())
     signs = sorted(names - {_END})
     return Evidence(
-        kind=TOGGLES, detail={"signs": signs, "ended": _END in names, "processes": len(files)}
+        kind=TOGGLES, detail={"signs": signs, "ended": _END in names, "processes": len(reports)}
     )

@@ -13,6 +13,7 @@ from whet.core.text.record import (
     number,
     records,
 )
+from whet.host.files.agent_files import reports_in
 
 _SUFFIX, _COUNTS = ".probes", ".probe-counts"
 _NUMBER_BYTES = 8
@@ -28,15 +29,14 @@ def read_probes(agent_folder: Path, wish: str) -> Evidence:
     """
     lines: list[JsonObject] = []
     budget = _MOST_BYTES
-    for path in sorted(agent_folder.glob(f"*{_SUFFIX}")):
-        with suppress(OSError):
-            data = path.read_bytes()[:budget]
-            budget -= len(data)
-            for line in data.splitlines():
-                with suppress(MalformedRecordError):  # a kill may have cut it
-                    record = as_record(decoded(line), "line")
-                    number(record, "at")
-                    lines.append(record)
+    for _, report in reports_in(agent_folder, _SUFFIX, most_bytes=_MOST_BYTES):
+        data = report[:budget]
+        budget -= len(data)
+        for line in data.splitlines():
+            with suppress(MalformedRecordError):  # a kill may have cut it
+                record = as_record(decoded(line), "line")
+                number(record, "at")
+                lines.append(record)
     lines.sort(key=lambda each: number(each, "at"))
     wished = as_record(decoded(wish), "wish")
     probes = [
@@ -53,9 +53,7 @@ def read_probes(agent_folder: Path, wish: str) -> Evidence:
 def _counts(agent_folder: Path, count: int) -> dict[str, list[int]]:
     """Return by process how often each place was reached."""
     counts: dict[str, list[int]] = {}
-    for path in sorted(agent_folder.glob(f"*{_COUNTS}")):
-        with suppress(OSError, TypeError):
-            data = path.read_bytes()
-            if len(data) == count * _NUMBER_BYTES:
-                counts[path.stem] = list(memoryview(data).cast("Q"))
+    for path, data in reports_in(agent_folder, _COUNTS):
+        if len(data) == count * _NUMBER_BYTES:
+            counts[path.stem] = list(memoryview(data).cast("Q"))
     return counts

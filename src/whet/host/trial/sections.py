@@ -9,7 +9,7 @@ from whet.core.observations.evidence import TIMELINE, Evidence
 from whet.core.observations.timeline import Mark, SectionTotal, Span, Timeline
 from whet.core.outcome import Outcome
 from whet.core.text.quantity import listed, shown_count
-from whet.host.files.agent_files import process_of
+from whet.host.files.agent_files import process_of, report_at
 from whet.host.trial.known_secrets import veiled_data
 
 _SUFFIX = ".sections"
@@ -332,8 +332,8 @@ def _shared(process: _Process) -> Iterator[str]:
 
 def _records(path: Path) -> Iterator[Sequence[bytes]]:
     data = b""
-    with suppress(OSError), open(path, "rb", buffering=0) as file:
-        data = file.read(_MOST_BYTES)
+    with suppress(OSError):
+        data = report_at(path, most_bytes=_MOST_BYTES)
     # A line that a full disk or a kill has cut off has no end.
     return (line[: -len(_END)].split(b"\t") for line in data.split(b"\n") if line.endswith(_END))
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from whet.core.errors import GpuNotHeld, LimitMakesNoSense
 from whet.core.limits import LimitMet, shown_size
+from whet.host.files.agent_files import reports_in
 from whet.host.limits.enforcer import End, Order
 from whet.host.limits.gpu import gpu_holder
 from whet.host.limits.program import AGENT_VARIABLE
@@ -50,9 +51,9 @@ class CappedMemory:
     def met(self, _end: End, /) -> tuple[LimitMet, ...]:
         """Note whether anything was bounded; the program itself says that it wanted more."""
         reports: list[_Report] = []
-        for path in Path(self.folder).glob(f"*{_SUFFIX}") if self.folder else ():
-            with suppress(OSError, TypeError):  # the program may write there too
-                lines = path.read_text("ascii", "replace").splitlines()
+        for _, report in reports_in(Path(self.folder), _SUFFIX) if self.folder else ():
+            with suppress(TypeError):  # the program may write there too
+                lines = report.decode("ascii", "replace").splitlines()
                 reports += [_Report(*line.split("\t")) for line in lines]
         self.way, note = _came_of(reports, self.most)
         self.notes.append(note)
