@@ -12,6 +12,7 @@ from whet.core.verdict import Verdict
 from whet.execution.installed_packages_check import LONGEST_SECONDS, InstalledPackagesCheck
 from whet.execution.warm import blocker_of, change_seen
 from whet.host.limits.program import Program
+from whet.host.process.channel import GONE
 from whet.host.process.cleanup_journal import CleanupJournal
 from whet.host.python.interpreters import Search
 from whet.host.trial.process_snapshots import DivergedError, Snapshot, Stage, Staged
@@ -35,6 +36,8 @@ MOST_LOST_SECONDS, _MOST_LOST_SHARE, _CHECKS_FOR_LOSS = 0.3, 0.5, 2
 _AWAITS = "awaits"
 """The kind of a snapshot from just before the program reads what the search varies: the deepest."""
 
+_LOST = "a frozen copy was killed, for example because memory ran out, or crashed"
+
 ITS_ARGUMENTS = "its arguments"  # as of `whet_stage.watching.words`
 
 
@@ -47,6 +50,7 @@ class _Ladder:
         scouts: how many runs in a row left none that could be used.
         why_cold: why it tries no more copies; empty: it does.
         is_to_scout: the next run is to leave a snapshot at a place that is known only now.
+        is_lost: a snapshot's process has ended, and no new one was made since.
         came: how many outcomes of each verdict came warm.
         checks: how many of them were compared with a cold run.
         warm_seconds: what those took, all together, that were compared with a cold run.
@@ -57,6 +61,7 @@ class _Ladder:
     scouts: int = 0
     why_cold: str = ""
     is_to_scout: bool = False
+    is_lost: bool = False
     came: Counter[Verdict] = field(default_factory=Counter[Verdict])
     checks: int = 0
     warm_seconds: float = 0.0
@@ -156,7 +161,9 @@ class WarmSearch:
                 try:
                     outcome = run(staged)
                 except DivergedError:
-                    why, is_settled = staged.last_blocker or "the frozen copy is gone", True
+                    why, is_settled = staged.last_blocker or GONE, True
+                    if why == GONE:
+                        why, snapshot_pool.is_lost = _LOST, True
                     if staged.spoilt and not program.reset:
                         why = change_seen(staged.spoilt, snapshot)
                     elif staged.spoilt:
@@ -281,6 +288,11 @@ class WarmSearch:
         for snapshot in _deepest_first(snapshot_pool)[_MOST_KEPT:]:
             self._drop(slot, snapshot_pool, snapshot)
         snapshot_pool.scouts += 1
+        if snapshot_pool.is_lost and stage.snapshots:
+            snapshot_pool.is_lost = False
+            with self._lock:
+                self._reasons.pop(_LOST, None)
+            self._note(f"{_LOST}; whet made another")
         is_found = any(each.kind == _AWAITS for each in stage.snapshots.values())
         is_hindered = staged.was_hindered_before(stage.awaited or (ITS_ARGUMENTS,))
         is_known = is_found or stage.place or is_hindered

@@ -522,9 +522,10 @@ def test_the_frozen_copies_end_with_the_executor(search: Search) -> None:
     assert not descendants_of(os.getpid())
 
 
-def test_a_frozen_copy_that_was_killed_is_replaced(search: Search) -> None:
+def test_a_frozen_copy_that_was_killed_is_replaced_and_told(search: Search) -> None:
     search.write(f"import sys\n{READS}")
     search.run("one", "two", "three")
+    assert not search.search.reasons
     spawners = descendants_of(os.getpid())
     copies = [pid for pid in spawners if _is_program(pid)]
     assert copies
@@ -535,6 +536,9 @@ def test_a_frozen_copy_that_was_killed_is_replaced(search: Search) -> None:
     outcomes = search.run("one", "two", "bad", "three")
 
     assert outcomes[-1].resumed_from
+    assert search.search.reasons == (
+        "a frozen copy was killed, for example because memory ran out, or crashed; whet made another",
+    )
 
 
 def test_what_is_made_ready_for_the_next_trial_belongs_to_none(search: Search) -> None:
