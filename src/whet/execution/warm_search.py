@@ -161,15 +161,7 @@ class WarmSearch:
                 try:
                     outcome = run(staged)
                 except DivergedError:
-                    why, is_settled = staged.last_blocker or GONE, True
-                    if why == GONE:
-                        why, snapshot_pool.is_lost = _LOST, True
-                    if staged.spoilt and not program.reset:
-                        why = change_seen(staged.spoilt, snapshot)
-                    elif staged.spoilt:
-                        why = snapshot_pool.why_cold = (
-                            "the reset steps change what the program reads"
-                        )
+                    why, is_settled = _refusal(snapshot_pool, staged, snapshot, program), True
             if outcome is not None:
                 snapshot_pool.scouts = 0
                 return self._checked(
@@ -326,6 +318,19 @@ class WarmSearch:
     def _note(self, why: str) -> None:
         with self._lock:
             self._reasons[why] = None
+
+
+def _refusal(snapshot_pool: _Ladder, staged: Staged, snapshot: Snapshot, program: Program) -> str:
+    """Return why nothing ran on from a snapshot that was tried."""
+    if staged.spoilt and not program.reset:
+        return change_seen(staged.spoilt, snapshot)
+    if staged.spoilt:
+        snapshot_pool.why_cold = "the reset steps change what the program reads"
+        return snapshot_pool.why_cold
+    if staged.last_blocker not in {"", GONE}:
+        return staged.last_blocker
+    snapshot_pool.is_lost = True
+    return _LOST
 
 
 def _is_alike(cold: Outcome, warm: Outcome) -> bool:

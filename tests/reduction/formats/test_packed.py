@@ -167,6 +167,7 @@ def test_what_a_person_reads_of_protocol_buffers() -> None:
         b"\x93\1\2",
         b"\xdd\xff\xff\xff\xff\1",
         b"\x91" * 5000,
+        pytest.param(b"\x81" * 60 + b"\1" * 61, id="maps as keys of maps, each doubles the text"),
         "\u00dcber alles".encode("latin-1"),
         b"one line of text\n" * 9,
         b"\x08\1\x10\2\x18\3",  # too short to be sure

@@ -25,7 +25,7 @@ MOST_BYTES = 16 * 1024 * 1024
 REFUSALS = (ValueError, TypeError, IndexError, OverflowError, RecursionError)
 """The errors from reading or writing a broken one; a text that isn't one is a ``ValueError``."""
 
-_VIEWS = 3
+_VIEWS, _MOST_IN_KEY = 3, 1 << 16
 _BLANKS = re.compile(r"\s*+")
 _MARK = "!"
 _PRINTABLE = frozenset(b"\t\n\r" + bytes(range(32, 127)))
@@ -50,9 +50,17 @@ def tagged(tag: str, value: object) -> Pairs:
 
 
 def as_key(key: object) -> str:
-    """Return a key of JSON for any key."""
-    is_plain = isinstance(key, str) and not key.startswith(_MARK)
-    return str(key) if is_plain else f"{_MARK} {_text(key)}"
+    """Return a key of JSON for any key.
+
+    Raises:
+        ValueError: if that is very long: each key in a key doubles what marks the one inside.
+    """
+    if isinstance(key, str) and not key.startswith(_MARK):
+        return key
+    text = f"{_MARK} {_text(key)}"
+    if len(text) > _MOST_IN_KEY:
+        raise ValueError("a key is too large or nested too deep")
+    return text
 
 
 def from_key(key: str) -> object:
