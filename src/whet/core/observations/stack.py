@@ -71,6 +71,24 @@ class ThreadWait(Record):
 
 
 @value_class(kw_only=True)
+class PipeWait(Record):
+    """A thread that waits for another process: at a pipe, or for its end.
+
+    Attributes:
+        thread: the kernel's number of it.
+        deed: ``read``: the pipe is empty; ``write``: it is full; ``end``: it waits for an end.
+        descriptor: of the pipe, in the process that waits; -1: it is no pipe.
+        others: the processes that alone could end the wait, each with its descriptor of the other
+            end of the pipe; it can be the process itself.
+    """
+
+    thread: int
+    deed: str
+    descriptor: int = -1
+    others: tuple[tuple[int, int], ...] = ()
+
+
+@value_class(kw_only=True)
 class ProcessEnd(Record):
     """A process that another one had started by multiprocessing, and that ended badly.
 
@@ -102,6 +120,8 @@ class ProcessStack(Record):
         threads: those that were seen.
         tasks: those of asyncio.
         waits: its threads that wait for a lock or for another thread; none: not known, too.
+        pipe_waits: its threads that wait for another process, if no thread of it can continue on
+            its own.
         notes: what could not be seen, in sentences.
     """
 
@@ -116,4 +136,5 @@ class ProcessStack(Record):
     threads: tuple[ThreadStack, ...] = ()
     tasks: tuple[TaskStack, ...] = ()
     waits: tuple[ThreadWait, ...] = sparse(())
+    pipe_waits: tuple[PipeWait, ...] = sparse(())
     notes: tuple[str, ...] = ()

@@ -1,15 +1,16 @@
-"""Threads that wait for each other in a circle, so none of them continues."""
+"""Threads or processes that wait for each other in a circle, so none of them continues."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from whet.core.observations.stack import ProcessStack, ThreadWait
+from whet.evidence.stacks.pipe_circle import in_short, pipe_sentence
 
 _MOST_THREADS = 4
 
 
 def deadlock_sentence(processes: Sequence[ProcessStack]) -> str:
-    """Say which threads wait for each other, and where; empty: none are known to.
+    """Say which threads or processes wait for each other, and where; empty: none are known to.
 
     Such as ``deadlock: Thread-1 holds a, waits for b at hang.py:6; Thread-2 holds b, …``.
     """
@@ -23,7 +24,8 @@ def deadlock_sentence(processes: Sequence[ProcessStack]) -> str:
             more = len(sentences) - _MOST_THREADS
             rest = [f"and {more} more"] if more > 0 else []
             return f"deadlock: {'; '.join([*sentences[:_MOST_THREADS], *rest])}"
-    return ""
+    at_pipes = pipe_sentence(processes, in_short)
+    return at_pipes and f"deadlock: {at_pipes}"
 
 
 def _circle(waits: Sequence[ThreadWait]) -> list[ThreadWait]:

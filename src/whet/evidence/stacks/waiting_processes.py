@@ -7,6 +7,7 @@ from pathlib import PurePath
 from whet.core.failure import Failure, Frame
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.stack import ProcessEnd, ProcessStack
+from whet.evidence.stacks.pipe_circle import pipe_clues
 from whet.evidence.stacks.stack_groups import process_names
 
 _WHY = "a process that waits for another one doesn't show what happened to that one"
@@ -27,7 +28,12 @@ def process_clues(
         ended: those that had ended badly before.
         at: where files are.
     """
-    return [*_undrained(processes, at), *_gone(processes, ended, at), *_dead_tasks(processes, at)]
+    undrained = list(_undrained(processes, at))  # says more than which pipe is full
+    return [
+        *(undrained or pipe_clues(processes, at)),
+        *_gone(processes, ended, at),
+        *_dead_tasks(processes, at),
+    ]
 
 
 def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:

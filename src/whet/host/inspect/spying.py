@@ -32,6 +32,7 @@ from whet.core.text.record import (
 )
 from whet.host.inspect.asyncio_tasks import NO_ANSWER, NOT_TOLD, tasks_of
 from whet.host.inspect.lock_waits import waits_of
+from whet.host.inspect.pipe_waits import pipe_waits_of
 from whet.host.inspect.presence import name_of
 from whet.host.inspect.stacks import (
     agent_folder_of,
@@ -93,6 +94,11 @@ def take_all(
         native: frames of C and C++ too.
         looks_again: look a second time a second later, at those threads that have run meanwhile.
     """
+    pipe_waits = pipe_waits_of(pids)
+
+    def with_pipes(process: ProcessStack) -> ProcessStack:
+        return replace(process, pipe_waits=pipe_waits.get(process.pid, ()))
+
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         before = [
             facts for pid in pids if (facts := facts_of(pid)) is not None and facts.state != "Z"
@@ -104,7 +110,7 @@ def take_all(
 
         taken = list(pool.map(take, before))
         if not looks_again:
-            return tuple(each for each in taken if each is not None)
+            return tuple(with_pipes(each) for each in taken if each is not None)
         time.sleep(max(0.0, SECOND_LOOK_SECONDS - (time.monotonic() - began)))
         seconds = time.monotonic() - began
 
@@ -115,7 +121,7 @@ def take_all(
             return _again(facts, first, agent_folder, seconds, native=native)
 
         second = pool.map(again, zip(before, taken, strict=True))
-        return tuple(each for each in second if each is not None)
+        return tuple(with_pipes(each) for each in second if each is not None)
 
 
 def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> ProcessStack | None:

@@ -1,12 +1,8 @@
 """Tells a busy silent process from a blocked one."""
 
-import os
-import platform
 import time
-from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
+from whet.host.kernel.blocked_calls import blocked_calls
 from whet.host.process.process_facts import facts_of
 from whet.host.process.process_tree import descendants_of
 
@@ -18,15 +14,6 @@ UNSURE_SECONDS = 10.0
 
 _BUSY_SHARE = 0.03
 _ENDED = "Z"
-_FUTEX, _READ, _FOREVER = "futex", "read", "forever"
-# wait4, waitid, pause, flock, openat (a FIFO without its other end) have no timeout at all.
-_CALLS = {
-    "x86_64": {202: _FUTEX, 0: _READ, 61: _FOREVER, 247: _FOREVER, 34: _FOREVER, 73: _FOREVER,
-               257: _FOREVER, 130: _FOREVER},
-    "aarch64": {98: _FUTEX, 63: _READ, 260: _FOREVER, 95: _FOREVER, 32: _FOREVER, 56: _FOREVER,
-                133: _FOREVER},
-}  # fmt: skip
-_FUTEX_TIMEOUT = 3
 
 
 class Idleness:
@@ -75,27 +62,4 @@ def waits_for_ever(root: int) -> bool:
 
 def _waits_for_ever(pid: int) -> bool:
     """Whether each thread of a process is in a system call that only another thread can end."""
-    calls = list(_calls_of(pid))
-    return bool(calls) and all(_is_endless(pid, call) for call in calls)
-
-
-def _calls_of(pid: int) -> Iterator[str]:
-    with suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            yield (thread / "syscall").read_text("ascii", "replace")
-        return
-    yield ""
-
-
-def _is_endless(pid: int, call: str) -> bool:
-    """Read a line of /proc/PID/syscall (proc(5)): the call's number, and its six arguments."""
-    number, *arguments = call.split() or [""]
-    table = _CALLS.get(platform.machine(), {})
-    kind = table.get(int(number)) if number.isdigit() else None
-    if kind == _FUTEX:
-        return int(arguments[_FUTEX_TIMEOUT], 16) == 0
-    if kind == _READ:
-        with suppress(OSError):
-            return os.readlink(f"/proc/{pid}/fd/{int(arguments[0], 16)}").startswith("pipe:")
-        return False
-    return kind == _FOREVER
+    return all(each.is_endless for each in blocked_calls(pid))

@@ -86,6 +86,8 @@ class Relay:
         past: what the copy that is resumed wrote before it was taken, by which stream.
         reason: why the trial was killed; None: it was not.
         was_early: it was killed before the command started.
+        was_looked_into: it had its time, and whet looked into it, which can wake it: what it does
+            then doesn't count.
         was_asked_to_kill: whoever started it asked for its end by SIGKILL.
     """
 
@@ -111,6 +113,7 @@ class Relay:
     idleness: Idleness | None = None
     reason: KillReason | None = None
     was_early: bool = False
+    was_looked_into: bool = False
     was_asked_to_kill: bool = False
 
     _answer: Answer | None = None
@@ -250,6 +253,7 @@ class Relay:
     def _give_up(self, reason: KillReason) -> None:
         if self.reason is None and self._pid:
             self.before_kill(self._pid)
+            self.was_looked_into = True
         self.was_early |= self.reason is None and not self._pid
         self._kill(reason)
 

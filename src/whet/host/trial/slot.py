@@ -150,7 +150,7 @@ class Slot:
                 if ended.stubborn:
                     self._spawner.close()  # what it can't kill must not be a later trial's
                 self._proven, self.started_at = _enforced(program.limits), ended.started_at
-                outcome = self._outcome(program, ended, relay.reason, program_streams, keep, stacks)
+                outcome = self._outcome(program, ended, relay, program_streams, keep, stacks)
                 return replace(
                     outcome,
                     killed_on_request=relay.was_asked_to_kill and outcome.signal == signal.SIGKILL,
@@ -266,14 +266,14 @@ class Slot:
         self,
         program: Program,
         ended: Ended,
-        reason: KillReason | None,
+        relay: Relay,
         program_streams: ProgramStreams,
         keep: Callable[[Capture], Output],
         stacks: list[Stacks],
     ) -> Outcome:
         host = os.uname().nodename
         processes = tuple(_process(pid, status, host, late) for pid, status, late in ended.exits)
-        reason = reason if ended.was_killed else None
+        reason = relay.reason if ended.was_killed or relay.was_looked_into else None
         step = ended.failed_step
         failed_reset = program.reset[step].command if step >= 0 else None
         kept = {

@@ -1,0 +1,67 @@
+"""Which processes wait for one another at pipes, as the kernel shows it."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from whet.core.observations.stack import PipeWait
+from whet.host.kernel.blocked_calls import END, READ, WRITE, BlockedCall, blocked_calls
+
+_ACCESS = 0o3  # of the flags of a descriptor
+_END = {READ: os.O_WRONLY, WRITE: os.O_RDONLY}
+"""The end that somebody else must use."""
+
+
+def pipe_waits_of(pids: Sequence[int]) -> Mapping[int, tuple[PipeWait, ...]]:
+    """Return the threads of processes that wait for others of these processes.
+
+    Only of processes in which each thread waits, at two looks, in a call that another thread has to
+    end. A debugger that stops a thread can end its call, so this look comes first.
+    """
+    calls = {pid: blocked_calls(pid) for pid in pids}
+    if not any(call.kind for own in calls.values() for call in own):
+        return {}
+    ends = {pid: _ends_of(pid) for pid in pids}
+    return {
+        pid: tuple(_waits(pid, own, ends))
+        for pid, own in calls.items()
+        if all(call.is_endless for call in own) and own == blocked_calls(pid)
+    }
+
+
+def _waits(
+    pid: int, calls: Sequence[BlockedCall], ends: Mapping[int, Mapping[int, tuple[str, int]]]
+) -> Iterator[PipeWait]:
+    for call in calls:
+        if call.kind == END and call.target:
+            child = int(call.target)
+            others: tuple[tuple[int, int], ...] = ((child, -1),) if child in ends else ()
+        else:
+            wanted = (call.target, _END.get(call.kind))
+            others = tuple(
+                (other, number)
+                for other, own in ends.items()
+                for number, end in own.items()
+                if end == wanted
+            )
+        # What is open in the reader itself, too, is an end that it forgot to close.
+        foreign = tuple(each for each in others if each[0] != pid) or others
+        if foreign:
+            yield PipeWait(
+                thread=call.thread, deed=call.kind, descriptor=call.descriptor, others=foreign
+            )
+
+
+def _ends_of(pid: int) -> Mapping[int, tuple[str, int]]:
+    """Return the pipes that a process has open, by descriptor, each with how it is open."""
+    found: dict[int, tuple[str, int]] = {}
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                pipe = os.readlink(entry)
+                if pipe.startswith("pipe:"):
+                    flags = Path(f"/proc/{pid}/fdinfo/{entry.name}").read_text("ascii", "replace")
+                    access = int(flags.split("flags:", 1)[1].split()[0], 8) & _ACCESS
+                    found[int(entry.name)] = (pipe, access)
+    return found
