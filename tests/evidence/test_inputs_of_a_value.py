@@ -248,3 +248,38 @@ def test_a_file_that_was_opened_after_the_value_was_made_is_not_its_origin(
 
     told = [each for clue in found for each in (clue.says, clue.record, *map(str, clue.trail))]
     assert any("b.csv:2" in each for each in told) == bool(times), told
+
+
+MADE_ELSEWHERE = """
+import json
+
+
+class Workers:
+    def __init__(self, names):
+        self.names = names
+
+
+def batches(workers, paths):
+    return [float(len(name) + paths % 2) for name in workers.names]
+
+
+def spread(found):
+    return max(found) - min(found)
+
+
+with open("settings.json") as file:
+    settings = json.load(file)
+found = batches(Workers(["one", "two", "six"]), settings["paths"])
+error = spread(found)
+print(1 / error)
+"""
+
+
+@pytest.mark.slow
+def test_a_record_of_one_ingredient_is_not_said_to_be_where_the_value_comes_from(
+    tmp_path: Path,
+) -> None:
+    found = clues(tmp_path, MADE_ELSEWHERE, settings_json='{\n  "paths": 20000,\n  "depth": 3\n}\n')
+
+    assert any("settings.json:2" in step.place for each in found for step in each.trail)
+    assert [each.record for each in found if each.record] == []

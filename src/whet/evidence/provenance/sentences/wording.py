@@ -346,9 +346,10 @@ def compared_as_texts(test: ast.expr, value_of: Callable[[ast.expr], Value | Non
 
 
 def _is_part_known(trail: Sequence[TrailStep]) -> bool:
-    """Whether an operand was taken out of what holds it, and its record isn't known."""
+    """Whether an operand comes from somewhere else than a record."""
     operands = {kind: {each.about for each in trail if each.kind is kind} for kind in StepKind}
-    return not operands[StepKind.HOLDER] <= operands[StepKind.RECORD]
+    others = operands[StepKind.HOLDER] | operands[StepKind.VALUE]
+    return not others <= operands[StepKind.RECORD]
 
 
 def record_words(places: Sequence[str]) -> str:

@@ -60,7 +60,7 @@ class Records:
             value: the value.
             until: the moment at which there was the value: a file that was opened later had no part in it.
         """
-        words = [each for each in self._words(value) if each not in _SIMPLE]
+        words = {each: None for each in self._words(value) if each not in _SIMPLE}
         is_alone = value.kind == SCALAR and any(len(each) >= _LEAST_ALONE for each in words)
         if len(words) < _LEAST_WORDS and not is_alone:
             return None
