@@ -111,10 +111,15 @@ def _is_of_user(path: str) -> bool:
     return path.endswith(".py") and is_user_code(path) and os.path.isfile(path)
 
 
+def own_files(evidence: Sequence[Evidence]) -> list[str]:
+    """Return the files of the user's that have run."""
+    files = (path for each in pythons_in(evidence) for path in each.files)
+    return [path for path in dict.fromkeys(files) if is_user_code(path)]
+
+
 def own_files_with(words: re.Pattern[str], evidence: Sequence[Evidence]) -> bool:
     """Whether a file of the user's that has run has one of some words."""
-    files = {path for each in pythons_in(evidence) for path in each.files if is_user_code(path)}
-    for path in files:
+    for path in own_files(evidence):
         with suppress(OSError):
             if words.search(Path(path).read_text("utf-8", "replace")):
                 return True

@@ -14,7 +14,6 @@ from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.observations.evidence import STACKS
 from whet.core.outcome import Outcome
-from whet.core.room import Room
 from whet.core.text.quantity import shown_count, shown_seconds
 from whet.core.text.record import JsonObject
 from whet.core.text.shown_text import visible_line
@@ -60,7 +59,7 @@ from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
-from whet.workbench.investigate.experiments.warm_changes import TriedChanges
+from whet.workbench.investigate.experiments.warm_changes import TriedChanges, contained
 from whet.workbench.investigate.traces.neighbours import Neighbours
 from whet.workbench.investigate.traces.origins import (
     Origins,
@@ -75,8 +74,6 @@ from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Place, Session
 
 MOST_CLUES = 5
-CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
-"""The sandbox of experiments: a changed program or other data can't change the machine."""
 
 _TIMES, _TIMES_HANG, _LEAST_SECONDS, _MOST_SECONDS = 8, 3, 10.0, 120.0
 """An instrumented rerun can take this many times as long as a plain run, within bounds."""
@@ -399,9 +396,7 @@ class Closer:
 
     def _contained(self, trial: Trial | None = None) -> Trial:
         """Return what fails in a room in which nothing that it writes stays."""
-        trial = trial or self.trial
-        room = self.session.bench.settled(CONTAINED.beside(trial.limits.room or Room()))
-        return replace(trial, limits=replace(trial.limits, room=room))
+        return contained(self.session.bench, trial or self.trial)
 
     def _with_variations(self, clues: list[Clue], origins: Origins, at: Placing) -> list[Clue]:
         """Return the clues with the one-token changes with which the command passes."""

@@ -25,6 +25,16 @@ _COLD_FIRST = 3
 _MOST_ROOMS = 4
 
 
+_CONTAINED = Room(is_clean=True, read_only=("/",), network="loopback")
+"""The sandbox of experiments: a changed program or other data can't change the machine."""
+
+
+def contained(bench: Workbench, trial: Trial) -> Trial:
+    """Return what runs in a room in which nothing that it writes stays."""
+    room = bench.settled(_CONTAINED.beside(trial.limits.room or Room()))
+    return replace(trial, limits=replace(trial.limits, room=room))
+
+
 @dataclass(slots=True, kw_only=True)
 class WarmChanges:
     """Runs one program with changes of its text; satisfies `whet.execution.cold.Perform`.

@@ -15,7 +15,7 @@ from whet.workbench.investigate.steps.costs import is_only_slow
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.session import Session
 
-_FOR_ORDER, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.5, 0.35
+_FOR_ORDER, _FOR_SET, _FOR_RESULTS, _FOR_NUMBERS = 0.2, 0.4, 0.5, 0.35
 """The shares of the time for the order of sets, which few failures depend on, and for that of results,
 which takes one run if the program collects none."""
 
@@ -24,6 +24,7 @@ _ARRIVAL = re.compile(r"\b(?:as_completed|imap_unordered)\b")
 
 if TYPE_CHECKING:  # the followed calls are loaded only where they are looked at
     from whet.workbench.investigate.symptoms.call_evidence import CallFinding
+    from whet.workbench.toggle.set_order import HeldOrder
 
 
 def look_at_its_calls(work: Work, baseline: Baseline) -> "CallFinding":
@@ -74,7 +75,27 @@ def hold_order(work: Work, baseline: Baseline) -> tuple[Baseline, tuple[Clue, ..
     environment = {**work.trial.environment, SEED: str(order.failing)}
     work.trial = replace(work.trial, environment=environment)
     clue = Clue(says=order.says, why=why, trials=order.trials)
-    return _each_time(baseline, order.failing_runs), (clue,)
+    return _each_time(baseline, order.failing_runs), (*_set_places(work, baseline, order), clue)
+
+
+def _set_places(work: Work, baseline: Baseline, order: "HeldOrder") -> tuple[Clue, ...]:
+    """See which of the places that go through a set decides."""
+    from whet.workbench.investigate.experiments.set_places import WHY, SetPlaces
+    from whet.workbench.investigate.experiments.warm_changes import contained
+
+    if not work.options.tries_changes:
+        return ()
+    with work.steps.step("Find the set", WHY):
+        session, trial = _session_for(work, _FOR_SET), contained(work.bench, work.trial)
+        places = SetPlaces(session=session, trial=trial, baseline=baseline, order=order)
+        try:
+            clue = places.find()
+        except OutOfTimeError:
+            work.steps.cut()
+            clue = None
+        unknown = "found no single place where an order of the set decides"
+        work.steps.conclude(unknown if clue is None else clue.says)
+    return () if clue is None else (clue,)
 
 
 def hold_numbers(work: Work, baseline: Baseline) -> "tuple[Trial, Baseline, Clue] | None":
