@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache, partial
+from unittest.mock import patch
 
 from benchmarks.faults.mutator import Shape
 from benchmarks.faults.payloads import arrow_seeds, torch_seeds
@@ -63,6 +64,12 @@ def _sampled(name: str, data: bytes) -> None:
         chosen = {table.name: select(table, wish).places for table in source.tables}
         source.write(chosen, placed("sampled-out/sample", b""))
     source.links()
+
+
+def _sampled_by_arrow(name: str, data: bytes) -> None:
+    """Read a file as a large one is read."""
+    with patch("whet.sampling.lines.WORTH_BYTES", 0):
+        _sampled(name, data)
 
 
 def _like(name: str, data: bytes) -> None:
@@ -178,6 +185,7 @@ def _rows() -> Iterator[_Row]:
     yield "sample: SQLite", plain, lambda: [_database()], partial(_sampled, "a.db")
     yield "sample: ZIP", plain, lambda: [_archive()], partial(_sampled, "a.zip")
     yield "sample: tar", plain, lambda: [_tar()], partial(_sampled, "a.tar")
+    yield "sample: large CSV", plain, lambda: [_TABLE], partial(_sampled_by_arrow, "large.csv")
     yield (
         "sample: gzip",
         plain,

@@ -11,6 +11,8 @@ import argparse
 import importlib
 import json
 import os
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ from whet.host.python.asked_python import AskedPython
 PROGRAMS = Path(__file__).parents[2] / "specimens" / "small_worlds"
 WORKER = Path(whet.agent.tiny.__file__).with_name("worker.py")
 MOST_SHOWN = 4
+_WHET = (sys.executable, "-m", "whet")
 
 GPT2: Mapping[str, object] = {
     "model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "n_embd": 768, "n_layer": 12,
@@ -52,20 +55,28 @@ FAILURES = {
 
 
 _LOADED = """
-import statistics, sys, time, torch
-from transformers import AutoModelForCausalLM
+import runpy, statistics, sys, time
+
+program, large, small = sys.argv[1:]
 
 def seconds(folder):
+    sys.argv = [program, folder]
     started = time.perf_counter()
-    AutoModelForCausalLM.from_pretrained(folder)(torch.arange(8)[None])
-    return time.perf_counter() - started
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except Exception:
+        return time.perf_counter() - started
+    raise SystemExit(f"{program} doesn't fail on {folder}")
 
-large, small = sys.argv[1:]
 seconds(small)
 for folder in (large, small):
     print(statistics.median(seconds(folder) for _ in range(5)))
 """
-"""Loads each model and calls it, when the libraries are there already."""
+"""Runs a program on each model when its libraries are there already."""
+
+_LOADS = re.compile(r"^model = .*$", re.MULTILINE)
+_WARM = re.compile(r"whet: warm ([\d.]+) (ms|s) ")
+SAVES = 5
 
 
 def main() -> None:
@@ -141,36 +152,60 @@ def failures() -> None:
             Path(place, "reference", "config.json").write_text(json.dumps(config))
             lines.append([program, *_searched(place, program)])
     header = [
-        "failure", "needs", "runs", "search s", "parameters",
-        "reference s", "tiny s", "libraries loaded: reference s", "tiny s", "times",
+        "failure", "needs", "runs", "search s", "parameters", "reference s", "tiny s",
+        "loaded: reference s", "tiny s", "times", "whet loop: reference s", "tiny s", "of a cold reference",
     ]  # fmt: skip
     print_table("Planted failures", header, lines)
 
 
 def _searched(place: str, program: str) -> list[str]:
     command = [sys.executable, str(PROGRAMS / program)]
-    whet_words = [sys.executable, "-m", "whet"]
     environment = {**os.environ, "XDG_STATE_HOME": place}
     started = time.perf_counter()
     done = subprocess.run(
-        [*whet_words, "tiny", "reference", "-o", "small", "--json", "--", *command, "{}"],
+        [*_WHET, "tiny", "reference", "-o", "small", "--json", "--", *command, "{}"],
         cwd=place, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     seconds = time.perf_counter() - started
     if done.returncode:
-        return [done.stderr.strip().splitlines()[0], *[""] * 8]
+        return [done.stderr.strip().splitlines()[0], *[""] * 11]
     answer = json.loads(done.stdout)
     needed = ", ".join(f"{name} {whole(value)}" for name, value in answer["needed"].items())
     folders = (str(_full_size(place)), f"{place}/small")
     reference, tiny = ([_seconds([*command, folder]) for _ in range(2)][-1] for folder in folders)
     loaded = subprocess.run(
-        [sys.executable, "-c", _LOADED, *folders], capture_output=True, text=True, check=True
-    )
+        [sys.executable, "-c", _LOADED, command[-1], *folders],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
     large, small = map(float, loaded.stdout.split())
+    warm_large, warm_small = (_warm_seconds(place, program, folder) for folder in folders)
     return [
         needed or "nothing", str(answer["runs"]), f"{seconds:.0f}", f"{answer['params']:,}",
-        f"{reference:.1f}", f"{tiny:.1f}", f"{large:.2f}", f"{small:.2f}", f"{large / small:.0f}",
+        f"{reference:.1f}", f"{tiny:.1f}",
+        f"{large:.2f}", f"{small:.2f}", f"{large / small:.0f}",
+        f"{warm_large:.2f}", f"{warm_small:.2f}", f"{reference / warm_small:.0f}",
     ]  # fmt: skip
+
+
+def _warm_seconds(place: str, program: str, folder: str) -> float:
+    """Return how long `whet loop` takes after an edit below the line that loads the model."""
+    script = Path(place, program)
+    source = (PROGRAMS / program).read_text()
+    script.write_text(source)
+    seconds: list[float] = []
+    with subprocess.Popen(
+        [*_WHET, "loop", "--verify", "off", "--runs", str(SAVES + 1), "--", sys.executable, program, folder],
+        cwd=place, env={**os.environ, "XDG_STATE_HOME": place}, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True,
+    ) as loop:  # fmt: skip
+        for line in loop.stdout or ():
+            if not line.startswith(("whet: cold", "whet: warm")):
+                continue
+            if found := _WARM.match(line):
+                seconds.append(float(found[1]) / (1000 if found[2] == "ms" else 1))
+            edited = f"\\g<0>\nedits = {len(seconds) + 1}"
+            script.write_text(_LOADS.sub(edited, source))
+    return statistics.median(seconds)
 
 
 def _full_size(place: str) -> Path:

@@ -36,6 +36,13 @@ def parquet() -> Any:
     return parquet
 
 
+def csv_reader() -> Any:
+    """Return what reads CSV."""
+    from pyarrow import csv
+
+    return csv
+
+
 def check_pyarrow(shown: str) -> None:
     """Refuse a file that only pyarrow reads where it isn't installed.
 

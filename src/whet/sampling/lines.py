@@ -14,10 +14,12 @@ from typing import Any, BinaryIO, cast
 
 from whet.core.errors import CannotSample
 from whet.core.value_class import value_class
+from whet.sampling.arrow_texts import WORTH_BYTES, ArrowTexts, arrow_texts, has_arrow
 from whet.sampling.columns import check_columns, column_missing
 from whet.sampling.record_groups import (
     BLOCK_BYTES,
     MOST_QUOTED_BYTES,
+    Group,
     Groups,
     blocks_like,
     csv_groups,
@@ -31,6 +33,8 @@ _BOM = b"\xef\xbb\xbf"
 _HEAD_BYTES = 1 << 16
 _HEAD_RECORDS = 1000
 _DELIMITERS = b",;\t|"
+_read_json: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
+_JSON_SPACE = " \t\r\n"
 _FEW_BYTES = 1 << 13
 """Read on from a record where only that one may be wanted."""
 
@@ -46,6 +50,7 @@ class RecordFormat:
         skip: where the first record is: behind what every sample begins with.
         columns: the names of its columns, as far as its start tells.
         cells: returns the values of some columns in some records; None: they have none that all share.
+        arrow: returns the same as Arrow has them; None: it can't.
         is_open: later records may have other columns.
     """
 
@@ -55,6 +60,7 @@ class RecordFormat:
     skip: int = 0
     columns: tuple[str, ...] = ()
     cells: Callable[[Sequence[bytes], Sequence[str]], Mapping[str, Sequence[object]]] | None = None
+    arrow: Callable[[Group, Sequence[str]], ArrowTexts | None] | None = None
     is_open: bool = False
 
     def records(self, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
@@ -106,29 +112,37 @@ class Records:
         """Yield all records."""
         missing = set(columns or ()) - set(self.columns)
         seen = set(self.columns)
+        is_large = self.path.stat().st_size > WORTH_BYTES
+        arrow = self.format.arrow if is_large and has_arrow() else None
         with opened(self.path) as stream:
             stream.seek(self.format.skip)
             for group in self.format.groups(stream, BLOCK_BYTES):
                 if columns is not None and not columns:
                     yield Rows(group.places, {})
                 elif self.format.is_open:
-                    rows = [_json_cells(record) for record in group.records]
+                    rows = _json_rows(group.records)
                     seen.update(*rows)
                     missing -= {name for name in missing if any(_has(row, name) for row in rows)}
                     names = sorted(seen) if columns is None else columns
-                    values = {name: [_value(row, name) for row in rows] for name in names}
-                    yield Rows(group.places, values)
+                    yield Rows(group.places, {name: _values(rows, name) for name in names})
                 elif self.format.cells is None:
                     yield Rows(group.places, {})
                 else:
                     names = self.columns if columns is None else columns
-                    yield Rows(group.places, self.format.cells(group.records, names), is_text=True)
+                    texts = None if arrow is None else arrow(group, names)
+                    yield texts or Rows(group.places, self.format.cells(group.records, names))
         for name in sorted(missing):
             raise column_missing(name, seen, f"`{self.path.name}`")
 
 
 def _has(row: Mapping[str, object], name: str) -> bool:
     return name in row or _value(row, name) is not None
+
+
+def _values(rows: Sequence[Mapping[str, object]], name: str) -> Sequence[object]:
+    if "." in name:
+        return [_value(row, name) for row in rows]
+    return [row.get(name) for row in rows]
 
 
 def _value(row: Mapping[str, object], name: str) -> object:
@@ -185,7 +199,14 @@ def text_file(path: Path, name: str) -> RecordFile:
     head = _head_of(path)
     skip = len(_BOM) if head.startswith(_BOM) else 0
     groups = partial(line_groups, blocks=blocks_like(head))
-    return RecordFile(path, name, RecordFormat("text", "line", groups, skip))
+    format_ = RecordFormat("text", "line", groups, skip, columns=("line",), cells=_lines_of)
+    return RecordFile(path, name, format_)
+
+
+def _lines_of(records: Sequence[bytes], names: Sequence[str]) -> Mapping[str, Sequence[object]]:
+    """Return the text of each line; an empty one is a missing value."""
+    texts = [record.decode("utf-8", "surrogateescape").rstrip("\r\n") for record in records]
+    return {name: [text or None for text in texts] for name in names}
 
 
 def json_lines(path: Path, name: str) -> RecordFile:
@@ -201,6 +222,21 @@ def json_lines(path: Path, name: str) -> RecordFile:
         for _, record in islice(format_.records(stream), _HEAD_RECORDS):
             columns.update(dict.fromkeys(_json_cells(record)))
     return RecordFile(path, name, replace(format_, columns=tuple(columns)))
+
+
+def _json_rows(records: Sequence[bytes]) -> Sequence[Mapping[str, object]]:
+    """Return the values of some lines by key."""
+    with suppress(ValueError, RecursionError):
+        rows: list[Any] = []
+        for record in records:
+            line = record.decode()
+            value, end = _read_json(line, 0)
+            if type(value) is not dict or line[end:].strip(_JSON_SPACE):
+                break
+            rows.append(value)
+        else:
+            return rows
+    return [_json_cells(record) for record in records]
 
 
 def _json_cells(record: bytes) -> Mapping[str, object]:
@@ -235,6 +271,7 @@ def csv_file(path: Path, name: str, *, has_header: bool = True) -> RecordFile:
         skip=place + len(first) if has_header else begin,
         columns=tuple(dict.fromkeys(names)),
         cells=partial(_columns_of, all_names=names, delimiter=delimiter),
+        arrow=partial(arrow_texts, all_names=names, delimiter=delimiter),
     )
     return RecordFile(path, name, format_)
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from whet.core.value_class import value_class
-from whet.sampling.text_column import extreme_texts, first_texts
-from whet.sampling.values import Measure, identity_of, measure_of
+from whet.sampling.column_values import extreme_values, first_values
+from whet.sampling.values import Measure
 
 BATCH_ROWS = 4096
 BATCH_BYTES = 8 << 20
@@ -66,12 +66,10 @@ class Rows:
     Attributes:
         places: where each is in the file.
         columns: the values of each column that was asked for.
-        is_text: each value is a text that isn't empty, or None.
     """
 
     places: Sequence[int]
     columns: Mapping[str, Sequence[object]]
-    is_text: bool = False
 
     @property
     def names(self) -> Iterable[str]:
@@ -91,7 +89,6 @@ class Rows:
         return Rows(
             [self.places[number] for number in rows],
             {name: [values[number] for number in rows] for name, values in self.columns.items()},
-            is_text=self.is_text,
         )
 
     def column(self, name: str) -> Sequence[object]:
@@ -100,17 +97,11 @@ class Rows:
 
     def firsts(self, name: str) -> Iterator[tuple[object, int]]:
         """Yield the values of a column, of equal texts the first alone."""
-        values = self.columns[name]
-        if self.is_text:
-            return first_texts(cast("Sequence[str | None]", values), self.places)
-        return zip(map(identity_of, values), self.places, strict=True)
+        return first_values(self.columns[name], self.places)
 
     def extremes(self, name: str) -> Iterator[tuple[Measure, int]]:
         """Yield values of a column among which its extremes are, of equal ones the first."""
-        values = self.columns[name]
-        if self.is_text:
-            return extreme_texts(cast("Sequence[str | None]", values), self.places)
-        return zip(map(measure_of, values), self.places, strict=True)
+        return extreme_values(self.columns[name], self.places)
 
 
 class Table(Protocol):

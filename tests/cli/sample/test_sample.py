@@ -181,6 +181,22 @@ def test_a_key_that_only_later_lines_have_is_known(whet: Whet) -> None:
     assert (missing.code, "did you mean `late`?" in missing.stderr) == (64, True)
 
 
+def test_lines_of_text_are_chosen_by_what_they_say(whet: Whet) -> None:
+    lines = ["the first line", "ERROR 7", "", "a", "the longest line of all", "ERROR 8", "a"]
+    whet.write("app.log", "\n".join(lines))
+
+    def sampled(*words: str) -> list[str]:
+        assert whet("sample", "app.log", *words).code == 0
+        return (whet.folder / "app.sample.log").read_text().splitlines()
+
+    assert sampled("--where", "line ~ '^ERROR'") == ["ERROR 7", "ERROR 8"]
+    assert sampled("--extremes") == ["", "a", "the longest line of all"]
+    assert sampled("--each", "line") == lines[:-1]
+    missing = whet("sample", "app.log", "--each", "text")
+    assert "`app.log` has no column `text`" in missing.stderr
+    assert "`line`" in missing.stderr
+
+
 def test_csv_without_a_header(whet: Whet) -> None:
     whet.write("t.csv", "1,a\n2,b\n3,a\n")
 
