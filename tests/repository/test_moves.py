@@ -120,6 +120,10 @@ SYMPTOMS = {
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",
         "cli/investigate/test_dropped_calls.py::test_results_that_are_dropped_on_purpose_are_not_the_cause",
     ),
+    "a result that was kept for a later call": (
+        "cli/investigate/test_keys_of_results.py::test_the_key_with_which_the_command_passes_is_its_cause",
+        "evidence/test_kept_for_others.py::test_what_a_key_lacks_is_found_where_the_key_is_made",
+    ),
     "an error that stands for others": (
         "evidence/test_inner_errors.py::test_the_errors_that_one_stands_for_are_told_with_their_places",
         "cli/investigate/test_dropped_calls.py::test_the_line_that_lets_go_of_an_open_file_is_the_cause_where_warnings_are_errors",

@@ -51,6 +51,7 @@ class Change:
         is_seldom: this is hardly ever what is wrong: among its like it is tried last.
         frees: it lets go of what the program may keep on purpose: it tells nothing of too much memory.
         advice: how to mend it, where that isn't to write what is there instead.
+        text: all of the module with it, where no tree is edited; empty: one is.
     """
 
     node: ast.AST
@@ -64,6 +65,7 @@ class Change:
     is_seldom: bool = False
     frees: bool = False
     advice: str = ""
+    text: str = ""
 
     @property
     def line(self) -> int:
@@ -73,6 +75,8 @@ class Change:
 
 def text_with(source: str, change: Change) -> str:
     """Return a module's text with a change; empty: it can't be written, or is too long to be run."""
+    if change.text:
+        return change.text if len(change.text.encode()) < MOST_BYTES else ""
     tree, editor = parsed(source), _Editor(change.edit)
     if tree is None:
         return ""

@@ -88,6 +88,7 @@ def _with_more(function: _Function, key: ast.expr, holder: str) -> Iterator[Chan
         yield Change(
             node=node, what=f"the key `{source}` of `{holder}` leaves out `{name}`",
             instead=f"`{name}` in the key", edit=edit_at(containers[0].value if containers else function, edit),
+            is_telling=False,
         )  # fmt: skip
 
 

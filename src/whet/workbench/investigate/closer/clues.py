@@ -57,6 +57,7 @@ from whet.workbench.investigate.closer.joined_clues import (
 from whet.workbench.investigate.closer.one_process import recorded_alone
 from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
+from whet.workbench.investigate.experiments.kept_for_others import kept_changes
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
 from whet.workbench.investigate.experiments.warm_changes import TriedChanges, contained
@@ -357,6 +358,7 @@ class Closer:
                 Known(
                     recording=None if recorded is None else recorded.recording,
                     drops=self._dropped.drops,
+                    kept=kept_changes(recorded, way, Placing(self.trial.cwd)),
                 ),
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,

@@ -26,6 +26,7 @@ from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
+from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
@@ -49,10 +50,12 @@ class Known:
     Attributes:
         recording: its steps; None: they weren't recorded.
         drops: the results that it dropped.
+        kept: the keys that lacked something, with it.
     """
 
     recording: Recording | None = None
     drops: Sequence[Drop] = ()
+    kept: Sequence[tuple[str, Change]] = ()
 
 
 def repaired_clue(
@@ -78,6 +81,32 @@ def repaired_clue(
     Raises:
         OutOfTimeError: if none was found until then.
     """
+    at = Placing(trial.cwd)
+    untried = {each.text: (path, each) for path, each in known.kept}
+
+    def tried(tasks: AgentTasks) -> tuple[int, Outcome]:
+        number, outcome = run(tasks)
+        if tasks.edit is not None and baseline.oracle.judge(outcome) is not Verdict.GOOD:
+            untried.pop(tasks.edit[1], None)
+        return number, outcome
+
+    try:
+        clue = _shown(trial, baseline, known, tried, still_checking, until)
+    except OutOfTimeError:
+        clue = untried_clue(untried.values(), at)
+        if clue is None:
+            raise
+    return clue or untried_clue(untried.values(), at)
+
+
+def _shown(
+    trial: Trial,
+    baseline: Baseline,
+    known: Known,
+    run: Run,
+    still_checking: Callable[[str, str, int, int], int] | None,
+    until: float,
+) -> Clue | None:
     seconds = baseline.reproduction.wall_seconds
     if not baseline.reproduction.is_deterministic:
         return None
@@ -109,7 +138,7 @@ def repaired_clue(
         )
     )
     spent = 0.0
-    for path, repair, text in islice(_texts([*dropped, *candidates]), max(most, 1)):
+    for path, repair, text in islice(_texts([*known.kept, *dropped, *candidates]), max(most, 1)):
         if time.monotonic() > until:
             raise OutOfTimeError
         if spent > 2 * _MOST_SECONDS:
