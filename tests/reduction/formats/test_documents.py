@@ -128,8 +128,20 @@ def test_a_number_becomes_its_text_in_a_language_without_numbers() -> None:
     }
 
 
-def test_a_value_for_which_a_language_has_no_word_is_named() -> None:
-    kind, like = kind_of("bad.toml", b"[a]\nb = 1\n")
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("bad.toml", b"[a]\nb = 1\n", None),
+        ("bad.json", b'{"a": {"b": 1}}', 1j),
+        ("bad.yaml", b"a:\n  b: 1\n", 1j),
+    ],
+)
+def test_a_value_for_which_a_language_has_no_word_is_named(
+    name: str, text: bytes, value: object
+) -> None:
+    kind, like = kind_of(name, text)
 
-    with pytest.raises(UnreadableError, match=r"`a\.b`, which is None, cannot be written in TOML"):
-        said_in(kind, {"a": {"b": None, "c": 1}}, like, was_text=False)
+    with pytest.raises(UnreadableError) as error:
+        said_in(kind, {"a": {"b": value, "c": 1}}, like, was_text=False)
+
+    assert str(error.value) == f"`a.b`, which is {value!r}, cannot be written in {kind.name}"

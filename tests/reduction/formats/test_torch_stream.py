@@ -9,7 +9,7 @@ import pytest
 from odd_oracles import fails_if, shrunk
 
 from whet.core.verdict import Verdict
-from whet.reduction.formats.arrays.torch_pickle import dump_pickle
+from whet.reduction.formats.arrays.torch_pickle import dump_pickle, load_pickle
 from whet.reduction.formats.arrays.torch_stream import TORCH_STREAM
 from whet.reduction.payload_kinds import kinds_of, readable
 from whet.testing.reduction import check_format, check_pass
@@ -104,6 +104,13 @@ def test_a_stream_that_runs_something_is_not_run(tmp_path: Path, protocol: int) 
 @pytest.mark.parametrize("size", [0, 5, 30, 300, 900, 1300, 1789])
 def test_a_stream_that_breaks_off_is_no_checkpoint(size: int) -> None:
     assert TORCH_STREAM.parse(CHECKPOINT[:size]) is None
+
+
+def test_a_bytearray_that_a_frame_cuts_is_refused_whatever_python_makes_of_it() -> None:
+    head = b"\x80\4\x95" + (11).to_bytes(8, "little")
+    array = b"\x8c\1R\x94\x96" + (1).to_bytes(8, "little") + b"u"
+    with pytest.raises(ValueError, match="more than data"):
+        load_pickle(head + array + b"\x94(\x8c\1v\x94\x91\x94e.a\x94h\0h\0\x87\x94.")
 
 
 def test_a_storage_that_says_to_be_endless_is_no_checkpoint() -> None:

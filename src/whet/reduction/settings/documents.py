@@ -131,7 +131,10 @@ def _yaml_kind() -> DocumentKind | None:
         return {} if data is None else data
 
     def write(data: object) -> str:
-        text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+        try:
+            text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+        except yaml.representer.RepresenterError as error:
+            raise UnreadableError(" ".join(map(str, error.args))) from error
         return text
 
     return DocumentKind(name="YAML", read=read, write=write)

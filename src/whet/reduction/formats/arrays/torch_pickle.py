@@ -83,6 +83,7 @@ def load_pickle(payload: bytes, storages: dict[str, Storage] | None = None) -> o
         return reader.load()
     except (
         pickle.UnpicklingError, EOFError, AttributeError, IndexError, TypeError, OverflowError,
+        MemoryError,  # Python 3.11 raises that for a bytearray that a frame cuts
     ) as error:  # fmt: skip
         raise ValueError(f"the pickle holds more than data: {error}") from error
 
