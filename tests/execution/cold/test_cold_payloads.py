@@ -130,3 +130,29 @@ def test_the_folder_of_the_command_is_what_its_environment_says(laboratory: Labo
     outcome = laboratory.run(laboratory.trial("sh", "-c", 'echo "$PWD"; printenv PWD WHET_TRIAL'))
 
     assert outcome.stdout.head(1000).split() == [os.fsencode(laboratory.work)] * 2 + [b"1"]
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        'rm -r "$WHET_AGENT"',
+        'rm -r "$HERE"',
+        'mv "$WHET_AGENT" "$WHET_AGENT.x"',
+        'rm -r "$HERE"; ln -s "$1" "$HERE"',
+        'rm -r "$WHET_AGENT"; ln -s "$1" "$WHET_AGENT"',
+        'rm -r "$HERE"; : > "$HERE"',
+    ],
+)
+def test_a_program_that_changes_whets_temporary_folder_is_a_trial_like_any_other(
+    laboratory: Laboratory, does: str
+) -> None:
+    outside = laboratory.folder / "outside"
+    (outside / "folder").mkdir(parents=True)
+    (outside / "folder" / "kept").touch()
+    (outside / "1.made").touch()
+    line = f'HERE=$(dirname "$WHET_AGENT"); {does}; exit 3'
+    trial = laboratory.trial("sh", "-c", line, "sh", str(outside))
+    with laboratory.make() as executor:
+        outcomes = [outcome_of(executor.submit(trial)) for _ in range(2)]
+    assert [outcome.exit_code for outcome in outcomes] == [3, 3]
+    assert sorted(path.name for path in outside.rglob("*")) == ["1.made", "folder", "kept"]

@@ -191,7 +191,7 @@ class AgentTasks:
             from whet.host.trial.instrumented_evidence import read_closer, read_steps
 
             pieces += [read_closer(agent_folder), *read_steps(agent_folder)]
-        if any(name.endswith(".made") for name in os.listdir(agent_folder)):
+        if any(agent_folder.glob("*.made")):
             from whet.host.trial.made_payloads import read_made
 
             pieces.append(read_made(agent_folder))

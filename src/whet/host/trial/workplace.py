@@ -33,6 +33,7 @@ class Workplace:
     def __init__(self, cleanup_journal: CleanupJournal) -> None:
         self._cleanup_journal = cleanup_journal
         self._folder: Path | None = None
+        self._own: tuple[int, ...] = ()
         self._temporary: Path | None = None
         self._made: dict[str, tuple[int, ...]] = {}
         self._lying: dict[Path, tuple[str, int, Mark]] = {}
@@ -43,6 +44,7 @@ class Workplace:
         """The folder; each payload of the running trial is in a numbered one below it."""
         if self._folder is None:
             self._folder = self._cleanup_journal.temporary_folder("whet-")
+            self._own = _mark(self._folder)
         return self._folder
 
     @property
@@ -61,16 +63,25 @@ class Workplace:
     @contextmanager
     def one_trial(self) -> Generator[None]:
         """Give a trial an empty place, and empty it after."""
-        if self._folder is not None and not all(
-            entry.name in self._made and self._lying.keys() >= set(entry.iterdir())
-            for entry in self._folder.iterdir()
-        ):
+        if self._folder is not None and not self._is_cleared(self._folder):
             self._leave()
         self._prepare()
         try:
             yield
         finally:
             self._clear()
+
+    def _is_cleared(self, folder: Path) -> bool:
+        return self._is_own(folder) and all(
+            entry.name in self._made and self._lying.keys() >= set(entry.iterdir())
+            for entry in folder.iterdir()
+        )
+
+    def _is_own(self, folder: Path) -> bool:
+        """Whether a folder is as it was made: a program may remove it, or put a link in its place."""
+        with suppress(OSError):
+            return _mark(folder) == self._own
+        return False
 
     def empty(self) -> None:
         """Empty the place in the middle of a trial: its program is run once more."""
@@ -93,6 +104,9 @@ class Workplace:
         Folders that are as they were made stay: a new one takes longer. So do payloads: a frozen
         copy may have seen one that a search doesn't vary, and not another one in its place.
         """
+        if self._folder is None or not self._is_own(self._folder):
+            self._leave()
+            return
         for path, (_, _, mark) in tuple(self._lying.items()):
             if path not in self._placed or of_file(str(path)) != mark:
                 del self._lying[path]
