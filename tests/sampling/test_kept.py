@@ -258,7 +258,7 @@ def test_a_folder_keeps_places_times_modes_and_links(tmp_path: Path) -> None:
     assert {(path.stat().st_mtime, path.stat().st_mode & 0o777) for path in files} == {(2000, 0o640)}  # fmt: skip
 
 
-def saved_data_set(folder: Path, rows: int, shards: int) -> None:
+def saved_data_set(folder: Path, rows: int, shards: int, fingerprint: str = "abc") -> None:
     """Save a data set as `datasets` 4 does."""
     folder.mkdir(parents=True)
     features = json.dumps({"info": {"features": {"id": {"dtype": "int32", "_type": "Value"}}}})
@@ -268,14 +268,17 @@ def saved_data_set(folder: Path, rows: int, shards: int) -> None:
         table = as_table(some_rows(rows)[number::shards]).replace_schema_metadata(schema.metadata)
         with ipc.new_stream(str(folder / file), table.schema) as writer:
             writer.write_table(table, 7)
-    state = {"_data_files": [{"filename": file} for file in files], "_fingerprint": "abc", "_split": "train"}  # fmt: skip
+    state = {"_data_files": [{"filename": file} for file in files], "_fingerprint": fingerprint, "_split": "train"}  # fmt: skip
     (folder / "state.json").write_text(json.dumps(state))
     split = {"name": "train", "num_examples": rows, "num_bytes": 9, "shard_lengths": [rows]}
     (folder / "dataset_info.json").write_text(json.dumps({"splits": {"train": split}}))
 
 
-def test_a_saved_data_set_is_one_shard_with_counts_of_its_own(tmp_path: Path) -> None:
-    saved_data_set(tmp_path / "d", 60, 3)
+@pytest.mark.parametrize("fingerprint", ["abc", "\ud800"])
+def test_a_saved_data_set_is_one_shard_with_counts_of_its_own(
+    tmp_path: Path, fingerprint: str
+) -> None:
+    saved_data_set(tmp_path / "d", 60, 3, fingerprint)
     (tmp_path / "sample").mkdir()
 
     sampled(tmp_path / "d", Wish(rows=10, seed=5), tmp_path / "sample")
@@ -286,7 +289,7 @@ def test_a_saved_data_set_is_one_shard_with_counts_of_its_own(tmp_path: Path) ->
     info = json.loads((tmp_path / "sample" / "dataset_info.json").read_text())
     assert (table.num_rows, b"huggingface" in table.schema.metadata) == (10, True)
     assert state["_data_files"] == [{"filename": "data-00000-of-00001.arrow"}]
-    assert state["_fingerprint"] != "abc"
+    assert state["_fingerprint"] != fingerprint
     assert info["splits"]["train"]["num_examples"] == 10
 
 

@@ -116,7 +116,7 @@ def _write(part: _DataSet, places: Sequence[int], folder: Path) -> None:
     size = write_rows(part.table, places, folder / shard, as_stream=is_stream(first))
     # `datasets` finds what it has computed earlier by the fingerprint: other rows need another one.
     said = f"{part.state.get('_fingerprint')} {[*places]}"
-    fingerprint = hashlib.sha256(said.encode()).hexdigest()[:16]
+    fingerprint = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     state = {**part.state, "_data_files": [{"filename": shard}], "_fingerprint": fingerprint}
     (folder / STATE).write_text(json.dumps(state, indent=2, sort_keys=True), "utf-8")
     if part.info:
