@@ -2,7 +2,15 @@ import pytest
 
 from whet.core.condition import Condition
 from whet.core.failure import Failure, FailureKind, FailureSignature
-from whet.core.oracle import AnyFailure, BadIf, Interesting, Oracle, SameFailure, ScriptVerdict
+from whet.core.oracle import (
+    AnyFailure,
+    BadIf,
+    Interesting,
+    Oracle,
+    SameFailure,
+    SameWords,
+    ScriptVerdict,
+)
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.core.verdict import Verdict
@@ -15,6 +23,7 @@ FINE = Outcome()
 ORACLES: list[Oracle] = [
     AnyFailure(),
     SameFailure(KEY_ERROR),
+    SameWords(SameFailure(KEY_ERROR), "it failed"),
     BadIf(Condition.parse("exit == 1")),
     ScriptVerdict(),
     Interesting(),
@@ -40,6 +49,12 @@ def test_the_same_signature_is_bad_another_one_proves_nothing() -> None:
     assert oracle.judge(failed(KEY_ERROR)) is Verdict.BAD
     assert oracle.judge(failed(OTHER)) is Verdict.SKIP
     assert oracle.judge(FINE) is Verdict.GOOD
+
+
+def test_the_same_signature_with_other_words_proves_nothing_where_the_words_count() -> None:
+    assert SameWords(SameFailure(KEY_ERROR), "it failed").judge(failed(KEY_ERROR)) is Verdict.BAD
+    assert SameWords(SameFailure(KEY_ERROR), "it fell").judge(failed(KEY_ERROR)) is Verdict.SKIP
+    assert SameWords(SameFailure(KEY_ERROR), "it failed").judge(FINE) is Verdict.GOOD
 
 
 def test_any_failure_is_bad_when_nothing_else_was_said() -> None:

@@ -41,6 +41,11 @@ WRONG = {
         "            known[args] = f(*args, **named)\n        return known[args]\n    return call\n@memo\ndef size(n, unit=1):\n    return n * unit\n"
         "size(2)\nassert size(2, unit=3) == 6\n"), 4,
     ),
+    "converted at one place": (
+        ("class A:\n    def __init__(self):\n        self.ages = {}\n    def add(self, name):\n"
+        "        self.ages[name.lower()] = 1\n    def age(self, name):\n        return self.ages.get(name)\n"
+        "a = A()\na.add('Zoe')\nassert a.age('Zoe') == 1\n"), 7,
+    ),
     "handed on twice": (
         ("def both(rows):\n    first(rows)\n    return second(rows)\ndef first(rows):\n    return list(rows)\n"
         "def second(rows):\n    return sum(rows)\nassert both(n for n in range(3)) == 3\n"), 2,

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 import pytest
 from failed_runs import SPECIMENS, outcome_of, run, trial_of
@@ -143,3 +144,18 @@ def test_a_unittest_session_is_signed_by_its_tests() -> None:
         "__main__.ShopCase.test_of_missing_price, __main__.ShopCase.test_total in shop.py:price_of"
     )
     assert re.fullmatch(r"__main__\S+test_of_missing_price - KeyError: 'price'", failure.summary)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["acc-0215-of-the-month", "acc-0216-of-the-month"])
+def test_a_message_that_pytest_cuts_to_its_width_is_said_in_full(key: str, tmp_path: Path) -> None:
+    name = "test_the_balances_of_all_accounts_cover_the_money"
+    (tmp_path / "check_it.py").write_text(f"def {name}():\n    {{}}[{key!r}]\n")
+    command = (*PYTEST, "check_it.py")
+
+    outcome = run(command, tmp_path, {**ENVIRONMENT, "COLUMNS": "80"})
+    failure = classify(trial_of(*command, cwd=tmp_path), outcome)
+
+    assert f"KeyError: '{key}'".encode() not in outcome.stdout.tail(1 << 20).splitlines()[-2]
+    assert failure is not None
+    assert failure.summary == f"check_it.py::{name} - KeyError: '{key}'"

@@ -97,6 +97,30 @@ class SameFailure:
 
 
 @value_class
+class SameWords:
+    """BAD means the same bug with the same message to the letter: the data that it names don't change.
+
+    Attributes:
+        oracle: what the same bug is.
+        words: the message.
+    """
+
+    oracle: Oracle
+    words: str
+
+    @property
+    def description(self) -> str:
+        """What BAD means."""
+        return self.oracle.description
+
+    def judge(self, outcome: Outcome, /) -> Verdict:
+        """Say what ``outcome`` proves."""
+        verdict = self.oracle.judge(outcome)
+        is_other = outcome.failure is not None and outcome.failure.summary != self.words
+        return Verdict.SKIP if verdict is Verdict.BAD and is_other else verdict
+
+
+@value_class
 class BadIf:
     """BAD means that a condition over measurements and output holds."""
 

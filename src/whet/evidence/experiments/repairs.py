@@ -30,6 +30,7 @@ from whet.evidence.experiments.inherited_otherwise import inherited_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
 from whet.evidence.experiments.shaped_otherwise import shaped_otherwise, widened
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
+from whet.evidence.experiments.wrapped_otherwise import wrapped_otherwise
 
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _MAKERS = frozenset(
@@ -78,6 +79,7 @@ def repairs_of(source: str) -> list[Change]:
     changed = _changed_names(tree)
     changes = [change for node in ast.walk(tree) for change in _changes(node, changed)]
     changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
+    changes += wrapped_otherwise(tree)
     return sorted(changes, key=lambda change: change.line)
 
 

@@ -73,13 +73,21 @@ def read_pytest_report(lines: Sequence[str]) -> TestReport | None:
         return None
     tests = tuple(sorted(messages))
     failure = _failure_in(_section_of(tests[0], sections)) or _from_lines(lines, messages[tests[0]])
-    headline = messages[tests[0]] or f"{failure.exception}: {failure.message}".strip(": ")
+    headline = _whole(messages[tests[0]], failure)
     return TestReport(
         tests=tests,
         failure=failure,
         headline=f"{tests[0]} - {headline}",
         is_collection=not any("::" in test for test in tests),
     )
+
+
+def _whole(summary: str, failure: Traceback) -> str:
+    """Return the summary of a failure, in full where pytest has cut it to the width of a terminal."""
+    said = f"{failure.exception}: {failure.message}".strip(": ")
+    first = said.split("\n", 1)[0]
+    is_cut = summary.endswith("...") and first.startswith(summary.removesuffix("..."))
+    return first if is_cut else summary or said
 
 
 def read_conftest_failure(lines: Sequence[str]) -> Traceback | None:

@@ -6,8 +6,10 @@ from whet.bisection.terms import Terms
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
 from whet.core.observations.file_accesses import FileAccesses
+from whet.core.oracle import Oracle, SameWords
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
+from whet.core.verdict import Verdict
 from whet.host.process.git import Repository
 from whet.workbench.parts.edits import commit_before
 from whet.workbench.parts.smallest_part import PartSearch
@@ -55,7 +57,7 @@ def part_of_first_bad(
             labels=(first.search.good, first.search.first_bad or "")
             if is_attempt
             else (base[:_SHORT], first_bad[:_SHORT]),
-            oracle=first.oracle,
+            oracle=_with_its_words(bench, first),
             reference_seconds=_seconds_of(bench, first.search),
             place=hunt.versions.place,
             terms=hunt.terms,
@@ -92,6 +94,19 @@ def _accesses_of(bench: Workbench, search: VersionSearch) -> FileAccesses | None
     return accesses_of(outcome, bench.notebook.blobs.read)
 
 
+def _with_its_words(bench: Workbench, first: FirstBad) -> Oracle:
+    """Return what the failure is among parts of one change, all of which run with the same data.
+
+    A part that lets another record fail at the same place is no part of the cause. Where the message
+    says something else in another bad version, it doesn't count.
+    """
+    bad = (each.trial for each in first.search.tested if each.verdict is Verdict.BAD)
+    outcomes = [bench.notebook.trial(each).outcome for each in bad if each is not None]
+    words = {each.failure.summary for each in outcomes if each is not None and each.failure}
+    is_known = len(words) == 1 and len(outcomes) > 1
+    return SameWords(first.oracle, words.pop()) if is_known else first.oracle
+
+
 def _outcome_of(bench: Workbench, search: VersionSearch) -> Outcome | None:
     """Return what the first bad version did; None if it was not run."""
     for tested in search.tested:
@@ -112,9 +127,11 @@ def part_sentence(part: SmallestPart) -> str:
         )
     if part.edits_after == part.edits_before:
         return f"no smaller part of the change than all of it fails the same way: {where}"
-    verb = "causes" if part.edits_after == 1 else "cause"
-    also = "" if part.undoing is None else f"; {part.undoing.sentence}"
-    return f"{part.share} {verb} it: {where}{also}"
+    is_one = part.edits_after == 1
+    if part.undoing is None:
+        return f"{part.share} {'is' if is_one else 'are'} enough for it: {where}"
+    verb = "causes" if is_one else "cause"
+    return f"{part.share} {verb} it: {where}; {part.undoing.sentence}"
 
 
 def next_of_part(part: SmallestPart) -> str:
