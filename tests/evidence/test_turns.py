@@ -4,10 +4,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 import whet.agent
+from whet.core.budget import OutOfTimeError
+from whet.core.failure import Failure, FailureKind, FailureSignature
+from whet.core.observations.clue import Placing
+from whet.core.oracle import AnyFailure
+from whet.core.outcome import Outcome
 from whet.core.text.record import JsonObject
+from whet.core.verdict import Verdict
 from whet.evidence.clues.closer_look import shared_functions_in
+from whet.workbench.investigate.closer.races import Races
 
 SITE = Path(whet.agent.__file__).parent / "site"
 PROGRAM = """\
@@ -94,3 +105,41 @@ def test_the_functions_that_several_threads_call_are_told_the_outermost_first(
     functions = [each.function for each in shared_functions_in(told)]
     assert functions[0] == "add"
     assert {"Rows.read", "Rows.write"} == set(functions[1:])
+
+
+FAILED = Outcome(
+    exit_code=1,
+    failure=Failure(signature=FailureSignature(kind=FailureKind.EXCEPTION), summary="lost"),
+)
+WITHIN_WORK = PROGRAM.replace(
+    "rows = Rows()\n",
+    "def work(rows, key):\n    add(rows, key)\n    return key\n\n\nrows = Rows()\n",
+).replace("lambda n: add(", "lambda n: work(")
+
+
+@pytest.mark.parametrize(
+    ("has_time", "named"), [("always", "`add`"), ("for one function", "`work`")]
+)
+def test_the_innermost_function_that_decides_is_named(
+    tmp_path: Path, has_time: str, named: str
+) -> None:
+    """Threads that are kept apart in what they are started with are kept apart in all that it calls."""
+    _, told = run(tmp_path, "", WITHIN_WORK)
+    lines = [each.function for each in shared_functions_in(told)]
+    numbers = {each.number: each.function for each in shared_functions_in(told)}
+    assert lines[:2] == ["work", "add"]
+    looked: list[int] = []
+
+    def tried(asked: str, _most: int, _until: Verdict | None) -> list[Outcome]:
+        looked.append(len(looked) + 1)
+        name = numbers[int(asked.rpartition(":")[2])]
+        if name != "work" and has_time != "always":
+            raise OutOfTimeError
+        is_lost = asked.startswith("between") and name in {"work", "add"}
+        return [FAILED if is_lost else Outcome()]
+
+    baseline: Any = SimpleNamespace(oracle=AnyFailure(), repeats=1)
+    (clue,) = Races(baseline, tried, looked).clues(told, Placing(str(tmp_path)))
+
+    assert f"several threads are in {named} at once" in clue.says
+    assert clue.trials == ((4, 5, 6) if named == "`add`" else (1, 2, 3))

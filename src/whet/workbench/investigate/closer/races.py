@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from whet.core.budget import OutOfTimeError
 from whet.core.observations.clue import Clue, Placing
 from whet.core.outcome import Outcome
 from whet.core.text.record import JsonObject
@@ -51,28 +52,42 @@ class Races:
         return clues or self._of_functions(reports, at)
 
     def _of_functions(self, reports: Sequence[JsonObject], at: Placing) -> list[Clue]:
-        """Return a function in whose lines other threads may not come between, if there is one."""
-        judge = self._baseline.oracle.judge
+        """Return the innermost function in whose lines other threads may not come between, if there is one.
+
+        Kept apart in what they are started with, threads are kept apart in all that it calls.
+        """
+        clue: Clue | None = None
         for function in shared_functions_in(reports)[:_FUNCTIONS]:
-            target, before = f"{function.path}:{function.number}", len(self._looked)
-            between = self._run(f"between:{target}", _OFTEN, Verdict.GOOD)
-            if any(judge(run) is not Verdict.BAD for run in between):
-                continue
-            alone = self._run(f"alone:{target}", _SELDOM, Verdict.BAD)
-            if any(judge(run) is not Verdict.GOOD for run in alone):
-                continue
-            # With one at a time the threads may just come in the order that passes.
-            turned = self._run(f"turned:{target}", _TURNED, Verdict.BAD)
-            if any(judge(run) is not Verdict.GOOD for run in turned):
-                continue
-            tried = (
-                f"with pauses between its lines, it failed in {len(between)} of {len(between)} runs; with"
-                " the same pauses and one thread at a time there, whichever comes first, in 0 of"
-                f" {len(alone) + len(turned)}"
-            )
-            clue = interleaving_clue(function, at, tried)
-            return [replace(clue, trials=tuple(self._looked[before:]))]
-        return []
+            before = len(self._looked)
+            try:
+                tried = self._of_function(f"{function.path}:{function.number}")
+            except OutOfTimeError:
+                if clue is None:
+                    raise
+                break
+            if tried:
+                trials = tuple(self._looked[before:])
+                clue = replace(interleaving_clue(function, at, tried), trials=trials)
+        return [] if clue is None else [clue]
+
+    def _of_function(self, target: str) -> str:
+        """Return what letting threads come between the lines of a function did, and keeping them apart."""
+        judge = self._baseline.oracle.judge
+        between = self._run(f"between:{target}", _OFTEN, Verdict.GOOD)
+        if any(judge(run) is not Verdict.BAD for run in between):
+            return ""
+        alone = self._run(f"alone:{target}", _SELDOM, Verdict.BAD)
+        if any(judge(run) is not Verdict.GOOD for run in alone):
+            return ""
+        # With one at a time the threads may just come in the order that passes.
+        turned = self._run(f"turned:{target}", _TURNED, Verdict.BAD)
+        if any(judge(run) is not Verdict.GOOD for run in turned):
+            return ""
+        return (
+            f"with pauses between its lines, it failed in {len(between)} of {len(between)} runs; with"
+            " the same pauses and one thread at a time there, whichever comes first, in 0 of"
+            f" {len(alone) + len(turned)}"
+        )
 
     def _of_write(self, suspect: Suspect) -> str:
         """Return what keeping threads apart, and letting them come between, did; empty: nothing."""
