@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -149,11 +148,7 @@ def test_a_large_model_and_a_big_table_become_a_small_folder_that_fails_the_same
     assert terminal.folder.name == "bug"
     assert size < 1_000_000
     command = last.splitlines()[0].removeprefix("$ ")
-    warm = seconds_after_a_save(terminal, command)
-    began = time.monotonic()
-    terminal.type(command.removeprefix("whet loop -- "))
-    cold = time.monotonic() - began
-    assert warm < max(2.0, cold / 3)  # on a busy machine, Python's own start takes longer than that
+    assert seconds_after_a_save(terminal, command) < 2.0
 
 
 def seconds_after_a_save(terminal: Terminal, command: str) -> float:

@@ -110,3 +110,18 @@ def test_the_dimension_that_a_failure_needs_is_named(tmp_path: Path, library: st
     answer = json.loads(done.stdout)
     assert answer["needed"] == {"heads": 3}
     assert (tmp_path / "small" / "config.json").is_file()
+
+
+@pytest.mark.parametrize("named", ["Net", "net", "make"])
+def test_a_module_of_linen_is_refused_by_its_name(tmp_path: Path, named: str) -> None:
+    (tmp_path / "linen_models.py").write_text(
+        "from flax import linen\n\n\n"
+        "class Net(linen.Module):\n    width: int = 512\n\n"
+        "    @linen.compact\n    def __call__(self, x):\n        return linen.Dense(self.width)(x)\n\n\n"
+        "net = Net()\n\n\ndef make():\n    return Net()\n"
+    )
+    done = whet(tmp_path, "tiny", f"linen_models:{named}", "--python", sys.executable)
+
+    assert done.returncode == 66, done.stdout + done.stderr
+    assert "is a module of flax.linen, which whet can't make smaller" in done.stderr
+    assert "flax.nnx" in done.stderr

@@ -125,9 +125,12 @@ def test_two_dimensions_grow_one_after_the_other(whet: Whet) -> None:
     assert "grows.py 1 4 <" in answers[1]["line"]
 
 
-def test_a_step_before_the_command_makes_what_grows(whet: Whet) -> None:
+@pytest.mark.parametrize(
+    "step", ["seq {n} > data.txt", f"{sys.executable} -m whet make text --lines {{n}} --words 1 -o data.txt"]
+)  # fmt: skip
+def test_a_step_before_the_command_makes_what_grows(whet: Whet, step: str) -> None:
     whet.write("grows.py", "assert len(open('data.txt').read().split()) < 3\n")
-    options = ("--reset", "seq {n} > data.txt")
+    options = ("--reset", step)
     answer = grown(whet, "n=1..4", sys.executable, "grows.py", options=options)
 
     assert answer["smallest"] == 3

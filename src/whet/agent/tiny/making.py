@@ -41,6 +41,13 @@ def _of_module(found: factories.Named, settings: dict[str, Any]) -> Any:
     framework = frameworks.framework_of(value)
     if framework is not None:
         return _of_jax(found, settings, framework)
+    own_class = value if isinstance(value, type) else type(value)
+    if any(base.__module__.startswith("flax.linen.") for base in own_class.__mro__):
+        raise RefusedError(
+            "unknown",
+            "`%s` is a module of flax.linen, which whet can't make smaller" % found.name,
+            "write it with flax.nnx, or make it with small numbers yourself: a linen module takes its sizes as fields",
+        )
     if isinstance(value, type):
         is_own = not hasattr(value, "config_class") and modules.is_module_class(value)
         return modules.ModuleReference(found.name, value, settings) if is_own else None
