@@ -21,6 +21,24 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_command_never_runs_in_a_folder_outside_that_an_old_version_has_a_link_to(
+    whet: Whet, outside: Path
+) -> None:
+    whet.git("init", "--quiet")
+    whet.write("code.txt", "good")
+    (whet.folder / "tests").symlink_to(outside)
+    whet.commit("with a link")
+    good = whet.commit("still good", t_py="")
+    (whet.folder / "tests").unlink()
+    whet.commit("without the link", **{"tests/other.txt": ""})
+    bad = whet.commit("bad", **{"code.txt": "bad"})
+    inside = Whet(whet.folder / "tests", whet.environment)
+    before = contents(outside)
+    said = inside("bisect", good, bad, "--", "sh", "-c", "> y; ! grep -q bad ../code.txt")
+    assert contents(outside) == before
+    assert "a link leads out" in said.stderr + said.stdout
+
+
 def contents(folder: Path) -> dict[str, str]:
     """Return what is in a folder."""
     return {path.name: path.read_text() for path in folder.iterdir()}

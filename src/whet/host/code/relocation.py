@@ -78,9 +78,9 @@ class Relocation:
         """
         cwd = Path(trial.cwd)
         there = self.folder(cwd)
-        if not there.is_dir():  # git keeps no empty folder, and no younger one
+        if self._inside(cwd) is not None:
             with folder_below(self.place, there):
-                pass
+                pass  # git keeps no empty folder, and no younger one
         self._carry(trial.command, cwd)
         places = {
             name: self.text(value) for name, value in inherited.items() if name not in _NOT_MOVED

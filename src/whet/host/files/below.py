@@ -55,7 +55,7 @@ def folder_below(top: Path, folder: Path, *, replaces: bool = False) -> Generato
         inside = Path(os.path.relpath(os.path.realpath(folder), os.path.realpath(top)))
     if inside.parts[:1] == ("..",):
         raise CannotWrite(
-            f"whet can't write to `{folder}`: a link leads out of `{top}`",
+            f"whet can't use the folder `{folder}`: a link leads out of `{top}`",
             hint="use a version of the code without that link",
         )
     held = os.open(top, _HELD & ~os.O_NOFOLLOW)
