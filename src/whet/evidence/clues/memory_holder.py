@@ -19,6 +19,9 @@ _FILLING = {
     "add", "append", "appendleft", "extend", "insert", "push", "put", "put_nowait", "setdefault", "update",
     "write",
 }  # fmt: skip
+_TAKING = {
+    "remove", "pop", "popitem", "popleft", "discard", "clear", "difference_update",
+}  # fmt: skip
 _LEAST_ITEMS, _TIMES_VIEWED, _MOST_FILLS = 8, 4, 2
 _LEAST_GROWTH = 0.04
 _MOST_CHARACTERS = 70
@@ -87,6 +90,54 @@ def memory_clues(
         if _is_to_blame(last) and _still_grows(last, before):
             sources = {path: source_of(path) for path in map(str, items_of(last.get("files")))}
             yield _clue_of(last, before, at, sources)
+
+
+def growth_clues(
+    told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
+) -> Iterator[tuple[Clue, tuple[tuple[str, int], ...]]]:
+    """Yield what has grown most between two readings of the memory, with the lines that may take out of it.
+
+    Args:
+        told: what a run has told in which the program read less memory than it had.
+        at: says where a line is.
+        source_of: returns the text of a file.
+    """
+    last = max(of_kind(told, "grows"), key=lambda each: integer(each, "grown"), default=None)
+    if last is None or (integer(last, "kept") - integer(last, "was")) * 2 < integer(last, "grown"):
+        return
+    sources = {path: source_of(path) for path in map(str, items_of(last.get("files")))}
+    was: JsonObject = {"label": last.get("label"), "kept": last.get("was")}
+    clue = _clue_of(last, [was], at, sources)
+    trees = {path: _tree(source) for path, source in sources.items()}
+    found = _statements_with(last, line_of(last.get("place")), trees, _lessened)
+    yield clue, tuple((each.path, line) for each in found for line in _deciding(each))
+
+
+def _deciding(taking: _Statement) -> list[int]:
+    """Return the lines of a statement and of the conditions around it in its function."""
+    first, last = taking.node.lineno, taking.node.end_lineno or taking.node.lineno
+    heads = [
+        each.lineno
+        for each in ast.walk(taking.around)
+        if isinstance(each, ast.If | ast.While) and each.lineno < first <= (each.end_lineno or 0)
+    ]
+    return [*range(first, last + 1), *heads[::-1]]
+
+
+def _lessened(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield what a statement takes something out of."""
+    if isinstance(statement, ast.Delete):
+        yield from (each.value for each in statement.targets if isinstance(each, ast.Subscript))
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+        read = {ast.unparse(e) for e in ast.walk(statement.value) if isinstance(e, ast.expr)}
+        yield from (each for each in _targets(statement) if ast.unparse(each) in read)
+    for node in _head(statement):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _TAKING
+        ):
+            yield node.func.value
 
 
 def _is_to_blame(last: JsonObject) -> bool:
@@ -203,12 +254,27 @@ def _fills(
     last: JsonObject, place: Line | None, trees: Mapping[str, ast.Module]
 ) -> Iterator[_Statement]:
     """Yield the lines that put something into a holder."""
+    lessened = {(e.path, e.line) for e in _statements_with(last, place, trees, _lessened)}
+    for each in _statements_with(last, place, trees, _filled):
+        if (each.path, each.line) not in lessened:
+            yield each
+
+
+def _statements_with(
+    last: JsonObject,
+    place: Line | None,
+    trees: Mapping[str, ast.Module],
+    changed: Callable[[ast.stmt], Iterator[ast.expr]],
+) -> Iterator[_Statement]:
+    """Yield the lines that do something to a holder."""
     name, owner = _name(last), text(last, "owner")
+    # An item of something: the program may call that by another name.
+    is_within = bool(owner) or "." in _IN_BRACKETS.sub("", text(last, "label"))
     for path, tree in trees.items():
-        if not owner and place is not None and path != place.path:
+        if not is_within and place is not None and path != place.path:
             continue
         for each in _statements(path, tree):
-            if any(_is_it(holder, name, owner) for holder in _filled(each.node)):
+            if any(_is_it(holder, name, owner or "." * is_within) for holder in changed(each.node)):
                 yield each
 
 

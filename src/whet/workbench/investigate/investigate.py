@@ -66,6 +66,7 @@ from whet.workbench.investigate.steps.investigated_evidence import (
     look_closer,
     order_results,
 )
+from whet.workbench.investigate.steps.own_readings import look_at_readings
 from whet.workbench.investigate.steps.smaller import (
     cause_to_keep,
     said_when_empty,
@@ -107,6 +108,9 @@ where there is no data to make smaller either."""
 
 _FOR_SURROUNDINGS = 0.25
 """How much of the time runs in another time zone, locale or shell may take."""
+
+_FOR_READINGS = 0.7
+"""How much of the time it may take to tell what costs it where a program measures itself."""
 
 _BEFORE_CHECK = 0.8
 """How much of the time for a shrink it has before whet checks that its result has the same cause."""
@@ -220,14 +224,19 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     facts.clues += work.attempt(
         lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
     )
+    measured = work.attempt(
+        lambda: look_at_readings(work, order), none_seen, share=_FOR_READINGS
+    )
+    facts.clues += measured
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _for_closer_look(work, payloads)
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
-    facts.clues += work.attempt(
-        lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
-        (),
-        share=share,
-    )
+    if all(each.sureness is Sureness.POSSIBLE for each in measured):
+        facts.clues += work.attempt(
+            lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
+            (),
+            share=share,
+        )
     work.trial = trial
     facts.clues += [] if drawn is None else [drawn]
     known = tuple(facts.clues)

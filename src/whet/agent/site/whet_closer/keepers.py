@@ -34,12 +34,12 @@ _attribute: Callable[[Any, str], Any] = vars(object)["__getattribute__"]
 _plain_size: Callable[[Any], int] = vars(object)["__sizeof__"]
 
 
-class _Node:
+class Node:
     """An object: what it is called by what holds it, and how many like it it stands for."""
 
     __slots__ = ("count", "holder", "label", "scale", "total", "value")
 
-    def __init__(self, value: Any, holder: _Node | None, label: str, scale: float) -> None:
+    def __init__(self, value: Any, holder: Node | None, label: str, scale: float) -> None:
         self.value = value
         self.holder = holder
         self.label = label
@@ -97,19 +97,20 @@ class Keepers:
         if self._left < 0:
             return
         try:
-            self._walk(frame, has_run_out=has_run_out)
+            self._tell_of(*self.walk(frame), has_run_out=has_run_out)
         except _ANYTHING:
             return  # the program is what matters
 
-    def _walk(self, frame: FrameType, *, has_run_out: bool) -> None:
-        root = _Node(None, None, "", 1.0)
-        nodes: list[_Node] = []
+    def walk(self, frame: FrameType) -> tuple[Node, list[Node], dict[int, list[Any]]]:
+        """Return what holds all, what it holds with what each keeps, and where a variable is."""
+        root = Node(None, None, "", 1.0)
+        nodes: list[Node] = []
         places: dict[int, list[Any]] = {}
-        waiting: deque[_Node] = deque()
+        waiting: deque[Node] = deque()
         seen: set[int] = {id(nodes), id(places), id(waiting)}
         for at, names in _variables(frame):
             for name, value in names:
-                node = _Node(value, root, name, 1.0)
+                node = Node(value, root, name, 1.0)
                 places[id(node)] = at
                 waiting.append(node)
         while waiting and len(nodes) < _MOST_OBJECTS:
@@ -123,9 +124,9 @@ class Keepers:
         for node in reversed(nodes):
             if node.holder is not None:
                 node.holder.total += node.total
-        self._tell_of(root, nodes, places, has_run_out=has_run_out)
+        return root, nodes, places
 
-    def _inside(self, node: _Node) -> Iterator[_Node]:
+    def _inside(self, node: Node) -> Iterator[Node]:
         """Yield what an object holds."""
         value: Any = node.value
         kind: type[Any] = _type_of(value)
@@ -160,28 +161,28 @@ class Keepers:
         node.count = size or len(found)
         scale = node.scale * max(size / len(found), 1.0) if found else node.scale
         for label, each in found:
-            yield _Node(each, node, label, scale)
+            yield Node(each, node, label, scale)
 
     def _tell_of(
         self,
-        root: _Node,
-        nodes: list[_Node],
+        root: Node,
+        nodes: list[Node],
         places: dict[int, list[Any]],
         *,
         has_run_out: bool,
     ) -> None:
-        by_holder: dict[int, list[_Node]] = {}
+        by_holder: dict[int, list[Node]] = {}
         for each in nodes:
             by_holder.setdefault(id(each.holder), []).append(each)
         at = root
-        way: list[_Node] = []
+        way: list[Node] = []
         while len(way) <= _MOST_DEPTH:
             most = max(by_holder.get(id(at), ()), key=lambda each: each.total, default=None)
             if most is None or most.total * 2 < root.total:
                 break
             at = most
             way.append(at)
-        if len(way) > 1 and _code_of(way[-2].value):  # the dict of a cache: the program names that
+        if len(way) > 1 and code_of(way[-2].value):  # the dict of a cache: the program names that
             at = way[-2]
         if not way or len(way) > _MOST_DEPTH or at.total * _LEAST_PART < _resident():
             return
@@ -196,8 +197,8 @@ class Keepers:
             place=places.get(id(way[0]), []),
             type=type(at.value).__name__,
             owner=type(holder).__name__ if at.label[:1] == "." else "",
-            made=_code_of(at.value),
-            files=sorted(_own_files()),
+            made=code_of(at.value),
+            files=sorted(own_files()),
             count=way[-1].count,
             kept=int(at.total),
             counted=int(root.total),
@@ -227,7 +228,7 @@ def _variables(frame: FrameType) -> Iterator[tuple[list[Any], list[tuple[str, An
             yield [path, 0, "<module>"], found
 
 
-def _own_files() -> set[str]:
+def own_files() -> set[str]:
     found: set[str] = set()
     for module in list(sys.modules.values()):
         path = getattr(module, "__dict__", {}).get("__file__")
@@ -283,7 +284,7 @@ def _base_of(value: Any) -> Any:
     return None
 
 
-def _behind(node: _Node) -> int:
+def _behind(node: Node) -> int:
     """Return the bytes of the buffer behind a view; 0: it is none."""
     base = _base_of(node.value)
     return 0 if base is None else max(_bytes_of(base), _size_of(base))
@@ -302,7 +303,7 @@ def _c_value(value: Any, name: str) -> Any:
     return None
 
 
-def _code_of(value: Any) -> list[Any]:
+def code_of(value: Any) -> list[Any]:
     """Return where a function is that something was made of."""
     if not _has_attributes(_type_of(value)):
         return []

@@ -14,6 +14,8 @@ from .left_state import ASKED as LEFT
 from .left_state import LeftState
 from .locks import Locks
 from .raised import Raised
+from .readings.meters import ASKED as READINGS
+from .readings.meters import Readings
 from .report_file import ReportLines
 from .taken import Taken
 
@@ -51,12 +53,15 @@ class Look:
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
         self._left: LeftState | None = None
+        self._readings: Readings | None = None
         # An experiment on one line, or a look at each line, is to run what the file says.
         self._dropped = Dropped(told) if asked in _WHOLE else None
         if asked.startswith(FUNCTIONS):
             self._alone = Functions(told, asked[len(FUNCTIONS) :])
         elif asked.startswith(LEFT):
             self._left = LeftState(told, asked[len(LEFT) :])
+        elif asked.startswith(READINGS):
+            self._readings = Readings(told, asked[len(READINGS) :])
         elif asked.startswith(_STEPS):
             from .steps import Steps
 
@@ -68,7 +73,10 @@ class Look:
 
     def begin(self) -> None:
         """Watch."""
-        if self._left is not None:
+        if self._readings is not None:
+            self._readings.begin()
+            self.guards = self._readings.guards
+        elif self._left is not None:
             self.guards = self._left.guards
         elif self._alone is not None:  # that alone: the run is to be as it was
             self._alone.begin()

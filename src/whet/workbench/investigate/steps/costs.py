@@ -44,16 +44,19 @@ _MANY_BLOCKS = 8
 TIME_HEADING = "what takes the time"
 
 
-def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tuple[Clue, ...]:
+def look_at_memory(
+    work: Work, baseline: Baseline, clues: Sequence[Clue], *, is_measured: bool = False
+) -> tuple[Clue, ...]:
     """Name the line that allocated most of what there was at the peak, where memory ran out.
 
     Args:
         work: the investigation.
         baseline: what fails.
         clues: what is known already; where that is firm, no leak is looked for.
+        is_measured: the program fails by the memory that it measures.
     """
     question = _memory_that_lacks(baseline.outcome)
-    if not question and _cost_of(baseline) is not NumberKind.MEMORY:
+    if not question and not is_measured and _cost_of(baseline) is not NumberKind.MEMORY:
         return ()
     with work.steps.step("Profile the memory", "find the lines that allocated what it held"):
         number, profile = _profiled(work, question or "memory", work.trial)
@@ -82,9 +85,18 @@ def look_at_memory(work: Work, baseline: Baseline, clues: Sequence[Clue]) -> tup
     return (grown, *found)
 
 
-def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """Name the line in which a program computes that doesn't come to its end, or takes too long."""
-    if not _is_about_time(baseline):
+def look_at_busy_lines(
+    work: Work, baseline: Baseline, *, is_measured: bool = False
+) -> tuple[Clue, ...]:
+    """Name the line in which a program computes that doesn't come to its end, or takes too long.
+
+    Args:
+        work: the investigation.
+        baseline: what fails.
+        is_measured: the program fails by the time that it measures.
+    """
+    is_cost = is_measured or is_only_slow(baseline)
+    if not is_cost and not _is_busy_hang(baseline.outcome):
         return ()
     usual = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
     is_hang = _is_busy_hang(baseline.outcome)
@@ -93,9 +105,9 @@ def look_at_busy_lines(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
     with work.steps.step("Profile it", "find the lines in which it computes or waits"):
         number, profile = _profiled(work, "cpu", trial, rate=rate_for(usual))
-        clue = None if profile is None else _busy_clue(work, baseline, number, profile)
+        clue = None if profile is None else _busy_clue(work, baseline, number, profile, is_cost=is_cost)
         clues = () if clue is None else (clue,)
-        if profile is not None and is_only_slow(baseline):
+        if profile is not None and is_cost:
             clues = (*_compiling_clues(work, number, profile), *clues)
         work.steps.conclude("; ".join(each.says for each in clues) or _unseen(profile))
     return clues
@@ -240,7 +252,9 @@ def _blocks_of(profile: Profile, line: LineCost) -> int:
     return round(sum(each.number(COUNT) for each in stacks))
 
 
-def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) -> Clue | None:
+def _busy_clue(
+    work: Work, baseline: Baseline, number: int, profile: Profile, *, is_cost: bool
+) -> Clue | None:
     if _looks(profile) < _FEWEST_SAMPLES:
         return None
     why = f"whet profiled one more run ({profile.engine}, {profile.samples} samples)"
@@ -259,6 +273,8 @@ def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) ->
         )  # fmt: skip
     table = lines_of(profile)
     top, whole = _top(table.lines), table.total + table.waits
+    if top is not None and is_cost and top.own + top.waits < _LEADS * whole:
+        return _function_clue(profile, why, at, number)
     if top is None or top.own + top.waits < _LEADS * whole:
         return None
     place = at(top.frame.path, top.frame.line)
@@ -272,11 +288,29 @@ def _busy_clue(work: Work, baseline: Baseline, number: int, profile: Profile) ->
         says = f"{top.own / table.total:.0%} of the samples are at {place} in {function}"
         lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
         step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
-    is_cost = is_only_slow(baseline)
     return Clue(
         says=says, why=why, path=top.frame.path, line=top.frame.line, trials=(number,),
         sureness=Sureness.SEEN if is_cost else Sureness.POSSIBLE,
         heading=TIME_HEADING if is_cost else "", next_step=step if is_cost else "",
+    )  # fmt: skip
+
+
+def _function_clue(profile: Profile, why: str, at: Placing, number: int) -> Clue | None:
+    """Return the innermost function of the user's that has most of the time, where no line of it has."""
+    lines = [e for e in lines_of(profile, len(profile.frames)).lines if e.frame.in_user_code]
+    functions: dict[tuple[str, str], list[LineCost]] = {}
+    for each in lines:
+        functions.setdefault((each.frame.path, each.frame.function), []).append(each)
+    most = max(functions.values(), key=lambda own: sum(e.own for e in own), default=[])
+    total, share = lines_of(profile).total, sum(each.own for each in most)
+    if not most or share < _LEADS * total:
+        return None
+    frame = max(most, key=lambda each: each.own).frame
+    return Clue(
+        says=f"{share / total:.0%} of the samples are in `{frame.function}`, most of them at"
+        f" {at(frame.path, frame.line)}",
+        why=why, path=frame.path, line=frame.line, trials=(number,),
+        sureness=Sureness.SEEN, heading=TIME_HEADING,
     )  # fmt: skip
 
 

@@ -1,0 +1,219 @@
+"""Clocks that go a thousand times slower, or a memory that seems a thousandth of what it is.
+
+A program that passes with them fails by what it measures of itself: a number that only holds a time
+still holds it. Standard library only, Python 3.8 or later.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from _frozen_importlib import ModuleSpec
+
+from ..report_file import is_own, user_place
+from .growing import Growing
+from .hashes import Hashes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType, ModuleType
+    from typing import Any
+
+    from ..report_file import ReportLines
+
+    Guards = dict[str, Callable[[dict[str, Any]], None]]
+
+ASKED = "readings:"
+_TIMES = 1000
+_CLOCKS = ("perf_counter", "monotonic", "time", "process_time", "thread_time")
+_OF_USE, _SIZES = ("ru_utime", "ru_stime"), ("ru_maxrss", "ru_ixrss", "ru_idrss", "ru_isrss")
+_OF_KERNEL = re.compile(r"/proc/(?:self|\d+)/(?:statm|status|smaps_rollup)")
+_NUMBER = re.compile(r"(?<=[\s:])\d+(?= kB)|\b\d+\b(?=[ \d]*\n?\Z)")
+_MEASURING = ("timeit.py",)
+_RUNNERS = ("/_pytest/", "/pluggy/", "/unittest/", "/whet_closer/", "/xdist/")
+
+
+class Readings:
+    """Gives the program other readings of its time or its memory, and tells what it holds then.
+
+    Attributes:
+        guards: what is called with the namespaces of modules when they have been run.
+    """
+
+    def __init__(self, told: ReportLines, asked: str) -> None:
+        """Change nothing yet; what is asked for is ``time`` or ``memory``."""
+        self._told, self._is_time = told, asked == "time"
+        self._hashes, self._growing = Hashes(told), Growing(told)
+        self._told_places: set[tuple[Any, ...]] = set()
+        self._modules: dict[str, ModuleType] = {}
+        self._users: dict[str, bool] = {}
+        self.guards: Guards = {}
+
+    def begin(self) -> None:
+        """Change what the program reads."""
+        resource = self._kept("resource")
+        names = _OF_USE if self._is_time else _SIZES
+        use = resource.getrusage
+        self._replace(resource, "getrusage", lambda who: self._used(use(who), names))
+        if self._is_time:
+            clocks = self._kept("time")
+            for name in _CLOCKS:
+                for each in (name, name + "_ns"):
+                    if hasattr(clocks, each):
+                        self._replace(clocks, each, self._slow(getattr(clocks, each)))
+            self.guards = {"datetime": self._slow_dates}
+            self._hashes.begin()
+        else:
+            collector = self._kept("gc")
+            found = collector.get_objects
+            blocks = sys.getallocatedblocks
+
+            def get_objects(*given: Any, **named: Any) -> list[Any]:
+                objects: list[Any] = found(*given, **named)
+                return objects[: len(objects) // _TIMES]
+
+            self._replace(collector, "get_objects", get_objects)
+            self._replace(sys, "getallocatedblocks", lambda: blocks() // _TIMES)
+            self.guards = {"tracemalloc": self._small_traces}
+            self._small_files()
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> ModuleSpec | None:
+        """Return what gives the program the modules that were changed, also when it imports them later."""
+        return ModuleSpec(name, self) if name in self._modules else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a module that was changed."""
+        return self._modules[spec.name]
+
+    def exec_module(self, _module: ModuleType) -> None:
+        """Run nothing: it has been run."""
+
+    def _kept(self, name: str) -> Any:
+        self._modules[name] = __import__(name)
+        return self._modules[name]
+
+    def _replace(self, module: Any, name: str, reading: Callable[..., Any]) -> None:
+        """Have the program read something else; who has to wait or to clean up reads what is true."""
+        true = getattr(module, name)
+
+        def read(*given: Any, **named: Any) -> Any:
+            frame = sys._getframe(1)
+            if not self._is_measuring(frame.f_code.co_filename):
+                return true(*given, **named)
+            self._note(frame)
+            return reading(*given, **named)
+
+        read.__name__ = read.__qualname__ = name
+        setattr(module, name, read)
+
+    def _is_measuring(self, path: str) -> bool:
+        known = self._users.get(path)
+        if known is None:
+            is_python = path.startswith(("<frozen", _STANDARD)) and "-packages/" not in path
+            is_other = is_python or any(part in path for part in _RUNNERS)
+            known = self._users[path] = not is_other or path.endswith(_MEASURING)
+        return known
+
+    def _note(self, frame: FrameType) -> None:
+        at = user_place(frame)
+        if not at:
+            return
+        if tuple(at) not in self._told_places:
+            self._told_places.add(tuple(at))
+            self._told.tell("reading", place=at)
+        if not self._is_time:
+            own: FrameType | None = frame
+            while own is not None and not is_own(own.f_code.co_filename):
+                own = own.f_back
+            if own is not None:
+                self._growing.look(own)
+
+    def _slow(self, clock: Callable[[], Any]) -> Callable[[], Any]:
+        begun = clock()
+        is_whole = type(begun) is int
+        return lambda: (
+            begun + ((clock() - begun) // _TIMES if is_whole else (clock() - begun) / _TIMES)
+        )
+
+    def _used(self, use: Any, names: tuple[str, ...]) -> Any:
+        kept = [name for name in dir(use) if name[:3] == "ru_"]
+        values = {
+            each: getattr(use, each) / _TIMES if each in names else getattr(use, each)
+            for each in kept
+        }
+        order = re.findall(r"ru_\w+", repr(use))
+        return type(use)(
+            [int(values[n]) if type(getattr(use, n)) is int else values[n] for n in order]
+        )
+
+    def _slow_dates(self, module: dict[str, Any]) -> None:
+        true = module["datetime"]
+        begun = true.now(module["timezone"].utc)
+
+        class Kind(type):
+            def __instancecheck__(cls, value: object) -> bool:
+                return isinstance(value, true)
+
+            def __subclasscheck__(cls, kind: type) -> bool:
+                return issubclass(kind, true)
+
+        def passed() -> Any:
+            return (true.now(module["timezone"].utc) - begun) * (1 - 1 / _TIMES)
+
+        class datetime(true, metaclass=Kind):  # type: ignore[misc] # noqa: N801 - as the program knows it
+            @classmethod
+            def now(cls, tz: Any = None) -> Any:
+                self._note(sys._getframe(1))
+                return true.now(tz) - passed()
+
+            @classmethod
+            def utcnow(cls) -> Any:
+                self._note(sys._getframe(1))
+                return begun.replace(tzinfo=None) + (true.now(begun.tzinfo) - begun - passed())
+
+        datetime.__module__, datetime.__qualname__ = "datetime", "datetime"
+        module["datetime"] = datetime
+
+    def _small_traces(self, module: dict[str, Any]) -> None:
+        class Own:
+            """What has the functions of a namespace as attributes."""
+
+        own: Any = Own()
+        own.__dict__ = module
+        sizes, taken = module["get_traced_memory"], module["take_snapshot"]
+        self._replace(own, "get_traced_memory", lambda: tuple(e // _TIMES for e in sizes()))
+        self._replace(own, "take_snapshot", taken)
+        module["Trace"].size = property(lambda trace: trace._trace[1] // _TIMES)
+
+    def _small_files(self) -> None:
+        files = sys.modules["io"]
+        true = files.__dict__["open"]
+
+        def opened(file: Any, mode: str = "r", *given: Any, **named: Any) -> Any:
+            stream = true(file, mode, *given, **named)
+            if type(file) is int or not _OF_KERNEL.fullmatch(os.fsdecode(file)):
+                return stream
+            frame = sys._getframe(1)
+            while frame.f_code.co_filename.startswith(_STANDARD) and frame.f_back is not None:
+                frame = frame.f_back  # such as `Path.read_text`
+            if not self._is_measuring(frame.f_code.co_filename):
+                return stream
+            with stream:
+                content = stream.read()
+            self._note(frame)
+            words = content.decode() if type(content) is bytes else content
+            less = _NUMBER.sub(lambda match: str(int(match[0]) // _TIMES), words)
+            is_text = type(content) is str
+            made: Any = (
+                files.__dict__["StringIO"](less) if is_text else files.__dict__["BytesIO"](less.encode())
+            )
+            return made
+
+        for each in (files, sys.modules["builtins"]):
+            each.__dict__["open"] = opened
+
+
+_STANDARD = os.path.dirname(os.__file__) + os.sep

@@ -1,0 +1,186 @@
+"""Programs that measure themselves and fail by that: what takes the time, and what keeps the memory.
+
+Nothing of their words is read. They run once with clocks that hardly go on, or with a memory that seems
+small: what passes then fails by its readings of them, and a number that only holds a time still fails.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from whet.core.failure import FailureKind
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.outcome import Outcome
+from whet.core.text.record import JsonObject, integer, text
+from whet.core.verdict import Verdict
+from whet.evidence.clues.closer_look import line_of, of_kind, told_in
+from whet.evidence.clues.memory_holder import growth_clues
+from whet.evidence.experiments.hashed_otherwise import hashed_by_what_is_compared
+from whet.evidence.experiments.single_changes import LESS_LIKELY
+from whet.evidence.experiments.variations import Variation, variations_of
+from whet.host.inspect.presence import own_files_with
+from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.experiments.varied import text_to_change
+from whet.workbench.investigate.experiments.warm_changes import TriedChanges
+from whet.workbench.investigate.progress.investigating import Work, place_of
+from whet.workbench.investigate.steps.costs import (
+    TIME_HEADING,
+    look_at_busy_lines,
+    look_at_memory,
+)
+from whet.workbench.trials.reproduce import Baseline
+
+_ASKED = "readings:"
+_WORDS = {
+    "memory": re.compile(
+        r"\b(?:tracemalloc|getrusage|psutil|getallocatedblocks|get_objects|memory_info|objgraph)\b"
+        r"|/proc/\S+/(?:statm|status|smaps_rollup)\b|\bgc\.collect\b"
+    ),
+    "time": re.compile(
+        r"\b(?:perf_counter|monotonic|process_time|thread_time)(?:_ns)?\b|\btimeit\b|\bgetrusage\b"
+        r"|\btime\.time(?:_ns)?\b|\bfrom time import\b|\b(?:utc)?now\("
+    ),
+}
+_KINDS = frozenset({FailureKind.EXIT, FailureKind.EXCEPTION, FailureKind.ASSERTION, FailureKind.TEST_FAILURE})  # fmt: skip
+_MOST_CHANGES = 12
+
+
+def look_at_readings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """Name what costs the time or the memory by which a program fails that measures itself."""
+    failure = baseline.outcome.failure
+    is_own = failure is not None and failure.kind in _KINDS and not failure.limit
+    if not is_own or not baseline.reproduction.is_deterministic:
+        return ()
+    for kind, words in _WORDS.items():
+        if not own_files_with(words, baseline.outcome.evidence):
+            continue
+        with work.steps.step("Change what it measures", f"see whether it fails by its {kind}"):
+            number, outcome = _run(work, baseline, kind)
+            if baseline.oracle.judge(outcome) is not Verdict.GOOD:
+                work.steps.conclude(f"it fails also where it reads hardly any {kind}")
+                continue
+            work.steps.conclude(f"it passes where it reads hardly any {kind}: it fails by what it costs")
+        costs = _of_memory if kind == "memory" else _of_time
+        told = told_in(outcome.evidence)
+        return tuple(
+            replace(each, trials=tuple(dict.fromkeys((*each.trials, number))))
+            for each in costs(work, baseline, told)
+        )
+    return ()
+
+
+def _run(work: Work, baseline: Baseline, kind: str) -> tuple[int, Outcome]:
+    from whet.workbench.investigate.closer.clues import seconds_to_look
+
+    seconds = seconds_to_look(baseline.outcome, baseline.reproduction.wall_seconds)
+    limit = max(seconds, work.trial.limits.wall_seconds or 0.0)
+    trial = replace(work.trial, limits=replace(work.trial.limits, wall_seconds=limit))
+    session = replace(work.session, tasks=AgentTasks(keeps_locals=True, closer=_ASKED + kind))
+    ran = session.run(trial, baseline.oracle, "looked at", place=place_of(work))
+    return ran.own_number, ran.outcome
+
+
+def _of_memory(work: Work, baseline: Baseline, told: Sequence[JsonObject]) -> Iterator[Clue]:
+    """Yield the line that should take out of what grows, and what grows."""
+    found = list(growth_clues(told, Placing(work.trial.cwd), text_to_change))
+    if not found:
+        yield from look_at_memory(work, baseline, (), is_measured=True)
+    for clue, takes in found:
+        with work.steps.step("Look at what grows", "see what the program keeps between its readings"):
+            work.steps.conclude(clue.says)
+        if takes and work.options.tries_changes:
+            yield from _tried(work, baseline, _changes(takes), partial(_too_little, clue))
+        yield clue
+
+
+def _changes(places: Sequence[tuple[str, int]]) -> list[tuple[str, Variation]]:
+    found = [
+        (path, each)
+        for path in dict.fromkeys(path for path, _ in places)
+        for each in variations_of(
+            text_to_change(path), [at for other, at in places if other == path], set(), _unknown
+        )
+        if each.rank <= LESS_LIKELY and not each.is_offset
+    ]
+    return sorted(found, key=lambda each: each[1].order)[:_MOST_CHANGES]
+
+
+def _unknown(_expression: object, _line: int) -> str:
+    return ""
+
+
+def _too_little(grown: Clue, change: Variation, place: str) -> str:
+    holder = grown.says.split("` (")[0]
+    return (
+        f"too little is taken out of {holder}` at {place}: with `{change.new}` instead of"
+        f" `{change.old}` there the command passes"
+    )
+
+
+def _of_time(work: Work, baseline: Baseline, told: Sequence[JsonObject]) -> Iterator[Clue]:
+    """Yield keys that share their hash values, and where the time goes."""
+    at = Placing(work.trial.cwd)
+    hashes = max(of_kind(told, "hashes"), key=lambda each: integer(each, "keys"), default=None)
+    place = None if hashes is None else line_of(hashes.get("place"))
+    if hashes is not None and place is not None:
+        name, keys = text(hashes, "type"), f"{integer(hashes, 'keys'):,}"
+        values = integer(hashes, "values")
+        changed = hashed_by_what_is_compared(text_to_change(place.path), place.number)
+        says = (
+            f"`{name}.__hash__` at {at(place.path, place.number)} gives {values}"
+            f" value{'s' if values != 1 else ''} for {keys} keys of a {text(hashes, 'collection')}, so"
+            f" that each look-up compares up to {integer(hashes, 'keys') // max(values, 1):,} of them"
+        )
+        if changed is None:
+            yield Clue(says=says, why="whet looked at the keys", path=place.path, line=place.number)
+        elif work.options.tries_changes:
+            words = partial(_few_hashes, says)
+            yield from _tried(work, baseline, [(place.path, changed)], words)
+    yield from look_at_busy_lines(work, baseline, is_measured=True)
+
+
+def _few_hashes(says: str, change: Variation, _place: str) -> str:
+    return f"{says}; with `{change.new}` instead of `{change.old}` the command passes"
+
+
+def _tried(
+    work: Work,
+    baseline: Baseline,
+    changes: Sequence[tuple[str, Variation]],
+    words: Callable[[Variation, str], str],
+) -> Iterator[Clue]:
+    """Yield the change with which the program doesn't cost too much, if there is just one."""
+    from whet.workbench.investigate.closer.clues import CONTAINED
+
+    at, trial = Placing(work.trial.cwd), work.trial
+    limits = trial.limits
+    room = work.bench.settled(CONTAINED.beside(limits.room) if limits.room else CONTAINED)
+    seconds = max(4 * baseline.reproduction.wall_seconds, 3.0)
+    contained = replace(trial, limits=replace(limits, room=room, wall_seconds=seconds))
+    tried = TriedChanges(session=work.session, trial=contained, oracle=baseline.oracle, looked=[])
+    passing: list[tuple[int, str, Variation]] = []
+    with work.steps.step("Change it", "see with which change it doesn't cost too much"):
+        try:
+            for path, change in changes:
+                number, outcome = tried.run(AgentTasks(edit=(path, change.text)))
+                if baseline.oracle.judge(outcome) is Verdict.GOOD:
+                    passing.append((number, path, change))
+            said = "with none of the changes does it pass"
+            if passing:
+                control, outcome = tried.run(AgentTasks(edit=(passing[0][1], text_to_change(passing[0][1]))))
+                number, path, change = passing[0]
+                said = words(change, at(path, change.line))
+            work.steps.conclude(said)
+        finally:
+            tried.close()
+    if not passing or baseline.oracle.judge(outcome) is not Verdict.BAD:
+        return
+    is_alone = all(each.order > change.order for _, _, each in passing[1:])
+    yield Clue(
+        says=said,
+        why=f"trial {number} ran with that change and passed; trial {control} ran without it and failed",
+        path=path, line=change.line, trials=(number, control),
+        sureness=Sureness.SHOWN if is_alone else Sureness.POSSIBLE,
+        next_step=f"check {at(path, change.line)}: did you mean `{change.new}` there?",
+    )  # fmt: skip
