@@ -66,10 +66,7 @@ def holder_lines(label: str, path: str, sources: Mapping[str, str]) -> HolderLin
         path: the file in which the first name of that stands.
         sources: the user's files.
     """
-    told: dict[str, object] = {
-        "label": label,
-        "owner": "object" if "." in _IN_BRACKETS.sub("", label) else "",
-    }
+    told: dict[str, object] = {"label": label, "owner": ""}
     trees = {each: _tree(source) for each, source in sources.items()}
     place = Line(path=path, number=0, function="")
     fills = tuple(
@@ -167,6 +164,12 @@ def _name(report: JsonObject) -> str:
     return names[-1] if names else ""
 
 
+def _owner(report: JsonObject) -> str:
+    """Return what a holder is an attribute of, as far as is known, or what it is an item of is one of."""
+    is_within = "." in _IN_BRACKETS.sub("", text(report, "label"))
+    return text(report, "owner") or ("object" if is_within else "")
+
+
 def _clue_of(
     last: JsonObject, before: Sequence[JsonObject], at: Placing, sources: Mapping[str, str]
 ) -> Clue:
@@ -235,7 +238,7 @@ def _made(last: JsonObject, place: Line | None, trees: Mapping[str, ast.Module])
     function = line_of(last.get("made"))
     if function is not None:
         return function
-    name, owner = _name(last), text(last, "owner")
+    name, owner = _name(last), _owner(last)
     found: list[Line] = []
     for path, tree in trees.items():
         for each in _statements(path, tree):
@@ -267,14 +270,12 @@ def _statements_with(
     changed: Callable[[ast.stmt], Iterator[ast.expr]],
 ) -> Iterator[_Statement]:
     """Yield the lines that do something to a holder."""
-    name, owner = _name(last), text(last, "owner")
-    # An item of something: the program may call that by another name.
-    is_within = bool(owner) or "." in _IN_BRACKETS.sub("", text(last, "label"))
+    name, owner = _name(last), _owner(last)
     for path, tree in trees.items():
-        if not is_within and place is not None and path != place.path:
+        if not owner and place is not None and path != place.path:
             continue
         for each in _statements(path, tree):
-            if any(_is_it(holder, name, owner or "." * is_within) for holder in changed(each.node)):
+            if any(_is_it(holder, name, owner) for holder in changed(each.node)):
                 yield each
 
 

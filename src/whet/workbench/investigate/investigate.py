@@ -224,9 +224,7 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     facts.clues += work.attempt(
         lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
     )
-    measured = work.attempt(
-        lambda: look_at_readings(work, order), none_seen, share=_FOR_READINGS
-    )
+    measured = work.attempt(lambda: look_at_readings(work, order), none_seen, share=_FOR_READINGS)
     facts.clues += measured
     # A change in the history is proof; what a closer look finds mostly is none.
     share = _for_closer_look(work, payloads)

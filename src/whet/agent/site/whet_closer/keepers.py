@@ -25,6 +25,10 @@ _RESERVED_BYTES = 8 << 20
 """Given back before the walk when memory has run out."""
 _BETWEEN_SECONDS, _TIMES, _MOST_TOLD = 0.0005, 1.4, 40
 _SHOWN, _LEAST_PART = 40, 4
+_MOST_WALKS, _TIMES_READ = 24, 1.5
+_SPARE_SIZES = (96 << 20, *(4 << 20,) * 6)
+"""Bytes of each part of spare memory; the first is for looking and writing, the others for when a look
+itself is short of it."""
 _ADDRESS_SPACE = 9
 _OF_C = {"getset_descriptor", "member_descriptor"}
 _ANYTHING = (Exception,)
@@ -34,18 +38,40 @@ _attribute: Callable[[Any, str], Any] = vars(object)["__getattribute__"]
 _plain_size: Callable[[Any], int] = vars(object)["__sizeof__"]
 
 
-class Node:
+class _Node:
     """An object: what it is called by what holds it, and how many like it it stands for."""
 
     __slots__ = ("count", "holder", "label", "scale", "total", "value")
 
-    def __init__(self, value: Any, holder: Node | None, label: str, scale: float) -> None:
+    def __init__(self, value: Any, holder: _Node | None, label: str, scale: float) -> None:
         self.value = value
         self.holder = holder
         self.label = label
         self.scale = scale
         self.total = 0.0
         self.count = 0
+
+
+class SpareMemory:
+    """Kept for when a program has none left: zeros for which the kernel gives none, but which a limit counts."""
+
+    def __init__(self) -> None:
+        """Take as much as there is room for."""
+        self._parts: list[bytes] = []
+        for size in _SPARE_SIZES:
+            try:
+                self._parts.append(bytes(size))
+            except MemoryError:
+                continue
+
+    def give_back(self) -> None:
+        """Give all of it back: the program has no memory left."""
+        self._parts.clear()
+
+    def give_way(self) -> None:
+        """Give a part of it back: the memory was short during a look, and not yet for the program."""
+        if self._parts:
+            self._parts.pop()
 
 
 class Keepers:
@@ -101,16 +127,16 @@ class Keepers:
         except _ANYTHING:
             return  # the program is what matters
 
-    def walk(self, frame: FrameType) -> tuple[Node, list[Node], dict[int, list[Any]]]:
+    def walk(self, frame: FrameType) -> tuple[_Node, list[_Node], dict[int, list[Any]]]:
         """Return what holds all, what it holds with what each keeps, and where a variable is."""
-        root = Node(None, None, "", 1.0)
-        nodes: list[Node] = []
+        root = _Node(None, None, "", 1.0)
+        nodes: list[_Node] = []
         places: dict[int, list[Any]] = {}
-        waiting: deque[Node] = deque()
+        waiting: deque[_Node] = deque()
         seen: set[int] = {id(nodes), id(places), id(waiting)}
         for at, names in _variables(frame):
             for name, value in names:
-                node = Node(value, root, name, 1.0)
+                node = _Node(value, root, name, 1.0)
                 places[id(node)] = at
                 waiting.append(node)
         while waiting and len(nodes) < _MOST_OBJECTS:
@@ -126,7 +152,7 @@ class Keepers:
                 node.holder.total += node.total
         return root, nodes, places
 
-    def _inside(self, node: Node) -> Iterator[Node]:
+    def _inside(self, node: _Node) -> Iterator[_Node]:
         """Yield what an object holds."""
         value: Any = node.value
         kind: type[Any] = _type_of(value)
@@ -161,28 +187,28 @@ class Keepers:
         node.count = size or len(found)
         scale = node.scale * max(size / len(found), 1.0) if found else node.scale
         for label, each in found:
-            yield Node(each, node, label, scale)
+            yield _Node(each, node, label, scale)
 
     def _tell_of(
         self,
-        root: Node,
-        nodes: list[Node],
+        root: _Node,
+        nodes: list[_Node],
         places: dict[int, list[Any]],
         *,
         has_run_out: bool,
     ) -> None:
-        by_holder: dict[int, list[Node]] = {}
+        by_holder: dict[int, list[_Node]] = {}
         for each in nodes:
             by_holder.setdefault(id(each.holder), []).append(each)
         at = root
-        way: list[Node] = []
+        way: list[_Node] = []
         while len(way) <= _MOST_DEPTH:
             most = max(by_holder.get(id(at), ()), key=lambda each: each.total, default=None)
             if most is None or most.total * 2 < root.total:
                 break
             at = most
             way.append(at)
-        if len(way) > 1 and code_of(way[-2].value):  # the dict of a cache: the program names that
+        if len(way) > 1 and _code_of(way[-2].value):  # the dict of a cache: the program names that
             at = way[-2]
         if not way or len(way) > _MOST_DEPTH or at.total * _LEAST_PART < _resident():
             return
@@ -197,8 +223,8 @@ class Keepers:
             place=places.get(id(way[0]), []),
             type=type(at.value).__name__,
             owner=type(holder).__name__ if at.label[:1] == "." else "",
-            made=code_of(at.value),
-            files=sorted(own_files()),
+            made=_code_of(at.value),
+            files=sorted(_own_files()),
             count=way[-1].count,
             kept=int(at.total),
             counted=int(root.total),
@@ -208,6 +234,105 @@ class Keepers:
             item_bytes=int(_bytes_of(item.value)) if item is not None else 0,
             behind_bytes=int(_behind(item)) if item is not None else 0,
             has_run_out=has_run_out,
+        )
+
+
+class _Kept:
+    """All objects that are called the same: what they keep together."""
+
+    __slots__ = ("children", "count", "node", "nodes", "total")
+
+    def __init__(self, node: _Node) -> None:
+        self.node = node
+        self.nodes, self.total, self.count = 0, 0.0, 0
+        self.children: list[str] = []
+
+
+class Growing:
+    """Tells, at each reading, what has grown most since one half as far back, when caches were warm."""
+
+    def __init__(self, told: ReportLines) -> None:
+        self._told = told
+        self._keepers: Keepers | None = None
+        self._walks: list[dict[str, tuple[float, int]]] = []
+        self._readings, self._next = 0, 1
+
+    def look(self, frame: FrameType) -> None:
+        """Look at a reading; where there are very many, at some."""
+        self._readings += 1
+        if self._readings < self._next or len(self._walks) >= _MOST_WALKS:
+            return
+        self._next = max(self._readings + 1, int(self._readings * _TIMES_READ))
+        try:
+            self._walk(frame)
+        except _ANYTHING:
+            return  # the program is what matters
+
+    def _walk(self, frame: FrameType) -> None:
+        if self._keepers is None:
+            self._keepers = Keepers(self._told)
+        root, nodes, places = self._keepers.walk(frame)
+        names: dict[int, str] = {id(root): ""}
+        kept: dict[str, _Kept] = {"": _Kept(root)}
+        kept[""].total = root.total
+        for each in nodes:
+            holder = names[id(each.holder)]
+            name = names[id(each)] = holder + "\0" + each.label
+            found = kept.get(name)
+            if found is None:
+                found = kept[name] = _Kept(each)
+                kept[holder].children.append(name)
+            found.nodes += 1
+            found.total += each.total
+            found.count += each.count
+        if self._walks:
+            self._tell(kept, self._walks[len(self._walks) // 2 - (len(self._walks) == 1)], places)
+        self._walks.append({name: (one.total, one.count) for name, one in kept.items()})
+
+    def _tell(
+        self,
+        kept: dict[str, _Kept],
+        before: dict[str, tuple[float, int]],
+        places: dict[int, list[Any]],
+    ) -> None:
+        def growth(name: str) -> float:
+            return kept[name].total - before.get(name, (0.0, 0))[0]
+
+        grown, at, way = growth(""), "", [""]
+        while True:
+            most = max(kept[at].children, key=growth, default="")
+            if not most or growth(most) * 2 < grown or kept[most].nodes > 1:
+                break
+            at = most
+            way.append(at)
+        # What holds more items than it did is what grows, not one of its items.
+        longer = [each for each in way[1:] if kept[each].count > before.get(each, (0.0, 0))[1] + 1]
+        at = (longer or way)[-1]
+        if not at or grown <= 0:
+            return
+        way = way[: way.index(at) + 1]
+        own = kept[at]
+        items = [kept[each] for each in own.children]
+        item = max(items, key=lambda each: each.total, default=None)
+        holder: Any = own.node.holder
+        self._told.tell(
+            "grows",
+            label=at.replace("\0", ""),
+            place=places.get(id(kept[way[1]].node), []),
+            type=type(own.node.value).__name__,
+            owner=type(holder.value).__name__ if own.node.label[:1] == "." else "",
+            made=_code_of(own.node.value),
+            files=sorted(_own_files()),
+            count=own.count,
+            before=before.get(at, (0.0, 0))[1],
+            kept=int(own.total),
+            was=int(own.total - growth(at)),
+            grown=int(grown),
+            counted=int(kept[""].total),
+            resident=0,
+            item_bytes=0,
+            behind_bytes=0,
+            item=type(item.node.value).__name__ if item is not None else "",
         )
 
 
@@ -228,7 +353,7 @@ def _variables(frame: FrameType) -> Iterator[tuple[list[Any], list[tuple[str, An
             yield [path, 0, "<module>"], found
 
 
-def own_files() -> set[str]:
+def _own_files() -> set[str]:
     found: set[str] = set()
     for module in list(sys.modules.values()):
         path = getattr(module, "__dict__", {}).get("__file__")
@@ -284,7 +409,7 @@ def _base_of(value: Any) -> Any:
     return None
 
 
-def _behind(node: Node) -> int:
+def _behind(node: _Node) -> int:
     """Return the bytes of the buffer behind a view; 0: it is none."""
     base = _base_of(node.value)
     return 0 if base is None else max(_bytes_of(base), _size_of(base))
@@ -303,7 +428,7 @@ def _c_value(value: Any, name: str) -> Any:
     return None
 
 
-def code_of(value: Any) -> list[Any]:
+def _code_of(value: Any) -> list[Any]:
     """Return where a function is that something was made of."""
     if not _has_attributes(_type_of(value)):
         return []

@@ -14,8 +14,8 @@ from .left_state import ASKED as LEFT
 from .left_state import LeftState
 from .locks import Locks
 from .raised import Raised
-from .readings.meters import ASKED as READINGS
-from .readings.meters import Readings
+from .readings import ASKED as READINGS
+from .readings import Readings
 from .report_file import ReportLines
 from .taken import Taken
 

@@ -17,6 +17,7 @@ from .codes import GENERATORS, Code
 from .groups import Groups
 from .held import Table, number_of
 from .inlined import Comprehension, lines_of
+from .keepers import SpareMemory
 from .report_file import (
     as_json,
     innermost_frames,
@@ -26,7 +27,6 @@ from .report_file import (
     user_place,
     variables_of,
 )
-from .spare_memory import SpareMemory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Where the memory or the time of a failure went, from one more run with a profiler beside it."""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,16 +87,16 @@ def look_at_memory(
 
 
 def look_at_busy_lines(
-    work: Work, baseline: Baseline, *, is_measured: bool = False
+    work: Work, baseline: Baseline, measured: AbstractSet[tuple[str, str]] = frozenset()
 ) -> tuple[Clue, ...]:
     """Name the line in which a program computes that doesn't come to its end, or takes too long.
 
     Args:
         work: the investigation.
         baseline: what fails.
-        is_measured: the program fails by the time that it measures.
+        measured: the files and functions in which the program reads the time by which it fails.
     """
-    is_cost = is_measured or is_only_slow(baseline)
+    is_cost = bool(measured) or is_only_slow(baseline)
     if not is_cost and not _is_busy_hang(baseline.outcome):
         return ()
     usual = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
@@ -105,7 +106,12 @@ def look_at_busy_lines(
         trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
     with work.steps.step("Profile it", "find the lines in which it computes or waits"):
         number, profile = _profiled(work, "cpu", trial, rate=rate_for(usual))
-        clue = None if profile is None else _busy_clue(work, baseline, number, profile, is_cost=is_cost)
+        profile = None if profile is None else _within(profile, measured)
+        clue = (
+            None
+            if profile is None
+            else _busy_clue(work, baseline, number, profile, is_cost=is_cost)
+        )
         clues = () if clue is None else (clue,)
         if profile is not None and is_cost:
             clues = (*_compiling_clues(work, number, profile), *clues)
@@ -288,11 +294,29 @@ def _busy_clue(
         says = f"{top.own / table.total:.0%} of the samples are at {place} in {function}"
         lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
         step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
+    # What waits may wait for as long as it is to: of what is measured, that alone is no cause.
+    is_sure = is_only_slow(baseline) or (is_cost and top.own >= top.waits)
     return Clue(
         says=says, why=why, path=top.frame.path, line=top.frame.line, trials=(number,),
-        sureness=Sureness.SEEN if is_cost else Sureness.POSSIBLE,
+        sureness=Sureness.SEEN if is_sure else Sureness.POSSIBLE,
         heading=TIME_HEADING if is_cost else "", next_step=step if is_cost else "",
     )  # fmt: skip
+
+
+def _within(profile: Profile, measured: AbstractSet[tuple[str, str]]) -> Profile:
+    """Return what was seen in functions, if that is enough: a helper may read the clock for others."""
+    inside = tuple(
+        stack
+        for stack in profile.stacks
+        if any((e.path, e.function.rpartition(".")[2]) in measured for e in profile.lines_of(stack))
+    )
+    seconds = sum(each.number(profile.unit) for each in inside)
+    samples = round(profile.rate * seconds)
+    return (
+        profile
+        if samples < _FEWEST_SAMPLES
+        else replace(profile, stacks=inside, samples=min(samples, profile.samples))
+    )
 
 
 def _function_clue(profile: Profile, why: str, at: Placing, number: int) -> Clue | None:

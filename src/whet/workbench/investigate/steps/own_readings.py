@@ -6,12 +6,16 @@ small: what passes then fails by its readings of them, and a number that only ho
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 
+from whet.core.budget import OutOfTimeError, StopReason
+from whet.core.errors import WhetError
 from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.outcome import Outcome
+from whet.core.text.quantity import shown_count
 from whet.core.text.record import JsonObject, integer, text
 from whet.core.verdict import Verdict
 from whet.evidence.clues.closer_look import line_of, of_kind, told_in
@@ -25,7 +29,6 @@ from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.investigate.experiments.warm_changes import TriedChanges
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.investigate.steps.costs import (
-    TIME_HEADING,
     look_at_busy_lines,
     look_at_memory,
 )
@@ -44,6 +47,8 @@ _WORDS = {
 }
 _KINDS = frozenset({FailureKind.EXIT, FailureKind.EXCEPTION, FailureKind.ASSERTION, FailureKind.TEST_FAILURE})  # fmt: skip
 _MOST_CHANGES = 12
+_TIMES, _LEAST_SECONDS = 4, 3.0
+"""A run with a change may take this many times as long as without it, and at least so long."""
 
 
 def look_at_readings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
@@ -60,13 +65,17 @@ def look_at_readings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
             if baseline.oracle.judge(outcome) is not Verdict.GOOD:
                 work.steps.conclude(f"it fails also where it reads hardly any {kind}")
                 continue
-            work.steps.conclude(f"it passes where it reads hardly any {kind}: it fails by what it costs")
+            work.steps.conclude(
+                f"it passes where it reads hardly any {kind}: it fails by what it costs"
+            )
         costs = _of_memory if kind == "memory" else _of_time
         told = told_in(outcome.evidence)
-        return tuple(
-            replace(each, trials=tuple(dict.fromkeys((*each.trials, number))))
-            for each in costs(work, baseline, told)
-        )
+        found: list[Clue] = []
+        try:
+            found.extend(costs(work, baseline, told))
+        except OutOfTimeError:
+            work.ended = work.ended or StopReason.OUT_OF_TIME
+        return tuple(replace(e, trials=tuple(dict.fromkeys((*e.trials, number)))) for e in found)
     return ()
 
 
@@ -87,11 +96,12 @@ def _of_memory(work: Work, baseline: Baseline, told: Sequence[JsonObject]) -> It
     if not found:
         yield from look_at_memory(work, baseline, (), is_measured=True)
     for clue, takes in found:
-        with work.steps.step("Look at what grows", "see what the program keeps between its readings"):
+        with work.steps.step(
+            "Look at what grows", "see what the program keeps between its readings"
+        ):
             work.steps.conclude(clue.says)
-        if takes and work.options.tries_changes:
-            yield from _tried(work, baseline, _changes(takes), partial(_too_little, clue))
-        yield clue
+        shown = _tried(work, baseline, _changes(takes), partial(_too_little, clue))
+        yield from (clue,) if shown is None else (shown, clue)
 
 
 def _changes(places: Sequence[tuple[str, int]]) -> list[tuple[str, Variation]]:
@@ -132,12 +142,13 @@ def _of_time(work: Work, baseline: Baseline, told: Sequence[JsonObject]) -> Iter
             f" value{'s' if values != 1 else ''} for {keys} keys of a {text(hashes, 'collection')}, so"
             f" that each look-up compares up to {integer(hashes, 'keys') // max(values, 1):,} of them"
         )
-        if changed is None:
-            yield Clue(says=says, why="whet looked at the keys", path=place.path, line=place.number)
-        elif work.options.tries_changes:
-            words = partial(_few_hashes, says)
-            yield from _tried(work, baseline, [(place.path, changed)], words)
-    yield from look_at_busy_lines(work, baseline, is_measured=True)
+        changes = [] if changed is None else [(place.path, changed)]
+        shown = _tried(work, baseline, changes, partial(_few_hashes, says))
+        why = "whet looked at the keys while the program ran"
+        yield shown or Clue(says=says, why=why, path=place.path, line=place.number)
+    places = (line_of(each.get("place")) for each in of_kind(told, "reading"))
+    measured = {(e.path, e.function.rpartition(".")[2]) for e in places if e is not None}
+    yield from look_at_busy_lines(work, baseline, measured)
 
 
 def _few_hashes(says: str, change: Variation, _place: str) -> str:
@@ -149,38 +160,48 @@ def _tried(
     baseline: Baseline,
     changes: Sequence[tuple[str, Variation]],
     words: Callable[[Variation, str], str],
-) -> Iterator[Clue]:
-    """Yield the change with which the program doesn't cost too much, if there is just one."""
-    from whet.workbench.investigate.closer.clues import CONTAINED
+) -> Clue | None:
+    """Return the likeliest change with which the program doesn't cost too much; None: there is none."""
+    if not changes or not work.options.tries_changes:
+        return None
+    from whet.workbench.investigate.closer.clues import contained
 
-    at, trial = Placing(work.trial.cwd), work.trial
-    limits = trial.limits
-    room = work.bench.settled(CONTAINED.beside(limits.room) if limits.room else CONTAINED)
-    seconds = max(4 * baseline.reproduction.wall_seconds, 3.0)
-    contained = replace(trial, limits=replace(limits, room=room, wall_seconds=seconds))
-    tried = TriedChanges(session=work.session, trial=contained, oracle=baseline.oracle, looked=[])
+    trial, at = contained(work.bench, work.trial), Placing(work.trial.cwd)
+    seconds = max(_TIMES * baseline.reproduction.wall_seconds, _LEAST_SECONDS)
+    trial = replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
+    tried = TriedChanges(session=work.session, trial=trial, oracle=baseline.oracle, looked=[])
     passing: list[tuple[int, str, Variation]] = []
+    control, clue = 0, None
     with work.steps.step("Change it", "see with which change it doesn't cost too much"):
-        try:
+        with suppress(WhetError, OutOfTimeError), closing(tried):  # this machine has no such room
             for path, change in changes:
                 number, outcome = tried.run(AgentTasks(edit=(path, change.text)))
                 if baseline.oracle.judge(outcome) is Verdict.GOOD:
                     passing.append((number, path, change))
-            said = "with none of the changes does it pass"
             if passing:
-                control, outcome = tried.run(AgentTasks(edit=(passing[0][1], text_to_change(passing[0][1]))))
-                number, path, change = passing[0]
-                said = words(change, at(path, change.line))
-            work.steps.conclude(said)
-        finally:
-            tried.close()
-    if not passing or baseline.oracle.judge(outcome) is not Verdict.BAD:
-        return
-    is_alone = all(each.order > change.order for _, _, each in passing[1:])
-    yield Clue(
-        says=said,
-        why=f"trial {number} ran with that change and passed; trial {control} ran without it and failed",
-        path=path, line=change.line, trials=(number, control),
-        sureness=Sureness.SHOWN if is_alone else Sureness.POSSIBLE,
-        next_step=f"check {at(path, change.line)}: did you mean `{change.new}` there?",
-    )  # fmt: skip
+                path = passing[0][1]
+                control, outcome = tried.run(AgentTasks(edit=(path, text_to_change(path))))
+                control = control if baseline.oracle.judge(outcome) is Verdict.BAD else 0
+        if control:
+            number, path, change = passing[0]
+            place = at(path, change.line)
+            is_alone = all(each.order > change.order for _, _, each in passing[1:])
+            clue = Clue(
+                says=words(change, place),
+                why=f"trial {number} ran with that change and passed; trial {control} ran without it and"
+                " failed",
+                path=path, line=change.line, trials=(number, control),
+                sureness=Sureness.SHOWN if is_alone and not _is_turned(change) else Sureness.POSSIBLE,
+                next_step=f"check {place}: did you mean `{change.new}` there?",
+            )  # fmt: skip
+        said = f"it passes with none of {shown_count(len(changes), 'change')}"
+        work.steps.conclude(said if clue is None else clue.says)
+    return clue
+
+
+def _is_turned(change: Variation) -> bool:
+    """Whether a condition is the other way round: what is still needed would go, too."""
+    return (
+        change.old.removeprefix("not ") == change.new
+        or change.new.removeprefix("not ") == change.old
+    )

@@ -11,9 +11,8 @@ import re
 import sys
 from _frozen_importlib import ModuleSpec
 
-from ..report_file import is_own, user_place
-from .growing import Growing
-from .hashes import Hashes
+from .keepers import Growing
+from .report_file import is_own, user_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
     from typing import Any
 
-    from ..report_file import ReportLines
+    from .report_file import ReportLines
 
     Guards = dict[str, Callable[[dict[str, Any]], None]]
 
@@ -33,6 +32,10 @@ _OF_KERNEL = re.compile(r"/proc/(?:self|\d+)/(?:statm|status|smaps_rollup)")
 _NUMBER = re.compile(r"(?<=[\s:])\d+(?= kB)|\b\d+\b(?=[ \d]*\n?\Z)")
 _MEASURING = ("timeit.py",)
 _RUNNERS = ("/_pytest/", "/pluggy/", "/unittest/", "/whet_closer/", "/xdist/")
+_FIRST_SECONDS, _TIMES_LATER, _MOST_LOOKS = 0.05, 1.6, 16
+_LEAST_KEYS, _MOST_KEYS, _TIMES_FEWER = 64, 20_000, 8
+_ANYTHING = (Exception,)
+_above = vars(sys)["_getframe"]
 
 
 class Readings:
@@ -100,7 +103,7 @@ class Readings:
         true = getattr(module, name)
 
         def read(*given: Any, **named: Any) -> Any:
-            frame = sys._getframe(1)
+            frame = _above(1)
             if not self._is_measuring(frame.f_code.co_filename):
                 return true(*given, **named)
             self._note(frame)
@@ -166,12 +169,12 @@ class Readings:
         class datetime(true, metaclass=Kind):  # type: ignore[misc] # noqa: N801 - as the program knows it
             @classmethod
             def now(cls, tz: Any = None) -> Any:
-                self._note(sys._getframe(1))
+                self._note(_above(1))
                 return true.now(tz) - passed()
 
             @classmethod
             def utcnow(cls) -> Any:
-                self._note(sys._getframe(1))
+                self._note(_above(1))
                 return begun.replace(tzinfo=None) + (true.now(begun.tzinfo) - begun - passed())
 
         datetime.__module__, datetime.__qualname__ = "datetime", "datetime"
@@ -186,7 +189,7 @@ class Readings:
         sizes, taken = module["get_traced_memory"], module["take_snapshot"]
         self._replace(own, "get_traced_memory", lambda: tuple(e // _TIMES for e in sizes()))
         self._replace(own, "take_snapshot", taken)
-        module["Trace"].size = property(lambda trace: trace._trace[1] // _TIMES)
+        module["Trace"].size = property(lambda trace: vars(trace)["_trace"][1] // _TIMES)
 
     def _small_files(self) -> None:
         files = sys.modules["io"]
@@ -196,7 +199,7 @@ class Readings:
             stream = true(file, mode, *given, **named)
             if type(file) is int or not _OF_KERNEL.fullmatch(os.fsdecode(file)):
                 return stream
-            frame = sys._getframe(1)
+            frame = _above(1)
             while frame.f_code.co_filename.startswith(_STANDARD) and frame.f_back is not None:
                 frame = frame.f_back  # such as `Path.read_text`
             if not self._is_measuring(frame.f_code.co_filename):
@@ -208,12 +211,67 @@ class Readings:
             less = _NUMBER.sub(lambda match: str(int(match[0]) // _TIMES), words)
             is_text = type(content) is str
             made: Any = (
-                files.__dict__["StringIO"](less) if is_text else files.__dict__["BytesIO"](less.encode())
+                files.__dict__["StringIO"](less)
+                if is_text
+                else files.__dict__["BytesIO"](less.encode())
             )
             return made
 
         for each in (files, sys.modules["builtins"]):
             each.__dict__["open"] = opened
+
+
+class Hashes:
+    """Tells the largest collection of keys that share few hash values, as often as it has grown."""
+
+    def __init__(self, told: ReportLines) -> None:
+        self._told = told
+        self._most: dict[type[Any], int] = {}
+        self._objects: Callable[[], list[Any]] = vars(__import__("gc"))["get_objects"]
+        self._sleep: Callable[[float], None] = vars(__import__("time"))["sleep"]
+
+    def begin(self) -> None:
+        """Look from now on, beside the program."""
+        vars(__import__("_thread"))["start_new_thread"](self._run, ())
+
+    def _run(self) -> None:
+        seconds = _FIRST_SECONDS
+        for _ in range(_MOST_LOOKS):
+            self._sleep(seconds)
+            seconds *= _TIMES_LATER
+            try:
+                self._look()
+            except _ANYTHING:
+                continue  # the program changes what is looked at
+
+    def _look(self) -> None:
+        for each in self._objects():
+            kind: Any = type(each)
+            if kind is not set and kind is not frozenset and not issubclass(kind, dict):
+                continue
+            size = len(each)
+            if size < _LEAST_KEYS:
+                continue
+            key = next(iter(each))
+            own: type[Any] = type(key)
+            code: Any = getattr(getattr(own, "__hash__", None), "__code__", None)
+            if code is None or not is_own(code.co_filename) or size <= self._most.get(own, 0) * 2:
+                continue
+            keys: list[Any] = [one for one in list(each) if type(one) is own][:_MOST_KEYS]
+            values = {hash(one) for one in keys}
+            if len(values) * _TIMES_FEWER > len(keys):
+                continue
+            self._most[own] = size
+            equal: Any = getattr(own.__eq__, "__code__", code)
+            self._told.tell(
+                "hashes",
+                type=own.__qualname__,
+                place=[code.co_filename, code.co_firstlineno, code.co_name],
+                equal=[equal.co_filename, equal.co_firstlineno, equal.co_name],
+                collection=kind.__name__,
+                keys=len(keys),
+                values=len(values),
+            )
 
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
