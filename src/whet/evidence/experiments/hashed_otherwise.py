@@ -6,6 +6,8 @@ from whet.evidence.experiments.changes import parsed
 from whet.evidence.experiments.single_changes import LIKELY
 from whet.evidence.experiments.variations import Variation
 
+_OBJECTS = ("self", "other")
+
 
 def hashed_by_what_is_compared(source: str, line: int) -> Variation | None:
     """Return a module in which a `__hash__` takes in all that `__eq__` compares; None: that isn't seen.
@@ -21,7 +23,7 @@ def hashed_by_what_is_compared(source: str, line: int) -> Variation | None:
             continue
         returned = [e for e in ast.walk(hashing) if isinstance(e, ast.Return) and e.value]
         compared = _compared(equal)
-        if len(returned) != 1 or len(returned[0:1]) != 1 or not compared:
+        if len(returned) != 1 or not compared:
             return None
         value = returned[0].value
         assert value is not None
@@ -42,7 +44,7 @@ def hashed_by_what_is_compared(source: str, line: int) -> Variation | None:
 def _compared(equal: ast.FunctionDef) -> list[str]:
     """Return what an `__eq__` compares with the same of the other one; a NUL stands for the object."""
     names = [each.arg for each in equal.args.args]
-    if len(names) != 2:
+    if len(names) != len(_OBJECTS):
         return []
     found: list[str] = []
     for each in ast.walk(equal):
@@ -60,5 +62,5 @@ class _Renamed(ast.NodeTransformer):
     def __init__(self, names: list[str]) -> None:
         self._names = names
 
-    def visit_Name(self, node: ast.Name) -> ast.Name:  # noqa: N802 - as `ast` calls it
+    def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name("\0", ast.Load()) if node.id in self._names else node

@@ -224,19 +224,7 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     facts.clues += work.attempt(
         lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
     )
-    measured = work.attempt(lambda: look_at_readings(work, order), none_seen, share=_FOR_READINGS)
-    facts.clues += measured
-    # A change in the history is proof; what a closer look finds mostly is none.
-    share = _for_closer_look(work, payloads)
-    trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, order, None)
-    if all(each.sureness is Sureness.POSSIBLE for each in measured):
-        facts.clues += work.attempt(
-            lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
-            (),
-            share=share,
-        )
-    work.trial = trial
-    facts.clues += [] if drawn is None else [drawn]
+    _look_at_values(work, facts, order, seeded, _for_closer_look(work, payloads))
     known = tuple(facts.clues)
     facts.clues += work.attempt(lambda: look_at_memory(work, order, known), ())
     facts.clues += work.attempt(lambda: look_at_busy_lines(work, order), ())
@@ -267,6 +255,40 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         else work.request.judging.condition.text
     )
     facts.reproducer = work.attempt(lambda: _hand_over(work, headline, order), None, is_last=True)
+
+
+def _look_at_values(
+    work: Work,
+    facts: Known,
+    baseline: Baseline,
+    seeded: tuple[Trial, Baseline, Clue] | None,
+    share: float,
+) -> None:
+    """Look for the cause in what the program held, unless all it fails by is what it costs.
+
+    Args:
+        work: the investigation.
+        facts: what is known; gains what is found.
+        baseline: how the command fails.
+        seeded: with which random numbers it fails each time, how, and what is said of it.
+        share: how much of the time a closer look may have.
+    """
+    none_seen: tuple[Clue, ...] = ()
+    measured = work.attempt(
+        lambda: look_at_readings(work, baseline), none_seen, share=_FOR_READINGS
+    )
+    facts.clues += measured
+    if any(each.sureness is not Sureness.POSSIBLE for each in measured):
+        return
+    # A change in the history is proof; what a closer look finds mostly is none.
+    trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, baseline, None)
+    facts.clues += work.attempt(
+        lambda: look_closer(work, looked_at, share, drawn, is_shown=_is_shown(facts)),
+        none_seen,
+        share=share,
+    )
+    work.trial = trial
+    facts.clues += [] if drawn is None else [drawn]
 
 
 def _for_closer_look(work: Work, payloads: list[Payload]) -> float:

@@ -36,6 +36,7 @@ _FIRST_SECONDS, _TIMES_LATER, _MOST_LOOKS = 0.05, 1.6, 16
 _LEAST_KEYS, _MOST_KEYS, _TIMES_FEWER = 64, 20_000, 8
 _ANYTHING = (Exception,)
 _above = vars(sys)["_getframe"]
+_type_of: Callable[[Any], type[Any]] = type
 
 
 class Readings:
@@ -59,7 +60,11 @@ class Readings:
         resource = self._kept("resource")
         names = _OF_USE if self._is_time else _SIZES
         use = resource.getrusage
-        self._replace(resource, "getrusage", lambda who: self._used(use(who), names))
+
+        def getrusage(who: int) -> Any:
+            return _with_less(use(who), names)
+
+        self._replace(resource, "getrusage", getrusage)
         if self._is_time:
             clocks = self._kept("time")
             for name in _CLOCKS:
@@ -85,7 +90,8 @@ class Readings:
 
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> ModuleSpec | None:
         """Return what gives the program the modules that were changed, also when it imports them later."""
-        return ModuleSpec(name, self) if name in self._modules else None
+        own: Any = self
+        return ModuleSpec(name, own) if name in self._modules else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return a module that was changed."""
@@ -141,44 +147,28 @@ class Readings:
             begun + ((clock() - begun) // _TIMES if is_whole else (clock() - begun) / _TIMES)
         )
 
-    def _used(self, use: Any, names: tuple[str, ...]) -> Any:
-        kept = [name for name in dir(use) if name[:3] == "ru_"]
-        values = {
-            each: getattr(use, each) / _TIMES if each in names else getattr(use, each)
-            for each in kept
-        }
-        order = re.findall(r"ru_\w+", repr(use))
-        return type(use)(
-            [int(values[n]) if type(getattr(use, n)) is int else values[n] for n in order]
-        )
-
     def _slow_dates(self, module: dict[str, Any]) -> None:
-        true = module["datetime"]
+        true: Any = module["datetime"]
         begun = true.now(module["timezone"].utc)
 
-        class Kind(type):
-            def __instancecheck__(cls, value: object) -> bool:
-                return isinstance(value, true)
+        def slow(frame: FrameType) -> Any:
+            self._note(frame)
+            passed = true.now(begun.tzinfo) - begun
+            return begun + passed / _TIMES
 
-            def __subclasscheck__(cls, kind: type) -> bool:
-                return issubclass(kind, true)
+        def now(_kind: Any, tz: Any = None) -> Any:
+            at = slow(_above(1)).astimezone(tz)
+            return at.replace(tzinfo=None) if tz is None else at
 
-        def passed() -> Any:
-            return (true.now(module["timezone"].utc) - begun) * (1 - 1 / _TIMES)
+        def utcnow(_kind: Any) -> Any:
+            return slow(_above(1)).replace(tzinfo=None)
 
-        class datetime(true, metaclass=Kind):  # type: ignore[misc] # noqa: N801 - as the program knows it
-            @classmethod
-            def now(cls, tz: Any = None) -> Any:
-                self._note(_above(1))
-                return true.now(tz) - passed()
+        def is_one(_kind: Any, value: object) -> bool:
+            return isinstance(value, true)
 
-            @classmethod
-            def utcnow(cls) -> Any:
-                self._note(_above(1))
-                return begun.replace(tzinfo=None) + (true.now(begun.tzinfo) - begun - passed())
-
-        datetime.__module__, datetime.__qualname__ = "datetime", "datetime"
-        module["datetime"] = datetime
+        kind = type("Kind", (type,), {"__instancecheck__": is_one})
+        names = {"now": classmethod(now), "utcnow": classmethod(utcnow), "__module__": "datetime"}
+        module["datetime"] = kind("datetime", (true,), names)
 
     def _small_traces(self, module: dict[str, Any]) -> None:
         class Own:
@@ -187,9 +177,14 @@ class Readings:
         own: Any = Own()
         own.__dict__ = module
         sizes, taken = module["get_traced_memory"], module["take_snapshot"]
-        self._replace(own, "get_traced_memory", lambda: tuple(e // _TIMES for e in sizes()))
+
+        def get_traced_memory() -> tuple[int, int]:
+            now, peak = sizes()
+            return now // _TIMES, peak // _TIMES
+
+        self._replace(own, "get_traced_memory", get_traced_memory)
         self._replace(own, "take_snapshot", taken)
-        module["Trace"].size = property(lambda trace: vars(trace)["_trace"][1] // _TIMES)
+        module["Trace"].size = property(_size_of_trace)
 
     def _small_files(self) -> None:
         files = sys.modules["io"]
@@ -221,6 +216,21 @@ class Readings:
             each.__dict__["open"] = opened
 
 
+def _size_of_trace(trace: Any) -> int:
+    parts: tuple[Any, int] = getattr(trace, "_trace")
+    return parts[1] // _TIMES
+
+
+def _with_less(use: Any, names: tuple[str, ...]) -> Any:
+    """Return what a process has used, some of it a thousandth."""
+    values: list[Any] = []
+    for name in re.findall(r"ru_\w+", repr(use)):
+        value: Any = getattr(use, name)
+        less = value // _TIMES if type(value) is int else value / _TIMES
+        values.append(less if name in names else value)
+    return type(use)(values)
+
+
 class Hashes:
     """Tells the largest collection of keys that share few hash values, as often as it has grown."""
 
@@ -246,14 +256,14 @@ class Hashes:
 
     def _look(self) -> None:
         for each in self._objects():
-            kind: Any = type(each)
+            kind: type[Any] = _type_of(each)
             if kind is not set and kind is not frozenset and not issubclass(kind, dict):
                 continue
             size = len(each)
             if size < _LEAST_KEYS:
                 continue
             key = next(iter(each))
-            own: type[Any] = type(key)
+            own: type[Any] = _type_of(key)
             code: Any = getattr(getattr(own, "__hash__", None), "__code__", None)
             if code is None or not is_own(code.co_filename) or size <= self._most.get(own, 0) * 2:
                 continue

@@ -323,9 +323,10 @@ def _function_clue(profile: Profile, why: str, at: Placing, number: int) -> Clue
     """Return the innermost function of the user's that has most of the time, where no line of it has."""
     lines = [e for e in lines_of(profile, len(profile.frames)).lines if e.frame.in_user_code]
     functions: dict[tuple[str, str], list[LineCost]] = {}
+    none: list[LineCost] = []
     for each in lines:
         functions.setdefault((each.frame.path, each.frame.function), []).append(each)
-    most = max(functions.values(), key=lambda own: sum(e.own for e in own), default=[])
+    most = max(functions.values(), key=lambda own: sum(e.own for e in own), default=none)
     total, share = lines_of(profile).total, sum(each.own for each in most)
     if not most or share < _LEADS * total:
         return None

@@ -26,7 +26,7 @@ from whet.evidence.experiments.variations import Variation, variations_of
 from whet.host.inspect.presence import own_files_with
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.investigate.experiments.varied import text_to_change
-from whet.workbench.investigate.experiments.warm_changes import TriedChanges
+from whet.workbench.investigate.experiments.warm_changes import TriedChanges, contained
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.investigate.steps.costs import (
     look_at_busy_lines,
@@ -164,8 +164,6 @@ def _tried(
     """Return the likeliest change with which the program doesn't cost too much; None: there is none."""
     if not changes or not work.options.tries_changes:
         return None
-    from whet.workbench.investigate.closer.clues import contained
-
     trial, at = contained(work.bench, work.trial), Placing(work.trial.cwd)
     seconds = max(_TIMES * baseline.reproduction.wall_seconds, _LEAST_SECONDS)
     trial = replace(trial, limits=replace(trial.limits, wall_seconds=seconds))
