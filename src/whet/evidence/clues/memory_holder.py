@@ -58,6 +58,21 @@ class HolderLines:
     fills: tuple[tuple[Line, str], ...]
 
 
+@value_class(kw_only=True)
+class Growth:
+    """What has grown between two readings of the memory.
+
+    Attributes:
+        clue: says so.
+        label: how the program names it.
+        takes: the lines that may take something out of it.
+    """
+
+    clue: Clue
+    label: str
+    takes: tuple[tuple[str, int], ...]
+
+
 def holder_lines(label: str, path: str, sources: Mapping[str, str]) -> HolderLines:
     """Return where a holder is made and filled.
 
@@ -91,8 +106,8 @@ def memory_clues(
 
 def growth_clues(
     told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
-) -> Iterator[tuple[Clue, tuple[tuple[str, int], ...]]]:
-    """Yield what has grown most between two readings of the memory, with the lines that may take out of it.
+) -> Iterator[Growth]:
+    """Yield what has grown most between two readings of the memory.
 
     Args:
         told: what a run has told in which the program read less memory than it had.
@@ -107,7 +122,8 @@ def growth_clues(
     clue = _clue_of(last, [was], at, sources)
     trees = {path: _tree(source) for path, source in sources.items()}
     found = _statements_with(last, line_of(last.get("place")), trees, _lessened)
-    yield clue, tuple((each.path, line) for each in found for line in _deciding(each))
+    takes = tuple((each.path, line) for each in found for line in _deciding(each))
+    yield Growth(clue=clue, label=text(last, "label"), takes=takes)
 
 
 def _deciding(taking: _Statement) -> list[int]:

@@ -183,8 +183,15 @@ class Readings:
             return now // _TIMES, peak // _TIMES
 
         self._replace(own, "get_traced_memory", get_traced_memory)
-        self._replace(own, "take_snapshot", taken)
-        module["Trace"].size = property(_size_of_trace)
+
+        def take_snapshot() -> Any:
+            snapshot: Any = taken()
+            names: dict[str, Any] = vars(snapshot.traces)
+            traces: list[tuple[Any, ...]] = names["_traces"]
+            names["_traces"] = [(each[0], each[1] // _TIMES, *each[2:]) for each in traces]
+            return snapshot
+
+        self._replace(own, "take_snapshot", take_snapshot)
 
     def _small_files(self) -> None:
         files = sys.modules["io"]
@@ -214,11 +221,6 @@ class Readings:
 
         for each in (files, sys.modules["builtins"]):
             each.__dict__["open"] = opened
-
-
-def _size_of_trace(trace: Any) -> int:
-    parts: tuple[Any, int] = getattr(trace, "_trace")
-    return parts[1] // _TIMES
 
 
 def _with_less(use: Any, names: tuple[str, ...]) -> Any:

@@ -95,13 +95,13 @@ def _of_memory(work: Work, baseline: Baseline, told: Sequence[JsonObject]) -> It
     found = list(growth_clues(told, Placing(work.trial.cwd), text_to_change))
     if not found:
         yield from look_at_memory(work, baseline, (), is_measured=True)
-    for clue, takes in found:
-        with work.steps.step(
-            "Look at what grows", "see what the program keeps between its readings"
-        ):
-            work.steps.conclude(clue.says)
-        shown = _tried(work, baseline, _changes(takes), partial(_too_little, clue))
-        yield from (clue,) if shown is None else (shown, clue)
+    for each in found:
+        reason = "see what the program keeps between its readings"
+        with work.steps.step("Look at what grows", reason):
+            work.steps.conclude(each.clue.says)
+        words = partial(_too_little, each.label)
+        shown = _tried(work, baseline, _changes(each.takes), words)
+        yield from (each.clue,) if shown is None else (shown, each.clue)
 
 
 def _changes(places: Sequence[tuple[str, int]]) -> list[tuple[str, Variation]]:
@@ -120,10 +120,9 @@ def _unknown(_expression: object, _line: int) -> str:
     return ""
 
 
-def _too_little(grown: Clue, change: Variation, place: str) -> str:
-    holder = grown.says.split("` (")[0]
+def _too_little(label: str, change: Variation, place: str) -> str:
     return (
-        f"too little is taken out of {holder}` at {place}: with `{change.new}` instead of"
+        f"too little is taken out of `{label}` at {place}: with `{change.new}` instead of"
         f" `{change.old}` there the command passes"
     )
 
