@@ -186,9 +186,9 @@ class Readings:
 
         def take_snapshot() -> Any:
             snapshot: Any = taken()
-            names: dict[str, Any] = vars(snapshot.traces)
-            traces: list[tuple[Any, ...]] = names["_traces"]
-            names["_traces"] = [(each[0], each[1] // _TIMES, *each[2:]) for each in traces]
+            names: dict[str, Any] = snapshot.traces.__dict__
+            traces: Any = names["_traces"]
+            names["_traces"] = [*map(_smaller, traces)]
             return snapshot
 
         self._replace(own, "take_snapshot", take_snapshot)
@@ -221,6 +221,12 @@ class Readings:
 
         for each in (files, sys.modules["builtins"]):
             each.__dict__["open"] = opened
+
+
+def _smaller(trace: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a trace of tracemalloc, with a thousandth of its size."""
+    domain, size, *rest = trace
+    return domain, size // _TIMES, *rest
 
 
 def _with_less(use: Any, names: tuple[str, ...]) -> Any:

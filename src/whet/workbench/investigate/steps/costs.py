@@ -39,6 +39,9 @@ _LEADS, _BUSY = 0.5, 0.1
 _MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
 
+_PARTS = 4
+"""What a program measures of itself may be such a part of its run."""
+
 _MANY_BLOCKS = 8
 """With this many blocks, a line has run several times, and something keeps the earlier ones."""
 
@@ -105,7 +108,9 @@ def look_at_busy_lines(
     if is_hang:
         trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
     with work.steps.step("Profile it", "find the lines in which it computes or waits"):
-        number, profile = _profiled(work, "cpu", trial, rate=rate_for(usual))
+        number, profile = _profiled(
+            work, "cpu", trial, rate=rate_for(usual / (_PARTS if measured else 1))
+        )
         profile = None if profile is None else _within(profile, measured)
         clue = (
             None
