@@ -7,9 +7,10 @@ from whet.core.oracle import (
     BadIf,
     Interesting,
     Oracle,
+    SameData,
     SameFailure,
-    SameWords,
     ScriptVerdict,
+    data_in,
 )
 from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
@@ -23,7 +24,7 @@ FINE = Outcome()
 ORACLES: list[Oracle] = [
     AnyFailure(),
     SameFailure(KEY_ERROR),
-    SameWords(SameFailure(KEY_ERROR), "it failed"),
+    SameData(SameFailure(KEY_ERROR), ()),
     BadIf(Condition.parse("exit == 1")),
     ScriptVerdict(),
     Interesting(),
@@ -51,10 +52,17 @@ def test_the_same_signature_is_bad_another_one_proves_nothing() -> None:
     assert oracle.judge(FINE) is Verdict.GOOD
 
 
-def test_the_same_signature_with_other_words_proves_nothing_where_the_words_count() -> None:
-    assert SameWords(SameFailure(KEY_ERROR), "it failed").judge(failed(KEY_ERROR)) is Verdict.BAD
-    assert SameWords(SameFailure(KEY_ERROR), "it fell").judge(failed(KEY_ERROR)) is Verdict.SKIP
-    assert SameWords(SameFailure(KEY_ERROR), "it failed").judge(FINE) is Verdict.GOOD
+def test_the_same_signature_with_other_data_proves_nothing_where_the_data_count() -> None:
+    def says(words: str) -> Outcome:
+        return Outcome(exit_code=1, failure=Failure(signature=KEY_ERROR, summary=words))
+
+    oracle = SameData(SameFailure(KEY_ERROR), data_in("KeyError: 'b', 3 of -4.5 left"))
+
+    assert oracle.data == ("'b'", "3", "-4.5")
+    assert oracle.judge(says("no key 'b': 3 of -4.5")) is Verdict.BAD
+    assert oracle.judge(says("KeyError: 'c', 3 of -4.5 left")) is Verdict.SKIP
+    assert oracle.judge(says("KeyError: 'b', 4 of -4.5 left")) is Verdict.SKIP
+    assert oracle.judge(FINE) is Verdict.GOOD
 
 
 def test_any_failure_is_bad_when_nothing_else_was_said() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # most trials are judged without one
     from whet.core.cost_bound import CostBound
 
 _HIGHEST_BAD_EXIT_CODE = 127
+_DATA = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])[-+]?\d[\d.]*""")
 
 
 class Oracle(Protocol):
@@ -97,16 +98,16 @@ class SameFailure:
 
 
 @value_class
-class SameWords:
-    """BAD means the same bug with the same message to the letter: the data that it names don't change.
+class SameData:
+    """BAD means the same bug, and its message has the same texts in quotes and the same numbers.
 
     Attributes:
         oracle: what the same bug is.
-        words: the message.
+        data: these texts and numbers.
     """
 
     oracle: Oracle
-    words: str
+    data: tuple[str, ...]
 
     @property
     def description(self) -> str:
@@ -116,8 +117,13 @@ class SameWords:
     def judge(self, outcome: Outcome, /) -> Verdict:
         """Say what ``outcome`` proves."""
         verdict = self.oracle.judge(outcome)
-        is_other = outcome.failure is not None and outcome.failure.summary != self.words
+        is_other = outcome.failure is not None and data_in(outcome.failure.summary) != self.data
         return Verdict.SKIP if verdict is Verdict.BAD and is_other else verdict
+
+
+def data_in(message: str) -> tuple[str, ...]:
+    """Return the texts in quotes and the numbers in a message."""
+    return tuple(_DATA.findall(message))
 
 
 @value_class

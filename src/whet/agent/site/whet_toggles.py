@@ -92,17 +92,17 @@ class Switches:
             if switch == "random-seed":
                 for module, guard in self._seeds(int(seed)).items():
                     guards[module] = _after(guards.get(module), guard)
-        for module, guard in (*self._results(), *self._training()):
+        for module, guard in (*self._results(), *self._slips()):
             guards[module] = _after(guards.get(module), guard)
         return guards
 
-    def _training(self) -> list[tuple[str, Guard]]:
-        """Return what mends the slips of a training."""
-        if not {"eval-without-grad", "zero-grads", "registered"} & self._inside:
+    def _slips(self) -> list[tuple[str, Guard]]:
+        """Return what mends slips that no line fails on."""
+        module = __import__("whet_slips")
+        sys.modules.pop("whet_slips", None)
+        if not module.SLIPS & self._inside:
             return []
-        module = __import__("whet_training")
-        sys.modules.pop("whet_training", None)
-        return [*module.Training(self._tell, self._inside).guards().items()]
+        return [*module.Slips(self._tell, self._inside).guards().items()]
 
     def _results(self) -> list[tuple[str, Guard]]:
         """Return what holds the order in which results arrive."""

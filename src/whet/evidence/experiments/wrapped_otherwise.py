@@ -38,7 +38,9 @@ class _Use:
 
 def wrapped_otherwise(tree: ast.Module) -> Iterator[Change]:
     """Yield the changes that a module offers."""
-    for scope in [tree, *(each for each in ast.walk(tree) if isinstance(each, ast.ClassDef))]:
+    classes = [each for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    scopes: list[ast.Module | ast.ClassDef] = [tree, *classes]
+    for scope in scopes:
         uses: dict[str, list[_Use]] = defaultdict(list)
         for function in scope.body:
             if isinstance(function, _FUNCTIONS):

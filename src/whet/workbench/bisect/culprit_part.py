@@ -6,7 +6,7 @@ from whet.bisection.terms import Terms
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
 from whet.core.observations.file_accesses import FileAccesses
-from whet.core.oracle import Oracle, SameWords
+from whet.core.oracle import Oracle, SameData, data_in
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
@@ -57,7 +57,7 @@ def part_of_first_bad(
             labels=(first.search.good, first.search.first_bad or "")
             if is_attempt
             else (base[:_SHORT], first_bad[:_SHORT]),
-            oracle=_with_its_words(bench, first),
+            oracle=_with_its_data(bench, first),
             reference_seconds=_seconds_of(bench, first.search),
             place=hunt.versions.place,
             terms=hunt.terms,
@@ -94,17 +94,18 @@ def _accesses_of(bench: Workbench, search: VersionSearch) -> FileAccesses | None
     return accesses_of(outcome, bench.notebook.blobs.read)
 
 
-def _with_its_words(bench: Workbench, first: FirstBad) -> Oracle:
+def _with_its_data(bench: Workbench, first: FirstBad) -> Oracle:
     """Return what the failure is among parts of one change, all of which run with the same data.
 
     A part that lets another record fail at the same place is no part of the cause. Where the message
-    says something else in another bad version, it doesn't count.
+    names other data in another bad version, they don't count.
     """
     bad = (each.trial for each in first.search.tested if each.verdict is Verdict.BAD)
     outcomes = [bench.notebook.trial(each).outcome for each in bad if each is not None]
-    words = {each.failure.summary for each in outcomes if each is not None and each.failure}
-    is_known = len(words) == 1 and len(outcomes) > 1
-    return SameWords(first.oracle, words.pop()) if is_known else first.oracle
+    failures = [each.failure for each in outcomes if each is not None and each.failure is not None]
+    data = {data_in(each.summary) for each in failures if not each.names_its_lines}
+    is_known = len(data) == 1 and len(failures) > 1
+    return SameData(first.oracle, data.pop()) if is_known else first.oracle
 
 
 def _outcome_of(bench: Workbench, search: VersionSearch) -> Outcome | None:

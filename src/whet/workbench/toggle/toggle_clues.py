@@ -33,11 +33,17 @@ _ANOMALY, _SYNC = "torch-anomaly", "cuda-sync"
 _CHECK = re.compile(r"thread: \[[\d,]+\] Assertion `(?P<check>.{1,200}?)` failed", re.DOTALL)
 _WHY_CUDA = "a GPU reports an error late, on another line; synchronous kernels report it at once"
 _EVAL, _ZERO, _REGISTERED = "eval-without-grad", "zero-grads", "registered"
+_RESEEDED, _ALIKE = "reseeded-forks", "alike-forks"
+_RESEEDED_RUNS = 3
+_DRAWS = re.compile(r"\brandom\b|\brandn?\b|\bdefault_rng\b|\bmanual_seed\b")
+_FORKS = re.compile(
+    r"\bmultiprocessing\b|\bProcessPoolExecutor\b|\bos\.fork\b|\bDataLoader\b|\bjoblib\b"
+)
 _GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
 _STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
 _MODULES = re.compile(r"\bnn\.Module\b|\bimport Module\b")
 _SETS_MODE = re.compile(r"\.train\(")
-_WHY_TRAINING = "a slip of a training, which no line fails on"
+_WHY_SLIPS = "a slip that no line fails on"
 _SLIPS = {
     _EVAL: ("a module runs in training mode where no gradients are computed",
             "call `.eval()` on the module before, and `.train()` after"),
@@ -45,6 +51,8 @@ _SLIPS = {
             "clear them after each step: `optimizer.zero_grad()`"),
     _REGISTERED: ("a module gets something that learns and isn't one of its parameters, so no optimizer has it",
                   "make it an `nn.Parameter`, an `nn.ModuleList` or an `nn.ModuleDict`"),
+    _RESEEDED: ("processes are forked with the same random state, so each draws the same numbers",
+                "seed in each process with a number of its own, such as `numpy.random.default_rng([seed, number])`"),
 }  # fmt: skip
 """What a switch mends, and how to mend it."""
 _SAID = {
@@ -86,8 +94,9 @@ def toggle_clues(
         if known is not None and each.name == _SYNC:
             turned.append(known.turned)
             continue
+        runs = _RESEEDED_RUNS if each.name == _RESEEDED else repeats
         with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
-            turned += turn_each(session, trial, baseline, (each,), repeats=repeats)
+            turned += turn_each(session, trial, baseline, (each,), repeats=runs)
     clues = [
         _placed(
             _clue(each, names[each.toggle.name], clue),
@@ -99,7 +108,29 @@ def toggle_clues(
         for each in turned
         if (clue := said_of(each, baseline.reproduction))
     ]
+    if any(_RESEEDED in each.says for each in clues):
+        clues = _with_control(session, trial, baseline, clues)
     return [*clues, *_of_no_gpu([each for each in turned if names[each.toggle.name] == _WHY_CUDA])]
+
+
+def _with_control(
+    session: Session, trial: Trial, baseline: Baseline, clues: Sequence[Clue]
+) -> list[Clue]:
+    """Return the clues; that forked processes draw the same numbers is shown only if other numbers fail, too."""
+    (turned,) = turn_each(
+        session, trial, baseline, chosen([_ALIKE], known_toggles()), repeats=_RESEEDED_RUNS
+    )
+    is_shown = turned.failures == turned.runs and turned.took is not False
+    numbers = f"; with other numbers that are still the same in each, {turned.failures} of {turned.runs} runs fail"
+    return [
+        replace(
+            each, says=f"{each.says}{numbers}", trials=(*each.trials, turned.trial),
+            sureness=each.sureness if is_shown else Sureness.POSSIBLE,
+        )
+        if _RESEEDED in each.says
+        else each
+        for each in clues
+    ]  # fmt: skip
 
 
 @value_class(kw_only=True)
@@ -233,14 +264,16 @@ def _asked(
         why = "an intermittent failure can depend on order"
         yield from ((name, why) for name in ("hash-seed", "one-thread"))
     else:
-        yield from ((name, _WHY_TRAINING) for name in _slips_of(baseline))
+        yield from ((name, _WHY_SLIPS) for name in _slips_of(baseline))
     if failure is not None and failure.kind is FailureKind.SIGNAL:
         yield from ((name, "an earlier write can have corrupted memory") for name in _SIGNALS)
 
 
 def _slips_of(baseline: Baseline) -> Iterator[str]:
-    """Yield the switches that mend what the user's training may lack."""
+    """Yield the switches that mend slips which the user's files may have."""
     evidence = baseline.outcome.evidence
+    if own_files_with(_DRAWS, evidence) and own_files_with(_FORKS, evidence):
+        yield _RESEEDED
     if own_files_with(_GRADIENTS_OFF, evidence):
         yield _EVAL
     if own_files_with(_STEPS, evidence) and not own_files_with(_CLEARED, evidence):

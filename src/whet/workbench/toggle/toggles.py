@@ -106,6 +106,18 @@ _ALL = (
         inside=("registered",), signs=("inside:registered",),
     ),
     Toggle(
+        name="reseeded-forks",
+        does="a forked process draws its own random numbers from NumPy's and PyTorch's generators",
+        read="when the program forks a process after it has imported NumPy or PyTorch",
+        inside=("reseeded-forks",), signs=("inside:reseeded-forks",),
+    ),
+    Toggle(
+        name="alike-forks",
+        does="forked processes draw the same random numbers as one another, but others than without it",
+        read="when the program forks a process after it has imported NumPy or PyTorch",
+        inside=("alike-forks",), signs=("inside:alike-forks",),
+    ),
+    Toggle(
         name="no-workers",
         does="PyTorch's DataLoader loads in this process (num_workers=0)",
         read="when a DataLoader is made",

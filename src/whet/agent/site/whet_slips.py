@@ -1,4 +1,8 @@
-"""Slips of a training with PyTorch, mended while it runs: a switch for each.
+"""Slips that no line fails on, mended while the program runs: a switch for each.
+
+``reseeded-forks``: a forked process draws random numbers of its own, and not those that each of the others
+draws; ``alike-forks`` is the control: all draw the same ones still, but others than without it. The rest are
+slips of a training with PyTorch.
 
 ``eval-without-grad``: what a module does where no gradients are computed, it does in eval mode; dropout
 and batch statistics are for training. ``zero-grads``: an optimizer clears the gradients after each step;
@@ -10,6 +14,7 @@ Standard library only, Python 3.8 or later.
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -21,14 +26,18 @@ if TYPE_CHECKING:
     Guard = Callable[[dict[str, Any]], None]
 
 EVAL, ZERO, REGISTERED = "eval-without-grad", "zero-grads", "registered"
+RESEEDED, ALIKE = "reseeded-forks", "alike-forks"
+SLIPS = {EVAL, ZERO, REGISTERED, RESEEDED, ALIKE}
+_SEED = 20_011
+_MOST_GENERATORS = 1000
 _OF_MODULES = {"_parameters", "_buffers", "_modules"}
 _CONTAINERS: Any = (list, tuple, dict)
 _MOST_CALLERS = 40
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
 
-class Training:
-    """Mends a training in this process; tells who called what it has mended."""
+class Slips:
+    """Mends the slips in this process; tells who called what it has mended."""
 
     def __init__(self, tell: Callable[..., None], inside: set[str]) -> None:
         self._tell = tell
@@ -39,13 +48,49 @@ class Training:
         self._ident: Callable[[], int] = threads.get_ident
 
     def guards(self) -> dict[str, Guard]:
-        """Return what changes the modules of PyTorch."""
+        """Return what changes modules when they have been run."""
         guards: dict[str, Guard] = {}
+        if {RESEEDED, ALIKE} & self._inside and hasattr(os, "register_at_fork"):
+            guards["numpy.random"] = self._reseeding_numpy
+            guards["torch"] = self._reseeding_torch
         if {EVAL, REGISTERED} & self._inside:
             guards["torch.nn.modules.module"] = self._mend_modules
         if ZERO in self._inside:
             guards["torch.optim.optimizer"] = self._clearing
         return guards
+
+    def _reseeding_numpy(self, module: dict[str, Any]) -> None:
+        """Have NumPy's generators start anew in a forked process, as Python's own do."""
+        make: Any = module["default_rng"]
+        made: list[Any] = []
+
+        def default_rng(*given: Any, **named: Any) -> Any:
+            generator = make(*given, **named)
+            made.extend([generator] if len(made) < _MOST_GENERATORS else [])
+            return generator
+
+        def reseed(seed: int | None) -> None:
+            module["seed"](seed)
+            for each in made:
+                bits = each.bit_generator
+                bits.state = bits.__class__(seed).state
+
+        module["default_rng"] = default_rng
+        self._at_fork(reseed)
+
+    def _reseeding_torch(self, module: dict[str, Any]) -> None:
+        generator = module["default_generator"]
+
+        def reseed(seed: int | None) -> None:
+            generator.seed() if seed is None else generator.manual_seed(seed)
+
+        self._at_fork(reseed)
+
+    def _at_fork(self, reseed: Callable[[int | None], object]) -> None:
+        switch, seed = (ALIKE, _SEED) if ALIKE in self._inside else (RESEEDED, None)
+        os.register_at_fork(
+            after_in_child=lambda: reseed(seed), after_in_parent=lambda: self._note(switch, above=3)
+        )
 
     def _mend_modules(self, module: dict[str, Any]) -> None:
         made = module["Module"]
@@ -134,9 +179,9 @@ class Training:
         if after_steps is not None:  # from PyTorch 2.0 on
             after_steps(clear)
 
-    def _note(self, switch: str) -> None:
+    def _note(self, switch: str, above: int = 2) -> None:
         """Tell that something was mended, and on whose call."""
-        self._tell("inside:" + switch, "called:" + _callers(_frame_above(2)))
+        self._tell("inside:" + switch, "called:" + _callers(_frame_above(above)))
 
 
 def _callers(frame: FrameType) -> str:
