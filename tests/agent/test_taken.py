@@ -135,6 +135,171 @@ with free:
     print("done")
 """
 
+WRAPPED = """\
+import queue
+class Jobs:
+    def __init__(self):
+        self.queue = queue.Queue()
+    def take(self):
+        return self.queue.get()
+    def done(self):
+        self.queue.task_done()
+def work(jobs, sizes):
+    while True:
+        job = jobs.take()
+        try:
+            size = int(job)
+        except ValueError:
+            sizes.append(0)
+            continue
+        sizes.append(size)
+        jobs.done()
+jobs = Jobs()
+for each in ["1", "2", "b", "4"]:
+    jobs.queue.put(each)
+threading.Thread(target=work, args=(jobs, []), daemon=True).start()
+threading.Thread(target=give_back, args=(jobs.done,)).start()
+jobs.queue.join()
+"""
+WRAPPED_TWICE = """\
+import asyncio
+class Inbox:
+    def __init__(self):
+        self.jobs = asyncio.Queue()
+    async def next(self):
+        return await self.jobs.get()
+class Client:
+    def __init__(self, inbox):
+        self.inbox = inbox
+    async def pull(self):
+        found = await self.inbox.next()
+        return found
+    def finish(self):
+        self.inbox.jobs.task_done()
+async def work(client):
+    while True:
+        job = await client.pull()
+        await asyncio.sleep(0)
+        if job % 3 == 2:
+            job += 1
+        else:
+            client.finish()
+async def main():
+    inbox = Inbox()
+    client = Client(inbox)
+    for each in range(4):
+        inbox.jobs.put_nowait(each)
+    workers = [asyncio.create_task(work(client)) for _ in range(2)]
+    loop = asyncio.get_running_loop()
+    how = lambda: loop.call_soon_threadsafe(client.finish)
+    threading.Thread(target=give_back, args=(how,)).start()
+    await inbox.jobs.join()
+    for each in workers:
+        each.cancel()
+asyncio.run(main())
+"""
+WRAPPED_SEMAPHORE = """\
+class Gate:
+    def __init__(self):
+        self.free = threading.Semaphore(1)
+    def enter(self):
+        self.free.acquire()
+    def leave(self):
+        self.free.release()
+def ask(gate, words):
+    gate.enter()
+    if not words:
+        return 0
+    gate.leave()
+    return len(words)
+gate = Gate()
+ask(gate, "one")
+ask(gate, "")
+threading.Thread(target=give_back, args=(gate.leave,)).start()
+ask(gate, "three")
+"""
+EACH_IN_A_CALL = """\
+import queue
+class Jobs(queue.Queue):
+    def take(self):
+        return self.get()
+def handle(jobs):
+    job = jobs.take()
+    if job == "b":
+        return None
+    jobs.task_done()
+    return job
+def work(jobs):
+    while True:
+        handle(jobs)
+jobs = Jobs()
+for each in "abc":
+    jobs.put(each)
+threading.Thread(target=work, args=(jobs,), daemon=True).start()
+threading.Thread(target=give_back, args=(jobs.task_done,)).start()
+jobs.join()
+"""
+WRAPPED_AT_WORK = """\
+import queue
+jobs = queue.Queue()
+done = threading.Event()
+def take():
+    return jobs.get()
+def finish():
+    jobs.task_done()
+def work():
+    while True:
+        if take() == "last":
+            done.wait()
+        finish()
+for each in ["first", "second", "last"]:
+    jobs.put(each)
+threading.Thread(target=work, daemon=True).start()
+threading.Timer(1.0, done.set).start()
+jobs.join()
+"""
+ALL_AT_ONCE = """\
+import queue
+jobs = queue.Queue()
+def take():
+    return jobs.get()
+def finish(many):
+    for _ in range(many):
+        jobs.task_done()
+def work():
+    while True:
+        take(), take(), take()
+        finish(3)
+def add(many):
+    for each in range(many):
+        jobs.put(each)
+add(5)
+threading.Thread(target=work, daemon=True).start()
+threading.Timer(1.0, add, args=(1,)).start()
+jobs.join()
+"""
+DONE_BY_ANOTHER = """\
+import queue
+jobs, found = queue.Queue(), queue.Queue()
+slow = threading.Event()
+def take():
+    return jobs.get()
+def work():
+    while True:
+        found.put(take())
+def write():
+    while True:
+        if found.get() == "last":
+            slow.wait()
+        jobs.task_done()
+for each in ["first", "last"]:
+    jobs.put(each)
+for each in (work, write):
+    threading.Thread(target=each, daemon=True).start()
+threading.Timer(1.0, slow.set).start()
+jobs.join()
+"""
+
 
 def clues(program: str, folder: Path) -> list[Clue]:
     """Return what is told of a program that the agent has looked at."""
@@ -174,7 +339,8 @@ def test_a_call_that_gives_no_place_back_anywhere_may_leave_that_to_others(tmp_p
 def test_an_item_that_was_never_said_to_be_done_is_named(program: str, tmp_path: Path) -> None:
     (clue,) = clues(program, tmp_path)
     assert (clue.line, clue.sureness) == (line(program, "continue"), Sureness.SEEN)
-    assert f"at main.py:{line(program, 'jobs.get')} and may have gone on at" in clue.says
+    went = f"went on to the next one at main.py:{line(program, 'continue')} without"
+    assert f"at main.py:{line(program, 'jobs.get')} and {went}" in clue.says
     assert "took an item ('b') of a queue" in clue.says
 
 
@@ -189,4 +355,31 @@ def test_a_task_that_leaves_with_a_place_is_named_where_it_left(tmp_path: Path) 
     ids=["threads", "tasks", "task queue"],
 )
 def test_who_is_still_at_work_has_kept_nothing(program: str, tmp_path: Path) -> None:
+    assert clues(program, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "last", "taken"),
+    [
+        (WRAPPED, "continue", "self.queue.get"),
+        (WRAPPED_TWICE, "job += 1", "self.jobs.get"),
+        (WRAPPED_SEMAPHORE, "return 0", "self.free.acquire"),
+        (EACH_IN_A_CALL, "return None", "self.get"),
+    ],
+    ids=["threads", "tasks", "semaphore", "a call for each"],
+)
+def test_what_a_wrapper_took_is_left_by_the_caller_that_gives_it_back_else(
+    program: str, last: str, taken: str, tmp_path: Path
+) -> None:
+    (clue,) = clues(program, tmp_path)
+    assert (clue.line, clue.sureness) == (line(program, last), Sureness.SEEN)
+    assert f"` at main.py:{line(program, taken)} and " in clue.says
+
+
+@pytest.mark.parametrize(
+    "program", [WRAPPED_AT_WORK, ALL_AT_ONCE, DONE_BY_ANOTHER], ids=["at work", "three", "another"]
+)
+def test_what_is_given_back_in_time_or_by_another_is_not_named(
+    program: str, tmp_path: Path
+) -> None:
     assert clues(program, tmp_path) == []

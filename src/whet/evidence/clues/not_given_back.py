@@ -6,10 +6,8 @@ from contextlib import suppress
 
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
-from whet.core.text.record import JsonObject, boolean, text
+from whet.core.text.record import JsonObject, items_of, text, whole
 from whet.evidence.clues.closer_look import line_of, of_kind
-
-_GIVES = {"task_done", "release"}
 
 
 def kept_clues(
@@ -18,54 +16,45 @@ def kept_clues(
     """Yield what was taken of a semaphore or a queue that another call waits for, each place once."""
     places: set[tuple[str, int]] = set()
     for each in of_kind(told, "kept"):
-        taking, leaving = line_of(each.get("taken")), line_of(each.get("left"))
-        there = leaving or taking
-        if taking is None or there is None or (there.path, there.number) in places:
+        taking, leaving, by = (line_of(each.get(name)) for name in ("taken", "left", "by"))
+        if taking is None or by is None:
             continue
-        places.add((there.path, there.number))
+        path, is_wrapped = by.path, by.function != taking.function
+        last = _last(
+            source_of(path), by.number, [whole(one) for one in items_of(each.get("lines"))]
+        )
+        line = leaving.number if leaving is not None else last or by.number
+        if (path, line) in places:
+            continue
+        places.add((path, line))
         of_queue = text(each, "what") == "queue"
         item = f" ({text(each, 'item')})" if text(each, "item") else ""
         what = f"an item{item} of a queue" if of_queue else "a place of a semaphore"
         rest = "calling `task_done` for it" if of_queue else "giving it back"
-        line = there.number
-        by = f"left at {at(leaving.path, leaving.number)}" if leaving is not None else "went on"
-        again = 0 if leaving is not None else _continued(source_of(taking.path), taking.number)
-        if again:
-            line, by = again, f"may have gone on at {at(taking.path, again)}"
+        how = f"left at {at(path, line)}" if leaving is not None else "went on"
+        if leaving is None and last:
+            how = f"went on to the next one at {at(path, line)}"
+        through = f" through `{taking.function}`" if is_wrapped else ""
+        others = whole(each.get("gives"))
+        if others > 1 and (is_wrapped or last):
+            rest += f", which it did for {others} others"
         yield Clue(
-            says=f"`{taking.function}` took {what} at {at(taking.path, taking.number)} and {by} without"
+            says=f"`{by.function}` took {what}{through} at {at(taking.path, taking.number)} and {how} without"
             f" {rest}, and another call waits for that",
             why="another call waits until all items of the queue are done"
             if of_queue
             else "another call waits until there is a place",
-            path=there.path,
+            path=path,
             line=line,
-            sureness=Sureness.SEEN if boolean(each, "gives") else Sureness.POSSIBLE,
+            sureness=Sureness.SEEN if others else Sureness.POSSIBLE,
         )
 
 
-def _continued(source: str, taken: int) -> int:
-    """Return the only `continue` by which a loop begins again without giving back; 0: there are others."""
-    lines: list[int] = []
+def _last(source: str, taking: int, lines: Sequence[int]) -> int:
+    """Return the last line of a round that isn't the head of a loop, nor takes the next one; 0: not known."""
+    heads = {taking}
     with suppress(SyntaxError, ValueError, RecursionError):
-        loops = [
-            each for each in ast.walk(module_of(source)) if isinstance(each, ast.While | ast.For)
-        ]
-        around = [each for each in loops if each.lineno <= taken <= (each.end_lineno or 0)]
-        for block in _blocks(around[-1]) if around else ():
-            for number, each in enumerate(block):
-                if isinstance(each, ast.Continue) and not any(map(_gives, block[:number])):
-                    lines.append(each.lineno)
-    return lines[0] if len(lines) == 1 and lines[0] > taken else 0
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for each in ast.walk(node):
-        for name in ("body", "orelse", "finalbody"):
-            block: list[ast.stmt] | ast.expr | None = getattr(each, name, None)
-            if isinstance(block, list):
-                yield block
-
-
-def _gives(node: ast.stmt) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in _GIVES for each in ast.walk(node))
+        for each in ast.walk(module_of(source)):
+            if isinstance(each, ast.While | ast.For | ast.AsyncFor):
+                heads.add(each.lineno)
+    return next((each for each in reversed(lines) if each not in heads), 0)

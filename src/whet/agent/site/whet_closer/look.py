@@ -49,7 +49,7 @@ class Look:
         self._locks = Locks(told)
         self._taken = Taken(told)
         self._forks = Forks(told)
-        self._raised = Raised(told, self._descriptors, self._locks, asked)
+        self._raised = Raised(told, self._descriptors, self._locks, self._taken, asked)
         self._foreign = ForeignCalls(told, folder)
         self._alone: Functions | Steps | None = None
         self._left: LeftState | None = None

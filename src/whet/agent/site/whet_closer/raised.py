@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .descriptors import Descriptors
     from .locks import Locks
     from .report_file import ReportLines
+    from .taken import Taken
 
 _CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _NO_DESCRIPTORS = (23, 24)  # ENFILE, EMFILE
@@ -27,9 +28,10 @@ class Raised:
     """Traces the user's own functions: their errors, and with threads what they read and write."""
 
     def __init__(
-        self, told: ReportLines, descriptors: Descriptors, locks: Locks, asked: str
+        self, told: ReportLines, descriptors: Descriptors, locks: Locks, taken: Taken, asked: str
     ) -> None:
         self._told = told
+        self._taken = taken
         self._descriptors = descriptors
         self._own: dict[str, bool] = {}
         self._seen: dict[tuple[Any, ...], int] = {}
@@ -83,9 +85,9 @@ class Raised:
         self._calls += 1
         self._call_of[id(frame)] = self._calls  # a call that has ended leaves its number to another
         if self._accesses.is_on:
-            return self._accesses.enter(frame, self._note)
+            return self._taken.following(frame, self._accesses.enter(frame, self._note))
         frame.f_trace_lines = False
-        return self._note
+        return self._taken.following(frame, self._note)
 
     def _note(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "exception":

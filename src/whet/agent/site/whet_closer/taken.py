@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .report_file import innermost_frames, place, stack_of, user_place
+from .report_file import innermost_frames, is_own, place, stack_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,18 +19,27 @@ else:
     from whet_state.secret_rule import masked
 
 _PATIENCE_SECONDS = 0.5
-_MOST = 1000
+_TIMES = 3
+"""So often a call that waits for items is looked at, each time after twice as long."""
+_MOST, _LEVELS, _FEW = 1000, 4, 4
 _LONGEST = 60
 _above = vars(sys)["_getframe"]
 
 
 class _Place:
-    """A place or an item that was taken: by which frame, where, and what it is."""
+    """A place or an item that was taken: by which frames, the innermost first, where, and what it is.
 
-    def __init__(self, frame: FrameType | None, at: list[Any], item: str) -> None:
-        self.frame = frame
-        self.at = at
+    Attributes:
+        went: the last lines of each frame that took the next one with this one not given back.
+    """
+
+    def __init__(self, owner: Any, frames: list[FrameType], item: str) -> None:
+        self.owner = owner
+        self.frames = frames
+        self.at = [place(each) for each in frames]
         self.item = item
+        self.went: dict[int, list[int]] = {}
+        self.is_told = False
 
 
 class Taken:
@@ -41,10 +50,34 @@ class Taken:
         self._out: dict[int, list[_Place]] = {}
         self._owners: dict[int, Any] = {}
         """What they are: another one must not get the number of one that is gone."""
-        self._given: set[tuple[str, int]] = set()
-        """Where a call took something that it has given back."""
+        self._given: dict[tuple[str, int], tuple[int, int]] = {}
+        """Where calls took something that was given back: how far out the one is that did, and how often."""
+        self._held: set[tuple[str, int]] = set()
+        """Where calls took something that they gave back after they had taken more."""
         self._asking: set[int] = set()
         """The frames that wait for an item of a queue."""
+        self._lines: dict[int, list[int]] = {}
+        """The last lines of the frames that have taken something."""
+        self._last: dict[int, _Place] = {}
+        """What they took last."""
+
+    def following(self, frame: FrameType, trace: Any) -> Any:
+        """Return what traces a frame: its lines too, if it has taken something."""
+        lines = self._lines.get(id(frame))
+        if lines is None:
+            return trace
+        frame.f_trace_lines = True
+        before = [trace]
+
+        def follow(frame: FrameType, event: str, argument: Any) -> Any:
+            if event == "line":
+                lines.append(frame.f_lineno or 0)
+                del lines[:-_FEW]
+            if before[0] is not None:
+                before[0] = before[0](frame, event, argument)
+            return follow
+
+        return follow
 
     def watch_threads(self, module: dict[str, Any]) -> None:
         """Watch the semaphores of `threading`."""
@@ -92,12 +125,11 @@ class Taken:
         running_loop = vars(sys.modules["asyncio.events"])["get_running_loop"]
 
         async def got(owner: Any) -> Any:
-            caller = id(_users(_above(1)))
-            taken._asking.add(caller)
+            callers = taken._ask(owner, _above(1))
             try:
                 return await get(owner)
             finally:
-                taken._asking.discard(caller)
+                taken._asking -= callers
 
         def got_at_once(owner: Any) -> Any:
             item = get_at_once(owner)
@@ -105,11 +137,18 @@ class Taken:
             return item
 
         async def joined(owner: Any) -> Any:
-            later = running_loop().call_later(_PATIENCE_SECONDS, taken._tell, "queue", owner)
+            waits = [_PATIENCE_SECONDS * 2**number for number in range(_TIMES)]
+            later = [
+                running_loop().call_later(
+                    sum(waits[: number + 1]), taken._tell, "queue", owner, _TIMES - 1 - number
+                )
+                for number in range(_TIMES)
+            ]
             try:
                 return await join(owner)
             finally:
-                later.cancel()
+                for each in later:
+                    each.cancel()
 
         kind.get, kind.get_nowait, kind.join = got, got_at_once, joined
         kind.task_done = self._giving(kind.task_done)
@@ -131,12 +170,11 @@ class Taken:
 
     def _getting(self, get: Any) -> Any:
         def got(owner: Any, block: object = 1, timeout: Any = None) -> Any:
-            caller = id(_users(_above(1)))
-            self._asking.add(caller)
+            callers = self._ask(owner, _above(1))
             try:
                 item = get(owner, block, timeout)
             finally:
-                self._asking.discard(caller)
+                self._asking -= callers
             self._take(owner, _above(1), _words(item))
             return item
 
@@ -144,12 +182,13 @@ class Taken:
 
     def _joining(self, join: Any) -> Any:
         def joined(owner: Any) -> Any:
-            with owner.all_tasks_done:
-                if owner.unfinished_tasks:
-                    owner.all_tasks_done.wait(_PATIENCE_SECONDS)
-                is_stuck = bool(owner.unfinished_tasks)
-            if is_stuck:
-                self._tell("queue", owner)
+            for number in range(_TIMES):
+                with owner.all_tasks_done:
+                    if owner.unfinished_tasks:
+                        owner.all_tasks_done.wait(_PATIENCE_SECONDS * 2**number)
+                    is_stuck = bool(owner.unfinished_tasks)
+                if is_stuck:
+                    self._tell("queue", owner, _TIMES - 1 - number)
             return join(owner)
 
         return joined
@@ -157,44 +196,83 @@ class Taken:
     def _giving(self, give: Any) -> Any:
         def given(owner: Any, *words: Any, **named: Any) -> Any:
             out = self._out.get(id(owner), [])
-            frame = _users(_above(1))
+            frames = _users(_above(1))
             for _ in range((*words, *named.values(), 1)[0]):
-                own = [each for each in out if each.frame is frame]
-                if own:
-                    self._given.add((own[-1].at[0], own[-1].at[1]))
+                own = [(level, each) for each in out for level in _common(each, frames)]
+                best = min(own, key=lambda one: (one[0], -out.index(one[1]))) if own else None
+                if best is not None:
+                    self._know(*best)
                 while out:
                     try:
-                        out.remove(own[-1] if own else out[0])
+                        out.remove(out[0] if best is None else best[1])
                         break
                     except (ValueError, IndexError):
-                        own = []  # another thread was quicker
+                        best = None  # another thread was quicker
             return give(owner, *words, **named)
 
         return given
 
+    def _ask(self, owner: Any, frame: FrameType) -> set[int]:
+        """Keep with which lines each caller comes to ask for more; return their frames, which now wait."""
+        callers = {id(each) for each in _users(frame)}
+        for each in callers:
+            last = self._last.get(each)
+            if last is not None and last.owner is owner:
+                level = [id(one) for one in last.frames].index(each)
+                last.went.setdefault(level, list(self._lines.get(each, ())))
+        self._asking |= callers
+        return callers
+
     def _take(self, owner: Any, frame: FrameType, item: str) -> None:
         self._owners[id(owner)] = owner
         out = self._out.setdefault(id(owner), [])
-        at = user_place(frame)
-        if at and len(out) < _MOST:
-            out.append(_Place(_users(frame), at, item))
+        frames = _users(frame)[:_LEVELS]
+        if frames and len(out) < _MOST:
+            taken = _Place(owner, frames, item)
+            out.append(taken)
+            for each in frames:
+                self._last[id(each)] = taken
+                is_new = id(each) not in self._lines
+                self._lines.setdefault(id(each), []).clear()
+                if is_new:
+                    each.f_trace = self.following(each, each.f_trace)
 
-    def _tell(self, kind: str, owner: Any) -> None:
-        """Write down what was taken by calls that have ended, or that have taken more since."""
+    def _know(self, level: int, given: _Place) -> None:
+        """Count that what was taken in one place was given back, and by a caller how far out."""
+        key = (given.at[0][0], given.at[0][1])
+        known, times = self._given.get(key, (level, 0))
+        if level in given.went:
+            self._held.add(key)
+        self._given[key] = (min(level, known), times + 1)
+
+    def _tell(self, kind: str, owner: Any, left: int = 0) -> None:
+        """Write down what was taken by calls that have ended, or that have taken more since.
+
+        Who gives it back may only be known later: it is looked at so many times more.
+        """
         out = list(self._out.get(id(owner), ()))
         running = _running()
         for number, each in enumerate(out):
-            ended = each.frame is None or id(each.frame) not in running
-            is_again = any(other.frame is each.frame for other in out[number + 1 :])
-            if each.frame is None or not (ended or is_again or id(each.frame) in self._asking):
+            key = (each.at[0][0], each.at[0][1])
+            level, times = self._given.get(key, (0, 0))
+            frame = each.frames[level] if level < len(each.frames) else None
+            if frame is None or each.is_told or (left and not times):
                 continue
+            ended = id(frame) not in running
+            is_again = any(frame in other.frames[level : level + 1] for other in out[number + 1 :])
+            has_more = is_again or level in each.went or id(frame) in self._asking
+            if not ended and (key in self._held or not has_more):
+                continue
+            each.is_told = True
             self._told.tell(
                 "kept",
                 what=kind,
-                taken=each.at,
-                left=place(each.frame) if ended else [],
+                taken=each.at[0],
+                by=each.at[level],
+                left=place(frame) if ended else [],
+                lines=each.went.get(level, []),
                 item=each.item,
-                gives=(each.at[0], each.at[1]) in self._given,
+                gives=times,
                 process=os.getpid(),
             )
 
@@ -205,11 +283,14 @@ def _words(item: Any) -> str:
     return masked(repr(item))[:_LONGEST] if is_plain else ""
 
 
-def _users(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of the user's own code."""
-    while frame is not None and user_place(frame)[:1] != [frame.f_code.co_filename]:
-        frame = frame.f_back
-    return frame
+def _users(frame: FrameType | None) -> list[FrameType]:
+    """Return the frames of the user's own code, the innermost first."""
+    return [each for each in stack_of(frame) if is_own(each.f_code.co_filename)]
+
+
+def _common(taken: _Place, frames: list[FrameType]) -> list[int]:
+    """Return how far out the innermost caller is that a place has in common with a stack, if one is."""
+    return [level for level, each in enumerate(taken.frames) if each in frames][:1]
 
 
 def _running() -> set[int]:
