@@ -56,6 +56,13 @@ def test_in_a_read_only_folder_it_is_said(tmp_path: Path) -> None:
         subprocess.run(["umount", tmp_path], check=True)
 
 
+def test_a_folder_that_takes_no_files_is_said(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match=r"/proc/a\.npy"):
+        write_atomically(Path("/proc/a.npy"), b"")
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "gone" / "a.npy", b"")
+
+
 def test_an_error_that_is_not_about_space_or_rights_stays_itself() -> None:
     error = OSError(errno.EIO, "broken")
 

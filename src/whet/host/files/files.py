@@ -61,7 +61,7 @@ def write_atomically(
         with suppress(OSError):
             os.unlink(beside)
         if isinstance(error, OSError):
-            raise storage_error(error, path) from error
+            raise part_error(error, path, beside) from error
         raise
 
 
@@ -127,9 +127,19 @@ def storage_error(error: OSError, path: Path) -> WhetError | OSError:
     if error.errno in _NOT_ALLOWED:
         return CannotWrite(
             f"whet can't write `{path}`: {error.strerror}",
-            hint="set `WHET_DIR` to a folder that you can write to",
+            hint="name a folder that you can write to: `-o` for a result, `WHET_DIR` for whet's own files",
         )
     return error
+
+
+def part_error(error: OSError, path: Path, part: Path) -> WhetError | OSError:
+    """Return the error to raise when ``path`` failed, or its `path_of_part` before."""
+    is_new = error.filename2 is None and str(error.filename) == str(part)
+    if error.errno == errno.ENOENT and is_new and part.parent.is_dir():  # such as in /proc
+        return CannotWrite(
+            f"whet can't write `{path}`: its folder takes no files", hint="name another folder"
+        )
+    return storage_error(error, path)
 
 
 def sync(path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from whet.core.errors import BadUsage, CannotWrite
 from whet.core.value_class import value_class
-from whet.host.files.files import path_of_part, remove_tree, storage_error
+from whet.host.files.files import part_error, path_of_part, remove_tree
 from whet.make.memory import check_memory
 from whet.make.words import unknown_word
 
@@ -124,7 +124,7 @@ def write_tree(entries: list[Entry], path: Path) -> None:
         with suppress(OSError):
             remove_tree(beside)
         if isinstance(error, OSError):
-            raise storage_error(error, path) from error
+            raise part_error(error, path, beside) from error
         raise
 
 
