@@ -116,6 +116,42 @@ for batch in range(5):
 if counts[-1] > counts[1] + 1000:
     sys.exit(f"{counts[-1] - counts[1]} objects more")
 """
+OF_CLASS = """
+import gc
+import sys
+
+
+class Line:
+    live = {}
+
+    def __init__(self, name):
+        self.name = name
+        self.buffer = bytearray(10_000)
+        Line.live[name] = self
+
+
+for batch in range(5):
+    for number in range(50):
+        Line(f"{batch}-{number}")
+    gc.collect()
+    count = sum(isinstance(each, Line) for each in gc.get_objects())
+    first = count if batch == 1 else 0 if batch == 0 else first
+sys.exit(f"{count} lines" if count > first + 20 else 0)
+"""
+GUARDED = (
+    OF_CLASS.replace(
+        "\n\nfor batch",
+        """
+
+def sweep():
+    for name, line in list(Line.live.items()):
+        if name in Line.live and line.name != name:
+            del Line.live[name]
+
+
+for batch""",
+    )
+).replace("    gc.collect()", "    sweep()\n    gc.collect()")
 STATM = """
 import sys
 
@@ -261,6 +297,25 @@ if total != 3_000_000:
     print("total is wrong:", total, file=sys.stderr)
     sys.exit(1)
 """
+EXPIRED = """
+import sys
+import time
+
+
+class Token:
+    def __init__(self, minutes):
+        self.expires = time.time() + minutes / 60
+
+
+def work(count):
+    return sum(each * each for each in range(count))
+
+
+token = Token(10)
+work(3_000_000)
+if time.time() > token.expires:
+    sys.exit("token has expired")
+"""
 QUICK = """
 import sys
 import time
@@ -309,6 +364,22 @@ def test_what_keeps_more_objects_is_told_where_they_are_counted(whet: Whet) -> N
     assert (clue["heading"], clue["sureness"]) == ("what takes the memory", "seen")
 
 
+def test_what_a_class_keeps_is_told_where_its_objects_are_counted(whet: Whet) -> None:
+    (clue,) = investigated(whet, OF_CLASS)["clues"]
+
+    assert clue["says"].startswith("`Line.live` (dict, 200 items")
+    assert clue["line"] == 12
+
+
+def test_a_condition_that_is_loosened_is_not_shown_to_be_the_cause(whet: Whet) -> None:
+    clues = investigated(whet, GUARDED)["clues"]
+
+    assert any(
+        "too little is taken out of `Line.live` at main.py:17" in each["says"] for each in clues
+    )
+    assert "shown" not in [each["sureness"] for each in clues]
+
+
 def test_what_grows_between_two_readings_of_the_kernel_is_told(whet: Whet) -> None:
     (clue,) = investigated(whet, STATM)["clues"]
 
@@ -354,3 +425,10 @@ def test_a_number_beside_a_reading_is_no_cost(whet: Whet, program: str) -> None:
     )
     steps = [each["result"] for each in told["steps"]]
     assert any(each.startswith("it fails also where it reads hardly any ") for each in steps), steps
+
+
+def test_that_a_value_is_out_of_date_is_looked_at_beside_what_took_the_time(whet: Whet) -> None:
+    told = investigated(whet, EXPIRED)
+
+    assert any(each["title"] == "Look closer" for each in told["steps"]), told["steps"]
+    assert told["answer"]["cause"] is None or "samples" not in told["answer"]["cause"]["says"]

@@ -115,6 +115,9 @@ _FOR_READINGS = 0.7
 _BEFORE_CHECK = 0.8
 """How much of the time for a shrink it has before whet checks that its result has the same cause."""
 
+_SLOW_SECONDS = 3.0
+"""Of a program that takes longer, to write down all steps takes minutes."""
+
 _SILENT_SECONDS = 3.0
 """A program that neither writes nor computes for this long may be stuck."""
 
@@ -278,7 +281,13 @@ def _look_at_values(
         lambda: look_at_readings(work, baseline), none_seen, share=_FOR_READINGS
     )
     facts.clues += measured
-    if any(each.sureness is not Sureness.POSSIBLE for each in measured):
+    # What takes the time of a run may also bring a value that is out of date: that is looked at, too.
+    is_slow = baseline.reproduction.wall_seconds > _SLOW_SECONDS
+    if any(
+        each.sureness is Sureness.SHOWN
+        or (each.sureness is Sureness.SEEN and (is_slow or Mention.MEMORY in each.mentions))
+        for each in measured
+    ):
         return
     # A change in the history is proof; what a closer look finds mostly is none.
     trial, (work.trial, looked_at, drawn) = work.trial, seeded or (work.trial, baseline, None)

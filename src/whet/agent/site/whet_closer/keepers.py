@@ -175,11 +175,14 @@ class Keepers:
             names: tuple[str, ...] = value.__code__.co_freevars
             cells: tuple[Any, ...] = value.__closure__ or ()
             items = [("." + names[at], each) for at, each in enumerate(cells)]
+        elif issubclass(kind, type):
+            held = type.__dict__["__dict__"].__get__(value)
+            items = [("." + name, each) for name, each in list(held.items())]
         elif _has_attributes(kind):
             own: dict[str, Any] = _attribute(value, "__dict__")
-            held = [("." + name, each) for name, each in list(own.items())]
+            named = [("." + name, each) for name, each in list(own.items())]
             rest = [each for each in self._referents(value) if each is not own]
-            items = [*held, *(("", each) for each in rest)]
+            items = [*named, *(("", each) for each in rest)]
         else:
             items = [("", each) for each in self._referents(value)]
             size = len(items) if kind.__name__ in ("deque", "_lru_cache_wrapper") else 0

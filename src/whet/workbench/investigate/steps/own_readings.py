@@ -47,6 +47,7 @@ _WORDS = {
 }
 _KINDS = frozenset({FailureKind.EXIT, FailureKind.EXCEPTION, FailureKind.ASSERTION, FailureKind.TEST_FAILURE})  # fmt: skip
 _MOST_CHANGES = 12
+_HEADS, _JOINED = frozenset({"if", "elif", "while"}), re.compile(r"\b(?:and|or)\b")
 _TIMES, _LEAST_SECONDS = 4, 3.0
 """A run with a change may take this many times as long as without it, and at least so long."""
 
@@ -188,7 +189,7 @@ def _tried(
                 why=f"trial {number} ran with that change and passed; trial {control} ran without it and"
                 " failed",
                 path=path, line=change.line, trials=(number, control),
-                sureness=Sureness.SHOWN if is_alone and not _is_turned(change) else Sureness.POSSIBLE,
+                sureness=Sureness.SHOWN if is_alone and not _only_loosens(path, change) else Sureness.POSSIBLE,
                 next_step=f"check {place}: did you mean `{change.new}` there?",
             )  # fmt: skip
         said = f"it passes with none of {shown_count(len(changes), 'change')}"
@@ -196,9 +197,9 @@ def _tried(
     return clue
 
 
-def _is_turned(change: Variation) -> bool:
-    """Whether a condition is the other way round: what is still needed would go, too."""
-    return (
-        change.old.removeprefix("not ") == change.new
-        or change.new.removeprefix("not ") == change.old
-    )
+def _only_loosens(path: str, change: Variation) -> bool:
+    """Whether a condition is only made another one, so that what is still needed may go, too."""
+    lines = text_to_change(path).splitlines()
+    is_head = lines[change.line - 1].split()[0] in _HEADS
+    is_turned = change.old in {change.new, f"not {change.new}"} or change.new == f"not {change.old}"
+    return is_head or is_turned or _JOINED.search(change.old) is not None
