@@ -129,10 +129,11 @@ def part_sentence(part: SmallestPart) -> str:
     if part.edits_after == part.edits_before:
         return f"no smaller part of the change than all of it fails the same way: {where}"
     is_one = part.edits_after == 1
-    if part.undoing is None:
-        return f"{part.share} {'is' if is_one else 'are'} enough for it: {where}"
+    if part.rest_fails:
+        return f"{part.share} {'is' if is_one else 'are'} enough for it, as is the rest of the change: {where}"
     verb = "causes" if is_one else "cause"
-    return f"{part.share} {verb} it: {where}; {part.undoing.sentence}"
+    also = "" if part.undoing is None else f"; {part.undoing.sentence}"
+    return f"{part.share} {verb} it: {where}{also}"
 
 
 def next_of_part(part: SmallestPart) -> str:

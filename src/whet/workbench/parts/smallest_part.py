@@ -142,6 +142,7 @@ class PartSearch:
         is_verified = is_run or self._judged(parts, self._best, Verdict.BAD)
         self.session.stopped(reason, end.trials, end.wall_seconds)
         undoing = self._undoing(parts, end.result, remembered=bool(remembered))
+        rest = tuple(each for each in visible if each not in self._best)
         commit = parts.commit_of(self._best)
         diff = shown_changes(self.repository, self.base, commit)
         return SmallestPart(
@@ -163,6 +164,7 @@ class PartSearch:
             wall_seconds=end.wall_seconds,
             is_verified=is_verified,
             undoing=undoing,
+            rest_fails=self._verdicts.get(rest) is Verdict.BAD,
         )
 
     def _visible(self, parts: ChangeParts) -> Numbers:

@@ -97,40 +97,29 @@ def toggle_clues(
         runs = _RESEEDED_RUNS if each.name == _RESEEDED else repeats
         with suppress(GpuNotHeld):  # it hides the GPU that a limit of the trial needs
             turned += turn_each(session, trial, baseline, (each,), repeats=runs)
-    clues = [
-        _placed(
-            _clue(each, names[each.toggle.name], clue),
-            each,
-            session.bench,
-            Placing(trial.cwd),
-            baseline.outcome.evidence,
-        )
-        for each in turned
-        if (clue := said_of(each, baseline.reproduction))
-    ]
-    if any(_RESEEDED in each.says for each in clues):
-        clues = _with_control(session, trial, baseline, clues)
+    at, evidence = Placing(trial.cwd), baseline.outcome.evidence
+    clues: list[Clue] = []
+    for each in turned:
+        said = said_of(each, baseline.reproduction)
+        if said:
+            clue = _clue(each, names[each.toggle.name], said)
+            placed = _placed(clue, each, session.bench, at, evidence)
+            is_forked = each.toggle.name == _RESEEDED
+            clues.append(_with_control(session, trial, baseline, placed) if is_forked else placed)
     return [*clues, *_of_no_gpu([each for each in turned if names[each.toggle.name] == _WHY_CUDA])]
 
 
-def _with_control(
-    session: Session, trial: Trial, baseline: Baseline, clues: Sequence[Clue]
-) -> list[Clue]:
-    """Return the clues; that forked processes draw the same numbers is shown only if other numbers fail, too."""
+def _with_control(session: Session, trial: Trial, baseline: Baseline, clue: Clue) -> Clue:
+    """Return the clue; that forked processes draw the same numbers is shown only if other numbers fail, too."""
     (turned,) = turn_each(
         session, trial, baseline, chosen([_ALIKE], known_toggles()), repeats=_RESEEDED_RUNS
     )
-    is_shown = turned.failures == turned.runs and turned.took is not False
     numbers = f"; with other numbers that are still the same in each, {turned.failures} of {turned.runs} runs fail"
-    return [
-        replace(
-            each, says=f"{each.says}{numbers}", trials=(*each.trials, turned.trial),
-            sureness=each.sureness if is_shown else Sureness.POSSIBLE,
-        )
-        if _RESEEDED in each.says
-        else each
-        for each in clues
-    ]  # fmt: skip
+    is_shown = turned.failures == turned.runs and turned.took is not False
+    return replace(
+        clue, says=f"{clue.says}{numbers}", trials=(*clue.trials, turned.trial),
+        sureness=clue.sureness if is_shown else Sureness.POSSIBLE,
+    )  # fmt: skip
 
 
 @value_class(kw_only=True)

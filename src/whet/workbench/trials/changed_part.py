@@ -88,6 +88,7 @@ class SmallestPart:
         is_verified: it was seen to bring the failure by a run of this search.
         undoing: a part no larger, without which all the rest of the change passes; None: there is none, or
             the search didn't come so far.
+        rest_fails: all the rest of the change brings the failure, too.
     """
 
     base: str
@@ -108,6 +109,7 @@ class SmallestPart:
     wall_seconds: float
     is_verified: bool
     undoing: Undoing | None = None
+    rest_fails: bool = False
 
     @property
     def share(self) -> str:

@@ -35,8 +35,8 @@ def with_part(
         repository: where it is.
         merged_into: the parent that a merge brings the change to; empty: it is none.
     """
-    if part.undoing is None:
-        return clue  # it is enough for the failure, but the rest of the change may bring it, too
+    if part.rest_fails:
+        return clue
     undoing = part.undoing if part.decides_by_undoing else None
     if undoing is None and not (part.is_verified and part.stopped.is_complete):
         return clue
@@ -53,7 +53,9 @@ def with_part(
     elif len(old) + len(new) == 1:
         lines = f": `{_cut((old or new)[0])}` was {'removed' if old else 'added'}"
     places = listed(list(map(str, part.decides)))
-    says = f"{clue.says}. What decides is at {places}{lines}; {part.undoing.sentence}"
+    says = f"{clue.says}. What decides is at {places}{lines}"
+    if part.undoing is not None:
+        says = f"{says}; {part.undoing.sentence}"
     path, line = _place_today(part.decides, new, repository)
     paths = dict.fromkeys(quoted(place.path) for place in part.decides)
     shown = f"git diff {part.base} {part.changed} -- {' '.join(paths)}"
