@@ -99,13 +99,13 @@ def toggle_clues(
             turned += turn_each(session, trial, baseline, (each,), repeats=runs)
     at, evidence = Placing(trial.cwd), baseline.outcome.evidence
     clues: list[Clue] = []
-    for each in turned:
-        said = said_of(each, baseline.reproduction)
+    for one in turned:
+        said = said_of(one, baseline.reproduction)
         if said:
-            clue = _clue(each, names[each.toggle.name], said)
-            placed = _placed(clue, each, session.bench, at, evidence)
-            is_forked = each.toggle.name == _RESEEDED
-            clues.append(_with_control(session, trial, baseline, placed) if is_forked else placed)
+            clue = _clue(one, names[one.toggle.name], said)
+            clue = _placed(clue, one, session.bench, at, evidence)
+            is_forked = one.toggle.name == _RESEEDED
+            clues.append(_with_control(session, trial, baseline, clue) if is_forked else clue)
     return [*clues, *_of_no_gpu([each for each in turned if names[each.toggle.name] == _WHY_CUDA])]
 
 
