@@ -42,6 +42,7 @@ from whet.host.inspect.stacks import (
     is_python,
     spied_frames,
 )
+from whet.host.kernel.blocked_calls import WRITE
 from whet.host.process.process_facts import ProcessFacts, facts_of
 from whet.host.process.process_tree import descendants_of
 from whet.host.process.tool import ToolMissingError, call_tool
@@ -106,7 +107,8 @@ def take_all(
         began = time.monotonic()
 
         def take(facts: ProcessFacts) -> ProcessStack | None:
-            return _take(facts, agent_folder, native=native)
+            is_stopped = not any(wait.deed == WRITE for wait in pipe_waits.get(facts.pid, ()))
+            return _take(facts, agent_folder, native=native, is_stopped=is_stopped)
 
         taken = list(pool.map(take, before))
         if not looks_again:
@@ -124,8 +126,13 @@ def take_all(
         return tuple(with_pipes(each) for each in second if each is not None)
 
 
-def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> ProcessStack | None:
-    """Return the stacks of one process; None if it is gone."""
+def _take(
+    facts: ProcessFacts, agent_folder: Path | None, *, native: bool, is_stopped: bool = True
+) -> ProcessStack | None:
+    """Return the stacks of one process; None if it is gone.
+
+    One that waits at a full pipe isn't stopped to be read: its call would end, and so the hang.
+    """
     process = ProcessStack(
         pid=facts.pid,
         parent=facts.parent,
@@ -140,7 +147,7 @@ def _take(facts: ProcessFacts, agent_folder: Path | None, *, native: bool) -> Pr
         if threads:
             return replace(process, engine="agent", threads=threads)
     elif is_python(facts.pid):
-        threads, complaint = _spy(facts, native=native)
+        threads, complaint = _spy(facts, native=native, is_stopped=is_stopped)
         if threads:
             process = replace(process, engine="py-spy", threads=threads)
             return _with_waits(process, agent_folder)
@@ -220,14 +227,16 @@ def _has_moved(before: ThreadStack, now: ThreadStack) -> bool:
     return before.frames != now.frames
 
 
-def _spy(facts: ProcessFacts, *, native: bool) -> tuple[tuple[ThreadStack, ...], str]:
+def _spy(
+    facts: ProcessFacts, *, native: bool, is_stopped: bool = True
+) -> tuple[tuple[ThreadStack, ...], str]:
     program = find_spy()
     if program is None:
         return (), "py-spy is not installed: `pip install py-spy`"
     command = [program, "dump", "--json", "--pid", str(facts.pid)]
     if native:
         command.append("--native")
-    elif facts.state != "S":
+    elif facts.state != "S" or not is_stopped:
         # What runs is read while it runs: to stop what can't be stopped takes forever.
         command.append("--nonblocking")
     threads, complaint = _spied_by(command)

@@ -33,6 +33,8 @@ from whet.workbench.leak.words import leak_lines
 from whet.workbench.profile.profile import LEAST_RATE, Wish, profiles_in, rate_for, tasks_for
 from whet.workbench.trials.reproduce import Baseline
 
+_WAITS_TIMES = 4
+"""A line that is often seen computing waits for nothing: the sampler may be late on a busy machine."""
 _LEADS, _BUSY = 0.5, 0.1
 """The share of the memory or of the samples from which one line is the matter; and of a processor."""
 
@@ -291,7 +293,8 @@ def _busy_clue(
     place = at(top.frame.path, top.frame.line)
     name, command = top.frame.function, joined(masked_words(work.request.command))
     function = f"`{name}`"
-    if top.waits > top.own:
+    does_wait = top.waits > _WAITS_TIMES * top.own
+    if does_wait:
         share = f"{top.waits / whole:.0%} of its time"
         says = f"for {share}, the main thread waits at {place} in {function}"
         step = f"see what it waits for: `whet profile --io -- {command}`"
@@ -300,7 +303,7 @@ def _busy_clue(
         lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
         step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
     # What waits may wait for as long as it is to: of what is measured, that alone is no cause.
-    is_sure = is_only_slow(baseline) or (is_cost and top.own >= top.waits)
+    is_sure = is_only_slow(baseline) or (is_cost and not does_wait)
     return Clue(
         says=says, why=why, path=top.frame.path, line=top.frame.line, trials=(number,),
         sureness=Sureness.SEEN if is_sure else Sureness.POSSIBLE,
