@@ -196,7 +196,7 @@ def test_where_memory_runs_out_the_kernel_ends_a_copy_before_a_program(workshop:
     own = Path("/proc/self/oom_score_adj").read_text().strip().encode()
     start, cold = _start_of(workshop, f"{SLOW}{shows}")
     assert start.snapshots == 1
-    assert all(map(_goes_first, _copies()))
+    assert set(filter(None, map(_score, _copies()))) == {"1000\n"}
 
     start, warm = _start_of(workshop, f"{SLOW}{shows}print(2)\n")
 
@@ -231,7 +231,14 @@ def test_a_copy_that_was_killed_while_the_program_ran_is_missing_and_why_is_said
 
 
 def _goes_first(pid: int) -> bool:
-    return Path(f"/proc/{pid}/oom_score_adj").read_text() == "1000\n"
+    return _score(pid) == "1000\n"
+
+
+def _score(pid: int) -> str:
+    """Return how soon the kernel ends a process where memory runs out; empty: it has ended."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/oom_score_adj").read_text()
+    return ""
 
 
 def test_whoever_is_made_ready_and_was_killed_is_replaced(workshop: Workshop) -> None:
