@@ -60,7 +60,7 @@ class Slips:
         return guards
 
     def _reseeding_numpy(self, module: dict[str, Any]) -> None:
-        """Have NumPy's generators start anew in a forked process, as Python's own do."""
+        """Reseed NumPy's generators in a forked process, as Python reseeds its own."""
         make: Any = module["default_rng"]
         made: list[Any] = []
 

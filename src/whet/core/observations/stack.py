@@ -77,7 +77,7 @@ class PipeWait(Record):
     Attributes:
         thread: the kernel's number of it.
         deed: ``read``: the pipe is empty; ``write``: it is full; ``end``: it waits for an end.
-        descriptor: of the pipe, in the process that waits; -1: it is no pipe.
+        descriptor: of the pipe, in the process that waits; -1: not a pipe.
         others: the processes that alone could end the wait, each with its descriptor of the other
             end of the pipe; it can be the process itself.
     """

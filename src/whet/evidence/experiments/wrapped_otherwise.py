@@ -97,7 +97,7 @@ def _uses(
             continue
         conversion = _conversion(node, above, (given | stored) - {own})
         role = "" if conversion is None else _role(conversion, above.get(conversion))
-        if not role:  # what nothing else is made of is no conversion
+        if not role:  # a call whose result isn't used further counts as a plain use
             conversion, role = None, _role(node, above.get(node))
         if role:
             yield ast.unparse(node), _Use(node, role, conversion)

@@ -16,7 +16,7 @@ _READ_BOTH = (
     " or send one to a file, to `DEVNULL` or to the other (`stderr=STDOUT`)."
 )
 _CLOSE = "Close the ends that a process doesn't use: the reader sees the end only when no writer is left."
-_FLUSH = "Look at what each should have written by then: it may lie in a buffer (`flush=True`), lack its newline, or the end isn't closed."
+_FLUSH = "Check what each should have written by then: it may still be in a buffer (`flush=True`), it may lack a newline, or the pipe was never closed."
 
 
 @value_class
@@ -67,7 +67,7 @@ def _back_to(
 ) -> tuple[Waiting, ...]:
     """Return the way from one process back to the first one; at a reader only its main thread counts.
 
-    A helper thread that reads for ever, such as a pool's, is no reason for a hang.
+    A helper thread, such as a pool's, may read forever and isn't why a program hangs.
     """
     for each in only.get(now, ()):
         is_main = each.wait.thread == now

@@ -31,7 +31,7 @@ class BlockedCall:
         kind: `READ` or `WRITE` of a pipe, `END` of a child; empty: something else.
         target: the pipe as proc(5) names it, or the number of the child; empty: any child, or
             something else.
-        descriptor: of the pipe; -1: it is no pipe.
+        descriptor: of the pipe; -1: not a pipe.
         is_endless: only another thread or process can end it.
     """
 

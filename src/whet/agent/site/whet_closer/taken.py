@@ -248,7 +248,7 @@ class Taken:
     def _tell(self, kind: str, owner: Any, left: int = 0) -> None:
         """Write down what was taken by calls that have ended, or that have taken more since.
 
-        Who gives it back may only be known later: it is looked at so many times more.
+        It may only become known later who gives it back: ``left`` more looks follow.
         """
         out = list(self._out.get(id(owner), ()))
         running = _running()

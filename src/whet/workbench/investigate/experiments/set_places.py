@@ -19,7 +19,7 @@ from whet.workbench.trials.session import Session
 
 _MOST_BYTES, _MOST_FILES, _MOST_PLACES = 200_000, 12, 40
 _OTHER_SEEDS = (0, 11, 12, 13)
-WHY = "whoever goes through a set of texts gets them in an order that changes from run to run"
+WHY = "the order of a set of strings changes from run to run"
 
 
 @value_class(eq=False)
@@ -60,10 +60,10 @@ class SetPlaces:
         place = at(module.path, node.lineno)
         source = ast.unparse(node)
         return Clue(
-            says=f"`{source}` at {place} is a set, and its order decides: put in one order there, the command"
-            f" passes with each of {len(_OTHER_SEEDS) + 1} hash seeds; put in another, it fails with each of them",
+            says=f"`{source}` at {place} is a set, and its order decides: in one order the command passes"
+            f" with each of {len(_OTHER_SEEDS) + 1} hash seeds, in another it fails with each of them",
             why=WHY, path=module.path, line=node.lineno, sureness=Sureness.SHOWN, trials=trials,
-            next_step=f"Give `{source}` an order at {place}, such as that of `sorted`, or have the result not depend on it.",
+            next_step=f"Sort `{source}` at {place}, or make the result independent of its order.",
         )  # fmt: skip
 
     def _modules(self) -> Iterator[_Module]:
