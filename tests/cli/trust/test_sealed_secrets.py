@@ -146,3 +146,23 @@ def test_what_stands_in_a_sealed_file_that_was_changed_is_not_run(whet: Whet) ->
     for path in (whet.state / "sealed").iterdir():
         path.write_text("something else")
     assert whet("again").code == 66
+
+
+@pytest.mark.parametrize("tree", ["repository", "folder"])
+@pytest.mark.parametrize(
+    "words", [("run", "--", "true"), ("log",), ("notebook", "list"), ("bisect", "--", "true")]
+)
+def test_whichever_command_is_the_first_nobody_else_may_list_a_folder_of_the_user(
+    whet: Whet, tree: str, words: tuple[str, ...]
+) -> None:
+    """Also a folder above the one that a command needs: the first to make it decides."""
+    state = whet.folder.parent / "state of a new user"
+    if tree == "repository":
+        whet.git("init", "--quiet")
+        whet.commit("first", app_py=PROGRAM)
+        whet.write("app.py", "")
+
+    whet(*words, environment={"XDG_STATE_HOME": str(state)})
+
+    folders = [state, *(path for path in state.glob("whet/*") if path.is_dir()), state / "whet"]
+    assert [path for path in folders if path.exists() and path.stat().st_mode & 0o077] == []

@@ -145,11 +145,11 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_spoil_the_others(
     with running("-c", WAITING) as staying, running("-c", WAITING) as leaving:
         look = spying._spy
 
-        def ends_meanwhile(facts: ProcessFacts, *, native: bool) -> object:
+        def ends_meanwhile(facts: ProcessFacts, *, native: bool, is_stopped: bool) -> object:
             if facts.pid == leaving:
                 os.kill(leaving, signal.SIGKILL)
                 os.waitid(os.P_PID, leaving, os.WEXITED | os.WNOWAIT)
-            return look(facts, native=native)
+            return look(facts, native=native, is_stopped=is_stopped)
 
         monkeypatch.setattr(spying, "_spy", ends_meanwhile)
         seen = {each.pid: each for each in take_all([staying, leaving], looks_again=False)}

@@ -8,8 +8,10 @@ whet's own store (`object_store`).
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from whet.core.value_class import value_class
+from whet.host.files.user_state import make_private
 from whet.host.process.git import GitFailedError, git_environment
 from whet.host.process.object_store import VARIABLE, has_object, object_store
 from whet.host.process.tool import ToolMissingError, ToolResult, call_tool
@@ -253,7 +255,7 @@ class ShadowIndex:
         store = object_store()
         if not store:
             raise GitFailedError("you have no folder of your own for the objects")
-        os.makedirs(store, mode=0o700, exist_ok=True)
+        make_private(Path(store))
         own = {
             "GIT_DIR": self.folder,
             "GIT_WORK_TREE": self.tree.top,

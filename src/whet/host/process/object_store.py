@@ -11,7 +11,7 @@ from pathlib import Path
 
 from whet.core.errors import CannotWrite
 from whet.host.files.files import write_atomically
-from whet.host.files.user_state import user_state
+from whet.host.files.user_state import make_private, user_state
 
 VARIABLE = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
 
@@ -51,7 +51,7 @@ def make_plain_git_folder(folder: str) -> None:
     if os.path.exists(head):
         return
     for name in ("refs", "objects"):
-        os.makedirs(os.path.join(folder, name), mode=0o700, exist_ok=True)
+        make_private(Path(folder, name))
     write_atomically(Path(head), b"ref: refs/heads/none\n", mode=0o600)
 
 
