@@ -115,6 +115,11 @@ SYMPTOMS = {
         "cli/investigate/test_decided.py::test_the_only_likely_change_that_gives_the_wanted_value_is_the_cause",
         "cli/investigate/test_varied.py::test_a_changed_program_leaves_nothing_behind",
     ),
+    "rows, lines or items that are missing": (
+        "evidence/test_shared_uses.py::test_a_use_that_finds_an_object_used_up_is_named_at_the_later_line",
+        "evidence/test_shared_uses.py::test_what_is_used_in_turns_on_purpose_is_no_cause",
+        "cli/investigate/test_shared_cursor.py::test_a_query_that_ends_the_one_around_it_is_the_cause",
+    ),
     "a result that nothing uses": (
         "cli/investigate/test_dropped_calls.py::test_a_new_value_that_nothing_uses_is_the_cause_if_it_passes_with_it",
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",

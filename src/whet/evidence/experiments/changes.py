@@ -52,6 +52,7 @@ class Change:
         frees: it lets go of what the program may keep on purpose: it tells nothing of too much memory.
         advice: how to mend it, where that isn't to write what is there instead.
         text: all of the module with it, where no tree is edited; empty: one is.
+        place: the file and the line that it is about; None: those that it changes.
     """
 
     node: ast.AST
@@ -66,6 +67,7 @@ class Change:
     frees: bool = False
     advice: str = ""
     text: str = ""
+    place: tuple[str, int] | None = None
 
     @property
     def line(self) -> int:
@@ -115,10 +117,10 @@ def replacing(node: ast.expr, what: str, made: str, shown: str = "") -> Change:
 
 def edit_at(node: ast.AST, edit: Edit) -> Edit:
     """Return an edit of the node in a copied tree that stands where this one does."""
-    place = _place(node)
+    place = place_of(node)
 
     def edit_there(found: ast.AST) -> ast.AST | list[ast.stmt] | None:
-        return edit(found) if type(found) is type(node) and _place(found) == place else None
+        return edit(found) if type(found) is type(node) and place_of(found) == place else None
 
     return edit_there
 
@@ -143,7 +145,8 @@ def expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
-def _place(node: ast.AST) -> tuple[object, ...]:
+def place_of(node: ast.AST) -> tuple[object, ...]:
+    """Return where a node begins and ends."""
     return tuple(
         getattr(node, each, None)
         for each in ("lineno", "col_offset", "end_lineno", "end_col_offset")

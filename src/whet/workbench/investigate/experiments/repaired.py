@@ -28,6 +28,7 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
+from whet.workbench.investigate.experiments.shared_uses import shared_changes
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
@@ -137,8 +138,11 @@ def _shown(
             "deepcopy" in each[1].instead,
         )
     )
+    shared = [] if known.recording is None else shared_changes(known.recording, Placing(trial.cwd))
     spent = 0.0
-    for path, repair, text in islice(_texts([*known.kept, *dropped, *candidates]), max(most, 1)):
+    for path, repair, text in islice(
+        _texts([*known.kept, *dropped, *shared, *candidates]), max(most, 1)
+    ):
         if time.monotonic() > until:
             raise OutOfTimeError
         if spent > 2 * _MOST_SECONDS:
@@ -180,15 +184,16 @@ def _with_call(
 
 def _clue(path: str, repair: Change, trials: tuple[int, int], at: Placing) -> Clue:
     trial, control = trials
+    path, line = repair.place or (path, repair.line)
     return Clue(
-        says=f"at {at(path, repair.line)} {repair.what}: with {repair.instead} the command passes",
+        says=f"at {at(path, line)} {repair.what}: with {repair.instead} the command passes",
         why=f"trial {trial} ran with that change and passed, and so did {_PASSES - 1} more runs; trial {control} ran"
         " without it and failed",
         path=path,
-        line=repair.line,
+        line=line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
         trials=trials,
-        next_step=f"fix {at(path, repair.line)}, for example {repair.advice or f'with {repair.instead}'}",
+        next_step=f"fix {at(path, line)}, for example {repair.advice or f'with {repair.instead}'}",
     )
 
 
