@@ -250,6 +250,8 @@ WRONG = {
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),
+    "a zero that was given": ("N = 3\nn = int('0') or N\nassert n == 0\n", 2),
+    "an empty text that was given": ("a = ''\nb = a if a else 'x'\nassert b == ''\n", 2),
     "rounded": ("x = 0.1 + 0.2\nassert not x != 0.3\n", 2),
     "encoding": (
         ("y = 'a'.encode(encoding='utf-8')\nx = str(b'\\xc3\\xb6', encoding='latin-1')\n"

@@ -120,6 +120,11 @@ SYMPTOMS = {
         "evidence/test_shared_uses.py::test_what_is_used_in_turns_on_purpose_is_no_cause",
         "cli/investigate/test_shared_cursor.py::test_a_query_that_ends_the_one_around_it_is_the_cause",
     ),
+    "a setting that isn't the one that was given": (
+        "evidence/test_default_values.py::test_the_line_where_a_default_meets_a_given_value_is_named_with_both",
+        "evidence/test_default_values.py::test_a_given_value_that_wins_is_no_default",
+        "cli/investigate/test_overriding_defaults.py::test_a_flag_that_was_not_given_and_wins_over_the_settings_is_the_cause",
+    ),
     "a result that nothing uses": (
         "cli/investigate/test_dropped_calls.py::test_a_new_value_that_nothing_uses_is_the_cause_if_it_passes_with_it",
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",

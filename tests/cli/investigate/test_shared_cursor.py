@@ -39,7 +39,7 @@ assert billed == 1450, f"billed {billed} of 1450 cents"
 def test_a_query_that_ends_the_one_around_it_is_the_cause(whet: Whet) -> None:
     whet.write("store.py", STORE)
     whet.write("bills.py", BILLS)
-    whet("investigate", "--", sys.executable, "bills.py")
+    whet("investigate", "--budget", "2m", "--", sys.executable, "bills.py")
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
     found = report["answer"]["cause"]
     assert (found["line"], found["sureness"]) == (15, "shown")
@@ -52,6 +52,6 @@ def test_a_cursor_whose_rows_were_all_read_is_no_cause(whet: Whet) -> None:
         STORE.replace('FROM lines")\n', 'FROM lines").fetchall()\n').replace("= ?", "> ?"),
     )
     whet.write("bills.py", BILLS)
-    whet("investigate", "--", sys.executable, "bills.py")
+    whet("investigate", "--budget", "2m", "--", sys.executable, "bills.py")
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
     assert "same sqlite3.Cursor" not in json.dumps(report)

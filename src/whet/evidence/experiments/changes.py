@@ -52,6 +52,7 @@ class Change:
         frees: it lets go of what the program may keep on purpose: it tells nothing of too much memory.
         advice: how to mend it, where that isn't to write what is there instead.
         text: all of the module with it, where no tree is edited; empty: one is.
+        beside: changes of the same kind with which the command must not pass.
         place: the file and the line that it is about; None: those that it changes.
     """
 
@@ -67,6 +68,7 @@ class Change:
     frees: bool = False
     advice: str = ""
     text: str = ""
+    beside: tuple[Edit, ...] = ()
     place: tuple[str, int] | None = None
 
     @property

@@ -25,6 +25,7 @@ from whet.evidence.experiments.changes import (
     replacing,
     root_of,
 )
+from whet.evidence.experiments.default_otherwise import false_kept
 from whet.evidence.experiments.given_otherwise import given_otherwise
 from whet.evidence.experiments.inherited_otherwise import inherited_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
@@ -79,7 +80,7 @@ def repairs_of(source: str) -> list[Change]:
     changed = _changed_names(tree)
     changes = [change for node in ast.walk(tree) for change in _changes(node, changed)]
     changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
-    changes += wrapped_otherwise(tree)
+    changes += [*wrapped_otherwise(tree), *false_kept(tree)]
     return sorted(changes, key=lambda change: change.line)
 
 

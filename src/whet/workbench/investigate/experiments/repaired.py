@@ -26,6 +26,7 @@ from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
+from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.shared_uses import shared_changes
@@ -138,10 +139,10 @@ def _shown(
             "deepcopy" in each[1].instead,
         )
     )
-    shared = [] if known.recording is None else shared_changes(known.recording, Placing(trial.cwd))
+    seen = [] if known.recording is None else _of_run(known.recording, Placing(trial.cwd))
     spent = 0.0
     for path, repair, text in islice(
-        _texts([*known.kept, *dropped, *shared, *candidates]), max(most, 1)
+        _texts([*known.kept, *dropped, *seen, *candidates]), max(most, 1)
     ):
         if time.monotonic() > until:
             raise OutOfTimeError
@@ -150,14 +151,26 @@ def _shown(
         number, outcome = run(AgentTasks(edit=(path, text)))
         spent += outcome.wall_seconds
         is_good = baseline.oracle.judge(outcome) is Verdict.GOOD
-        if not is_good or still_complains(baseline.outcome, outcome):
+        # One that warns of more may pass because what fails isn't done any more.
+        failed_before = baseline.outcome
+        if (
+            not is_good
+            or still_complains(failed_before, outcome)
+            or warns_of_more(failed_before, outcome)
+        ):
             continue
-        if warns_of_more(baseline.outcome, outcome):
-            continue  # it may pass because what fails isn't done any more
         if (repair.is_checked or not repair.is_telling) and still_checking is not None:
             more_lines = text.count("\n") - text_to_change(path).count("\n")
             if not still_checking(path, text, repair.line, more_lines):
                 continue  # what was to be changed is lost in a copy: the work isn't done any more
+        alike = (
+            text_with(text_to_change(path), replace(repair, edit=each)) for each in repair.beside
+        )
+        if any(
+            baseline.oracle.judge(run(AgentTasks(edit=(path, each)))[1]) is Verdict.GOOD
+            for each in alike
+        ):
+            continue
         control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
         again = (run(AgentTasks(edit=(path, text)))[1] for _ in range(_PASSES - 1))
         if baseline.oracle.judge(failed) is Verdict.BAD and all(
@@ -166,6 +179,10 @@ def _shown(
             clue = _clue(path, repair, (number, control), Placing(trial.cwd))
             return _with_call(clue, path, repair, known.recording, Placing(trial.cwd))
     return None
+
+
+def _of_run(recording: Recording, at: Placing) -> list[tuple[str, Change]]:
+    return [*shared_changes(recording, at), *Defaults(recording, at).changes()]
 
 
 def _with_call(
