@@ -269,6 +269,56 @@ grids = [Grid(3), Grid(4)]
 found = [each.root(20) * each.side for each in grids]
 assert sum(found) == 29, found
 """
+STALE = """\
+RATES = {"basic": 0, "gold": 12}
+_known, LOG = {}, []
+
+
+class Account:
+    def __init__(self):
+        self.tier = "basic"
+
+
+def discount(name, accounts, trace):
+    if name in _known:
+        return _known[name]
+    LOG.append(trace)
+    _known[name] = RATES[accounts[name].tier]
+    return _known[name]
+
+
+def bill(orders):
+    accounts = {name: Account() for name, _ in orders}
+    found = []
+    for number, (name, cents) in enumerate(orders):
+        found.append(discount(name, accounts, f"req-{number}"))
+        if cents > 500:
+            accounts[name].tier = "gold"
+    return found
+
+
+found = bill([("ada", 900), ("bob", 100), ("ada", 200)])
+assert found == [0, 0, 12], found
+"""
+AGED = """\
+class Rates:
+    def __init__(self):
+        self.most = 30 * 60 * 60
+        self.kept = {}
+        self.times = {}
+
+    def rate(self, pair, now):
+        if pair in self.kept and now - self.times[pair] < self.most:
+            return self.kept[pair]
+        self.times[pair] = now
+        self.kept[pair] = 110 + now // 3600
+        return self.kept[pair]
+
+
+rates = Rates()
+found = [rates.rate("EUR/USD", now) for now in (600, 900, 9000, 9400)]
+assert found == [110, 110, 112, 112], found
+"""
 
 LACKING = {
     "keyword arguments of a decorator": (KEYWORDS, "key = (self", "`tier`"),
@@ -286,3 +336,8 @@ RIGHT = {
     "the result is the same for all objects": SAME,
 }
 """Programs that fail for other reasons."""
+OUT_OF_DATE = {
+    "what it is made from changes": (STALE, "what that was made from has changed since"),
+    "it is kept for too long": (AGED, "gave for now="),
+}
+"""Programs whose key is whole, and what is said of them."""

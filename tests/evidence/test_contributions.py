@@ -325,3 +325,25 @@ def test_what_stands_out_is_outside_of_all_others(
     if numbers[place] == 1e6:
         assert odd is not None
         assert odd.place == place
+
+
+OVERWRITTEN = """\
+UNITS = [("north", 120), ("north", 200), ("north", 40), ("south", 144), ("south", 240), ("south", 48)]
+
+
+def merge(rows):
+    merged = {}
+    for region, units in rows:
+        merged[region] = merged.get("all", 0) + units
+    return merged
+
+
+total = sum(merge(UNITS).values())
+assert total == 792, total
+"""
+
+
+def test_what_takes_the_place_of_another_number_is_not_added_to_it(tmp_path: Path) -> None:
+    told = json.dumps([str(each) for each in clues(tmp_path, OVERWRITTEN)])
+    assert "put together of 6 numbers" not in told
+    assert told

@@ -305,6 +305,49 @@ def test_a_worker_that_came_to_its_end_is_told_with_the_test_of_its_loop(tmp_pat
     assert "because `sums[0] < 3` at main.py" in clue.says
 
 
+CLEANED_UP = """
+import queue, threading
+
+tasks, done = queue.Queue(), []
+
+def work():
+    while True:
+        task = tasks.get()
+        try:
+            if task is None:
+                return
+            done.append(task)
+        finally:
+            tasks.task_done()
+
+thread = threading.Thread(target=work)
+thread.start()
+tasks.put(1)
+tasks.put(None)
+thread.join()
+tasks.put(2)
+print('now', flush=True)
+tasks.join()
+"""
+
+
+def test_a_worker_that_returned_is_told_with_the_return_and_not_with_what_ran_on_the_way_out(
+    tmp_path: Path,
+) -> None:
+    (clue,) = clues(tmp_path, CLEANED_UP)
+    assert clue.line == line_of(CLEANED_UP, "return")
+    assert "because `task is None` at main.py:10 was true" in clue.says
+    assert "was false" not in clue.says
+
+
+def test_a_return_in_a_with_block_is_where_a_worker_ended(tmp_path: Path) -> None:
+    program = CLEANED_UP.replace("try:", "with lock:").replace("        finally:\n    ", "    ")
+    program = program.replace("done = ", "done, lock = ").replace(", []", ", [], threading.Lock()")
+    (clue,) = clues(tmp_path, program)
+    assert clue.line == line_of(program, "return")
+    assert "because `task is None` at main.py:10 was true" in clue.says
+
+
 @pytest.mark.long
 def test_a_call_is_seen_to_wait_that_was_made_too_often_to_be_followed(tmp_path: Path) -> None:
     program = RETURNED.replace("self.tasks.put(text)", "text and self.tasks.put(text)")

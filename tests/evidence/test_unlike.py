@@ -85,3 +85,12 @@ def test_an_array_that_stands_alone_is_unlike_the_other_type_that_the_error_name
     assert unlike is not None
     assert (unlike.fact, unlike.odd) == ("dtype", "")
     assert unlike_in("expected a Double", [alone], [alone]) is None
+
+
+def test_an_array_beside_weights_that_were_not_recorded_is_not_the_odd_one() -> None:
+    alone, others = array([4, 16], "float64"), [array([3]), array([3, 5])]
+    message = "mat1 and mat2 must have the same dtype, but got Double and Float"
+    unlike = unlike_in(message, [alone], [alone, *others])
+
+    assert unlike is not None
+    assert (unlike.fact, unlike.odd) == ("dtype", "")

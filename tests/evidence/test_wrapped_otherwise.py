@@ -74,6 +74,12 @@ def test_what_one_place_converts_is_converted_at_the_other(source: str, lines: l
             "class A:\n    def f(self):\n        return self.at.local().hour\n\n"
             "class B:\n    def g(self):\n        return self.at.hour\n"
         ),
+        # It is a key of something else, whose keys are in another form on purpose.
+        (
+            "class A:\n    def label(self, code):\n        return self.labels[code.upper()]\n\n"
+            "    def price(self, code):\n        return self.prices[code]\n"
+        ),
+        "def f(seen, word):\n    seen.add(word.lower())\n\ndef g(known, word):\n    return word in known\n",
         # It changes its object.
         "def f(rows):\n    return rows.pop().x\n\ndef g(rows):\n    return rows.x\n",
     ],

@@ -169,6 +169,38 @@ assert all(each.grad is not None for each in net.parameters())
 """
 
 
+FROZEN = """
+import torch
+from torch import nn
+
+
+class Teacher(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+        for parameter in self.parameters():
+            parameter.requires_grad_(False)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Distilled(nn.Module):
+    def __init__(self, teacher):
+        super().__init__()
+        self.teachers = [teacher]
+        self.student = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return sum((each(x) - self.student(x)).square().mean() for each in self.teachers)
+
+
+model = Distilled(Teacher()).double()
+x = torch.ones(3, 4, dtype=torch.float64)
+print(model(x).item())
+"""
+
+
 def row(folder: Path, text: str, name: str) -> dict[str, object]:
     (found,) = toggled(folder, text, name)["toggles"]
     return found
@@ -227,6 +259,7 @@ def test_half_precision_becomes_single(tmp_path: Path) -> None:
         (TRAINING_MODE, "eval-without-grad"),
         (OLD_GRADIENTS, "zero-grads"),
         (NOT_REGISTERED, "registered"),
+        (FROZEN, "registered"),
     ],
 )
 def test_a_slip_of_a_training_is_mended(tmp_path: Path, text: str, name: str) -> None:
@@ -249,6 +282,21 @@ def test_a_training_that_keeps_old_gradients_is_named_with_the_line_of_the_step(
     assert (cause["line"], cause["sureness"]) == (8, "shown")
     assert "at main.py:8 the gradients of earlier steps are still there" in cause["says"]
     assert "zero_grad" in cause["next_step"]
+
+
+def test_a_module_in_a_list_that_is_not_converted_with_the_others_is_the_cause(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(FROZEN)
+    subprocess.run(
+        [sys.executable, "-m", "whet", "investigate", "--budget", "10m", "--", sys.executable, "main.py"],
+        cwd=tmp_path, env={**os.environ, "WHET_DIR": str(tmp_path / "state")}, capture_output=True,
+        check=False, timeout=600,
+    )  # fmt: skip
+    cause = json.loads((tmp_path / "whet-report" / "report.json").read_text())["answer"]["cause"]
+
+    assert (cause["line"], cause["sureness"]) == (20, "shown")
+    assert "isn't one of its modules or parameters" in cause["says"]
 
 
 def test_processes_that_torch_spawns_are_one_rank(tmp_path: Path) -> None:

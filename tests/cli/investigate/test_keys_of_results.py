@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 import pytest
-from kept_programs import LACKING, METHOD, RIGHT
+from kept_programs import LACKING, METHOD, OUT_OF_DATE, RIGHT
 from recorded_runs import line_of
 from whet_command import Whet
 
@@ -51,3 +51,14 @@ def test_a_key_that_rightly_lacks_something_is_no_cause(name: str, whet: Whet) -
     found = answer(whet, "main.py")
     assert found["cause"] is None
     assert "the key lacks" not in json.dumps(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OUT_OF_DATE)
+def test_a_result_that_is_kept_for_too_long_has_a_whole_key(name: str, whet: Whet) -> None:
+    program, says = OUT_OF_DATE[name]
+    whet.write("main.py", program)
+    cause = answer(whet, "main.py")["cause"]
+    assert says in cause["says"]
+    assert cause["sureness"] == "shown"
+    assert "the key lacks" not in cause["says"]

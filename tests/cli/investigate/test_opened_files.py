@@ -71,3 +71,4 @@ def test_what_is_too_large_to_be_handed_over_stays_where_it_is(project: Whet) ->
     said = project("investigate", "--no-changes", "--", PYTHON, "main.py")
 
     assert "whose files it needs" in said.stderr
+    assert ",," not in said.stderr

@@ -48,6 +48,19 @@ other = list(names)[0]
 if one == other == "a":
     sys.exit("both are a")
 """
+HASHES = """\
+import sys
+SHARDS = 2
+def shard(name):
+    return hash(name) % SHARDS
+names = {"anna", "bela", "carl", "dora", "emil"}
+rows = [[], []]
+for name in names:
+    rows[shard(name)].append(name)
+print(sorted(names))
+if max(map(len, rows)) > 3:
+    sys.exit("a shard is too full")
+"""
 NO_SET = "import sys\nif hash('a') % 2: sys.exit('odd')\nprint(sorted({'b', 'c'}))\n"
 
 
@@ -65,6 +78,20 @@ def test_the_place_whose_order_decides_is_the_cause(
     answer = " ".join(said.stdout.split())
     assert f"cause: `{source}` at main.py:{line} is a set, and its order decides" in answer
     assert "how sure: shown" in answer
+
+
+@pytest.mark.slow
+def test_a_hash_that_decides_is_the_cause_and_no_set_is(whet: Whet) -> None:
+    whet.write("main.py", HASHES)
+
+    said = whet("investigate", "--budget", "3m", "--", PYTHON, "main.py")
+
+    answer = " ".join(said.stdout.split())
+    assert "cause: `hash(name)` at main.py:4 is another number in each run, and decides: " in answer
+    assert "how sure: shown" in answer
+    assert "order of sets decides" not in answer
+    assert "Sort the set" not in answer
+    assert "it depends on the order of a set, which" not in answer
 
 
 @pytest.mark.slow

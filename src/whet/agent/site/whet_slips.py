@@ -7,7 +7,8 @@ slips of a training with PyTorch.
 ``eval-without-grad``: what a module does where no gradients are computed, it does in eval mode; dropout
 and batch statistics are for training. ``zero-grads``: an optimizer clears the gradients after each step;
 otherwise those of earlier steps add to the next ones. ``registered``: a module that is asked for its
-parameters also has those in its lists and dicts of modules, and its tensors that take gradients.
+parameters, or to convert them all, also has those in its lists and dicts of modules, and its tensors
+that take gradients.
 
 Standard library only, Python 3.8 or later.
 """
@@ -33,6 +34,7 @@ _MOST_GENERATORS = 1000
 _OF_MODULES = {"_parameters", "_buffers", "_modules"}
 _CONTAINERS: Any = (list, tuple, dict)
 _MOST_CALLERS = 40
+_CONVERT = "_apply"
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
 
 
@@ -100,8 +102,9 @@ class Slips:
             self._registering(made)
 
     def _registering(self, made: Any) -> None:
-        """Have a module register all that learns when it is asked for its parameters."""
+        """Have a module register what it holds when it is asked for its parameters, or converts them."""
         assign, ask = made.__setattr__, made.named_parameters
+        convert = getattr(made, _CONVERT)
 
         def assigned(own: Any, name: str, value: Any) -> None:
             # Looked at by its classes alone: an attribute may be code of the program's.
@@ -111,13 +114,26 @@ class Slips:
 
         def named_parameters(own: Any, *given: Any, **named: Any) -> Any:
             for each in list(own.modules()):
-                self._register(each, made)
+                for parameter, place in self._register(each, made):
+                    self._tell_if_it_learns(parameter, place)
             return ask(own, *given, **named)
 
-        made.__setattr__, made.named_parameters = assigned, named_parameters
+        def converted(own: Any, *given: Any, **named: Any) -> Any:
+            found = [one for each in list(own.modules()) for one in self._register(each, made)]
+            before = [(each, place, _kind_of(each)) for each, place in found]
+            result = convert(own, *given, **named)
+            for each, place, kind in before:
+                if _kind_of(each) != kind:
+                    self._tell(*_registered_at(place))
+            return result
 
-    def _register(self, own: Any, made: Any) -> None:
+        made.__setattr__, made.named_parameters = assigned, named_parameters
+        setattr(made, _CONVERT, converted)
+
+    def _register(self, own: Any, made: Any) -> list[tuple[Any, str | None]]:
+        """Register what a module holds; return the parameters that it has by that, with where it got them."""
         torch: Any = sys.modules["torch"]
+        found: list[tuple[Any, str | None]] = []
         for name, value in list(_attributes(own).items()):
             if name in _OF_MODULES:
                 continue
@@ -125,24 +141,23 @@ class Slips:
             place = self._assigned.get((id(own), name))
             for key, each in learning:
                 own.add_module("{}_{}".format(name, str(key).replace(".", "_")), each)
-                self._register(each, made)
-                for parameter in list(each.parameters()):
-                    self._tell_if_it_learns(parameter, place)
+                found += self._register(each, made)
+                found += [(one, place) for one in list(each.parameters())]
             is_tensor: bool = (
                 isinstance(value, torch.Tensor) and value.requires_grad and value.is_leaf
             )
             if is_tensor:
                 delattr(own, name)
                 own.register_parameter(name, torch.nn.Parameter(value.data))
-                self._tell_if_it_learns(getattr(own, name), place)
+                found.append((getattr(own, name), place))
+        return found
 
     def _tell_if_it_learns(self, parameter: Any, place: str | None) -> None:
         """Tell of a parameter when it gets a gradient: one that gets none is meant to stay as it is."""
         if parameter.requires_grad:
-            signs = ("inside:" + REGISTERED, *(["called:" + place] if place else []))
 
             def tell(_gradient: object) -> None:
-                self._tell(*signs)
+                self._tell(*_registered_at(place))
 
             parameter.register_hook(tell)
 
@@ -192,6 +207,14 @@ def _callers(frame: FrameType) -> str:
         callers.append("{}:{}".format(above.f_lineno, above.f_code.co_filename))
         above = above.f_back
     return "\x1f".join(callers)
+
+
+def _registered_at(place: str | None) -> list[str]:
+    return ["inside:" + REGISTERED, *(["called:" + place] if place else [])]
+
+
+def _kind_of(tensor: Any) -> tuple[Any, Any]:
+    return tensor.dtype, tensor.device
 
 
 def _items_of(value: Any) -> list[tuple[Any, Any]]:

@@ -9,6 +9,7 @@ TIME_ZONE = "the time zone"
 LOCALE = "the locale"
 ENCODINGS = "the encoding"
 SET_ORDER = "the order of sets"
+HASHES = "the hash of a text"
 MODES = "the umask"
 WIDTH = "the size of the terminal"
 
@@ -18,7 +19,8 @@ _FILES = {"open", "read_text", "write_text"}
 _KINDS = {
     TIME_ZONE: "localtime mktime ctime tzset today strftime timestamp",
     LOCALE: "setlocale getlocale atof atoi currency format_string strcoll strxfrm localeconv",
-    SET_ORDER: "set frozenset hash",
+    SET_ORDER: "set frozenset",
+    HASHES: "hash",
     MODES: "mkdir makedirs chmod touch umask",
     WIDTH: "get_terminal_size ArgumentParser",
 }

@@ -54,6 +54,8 @@ class Change:
         text: all of the module with it, where no tree is edited; empty: one is.
         beside: changes of the same kind with which the command must not pass.
         place: the file and the line that it is about; None: those that it changes.
+        control: another text, with which the command still fails if `what` is what is wrong; empty: there is none.
+        otherwise: what is wrong where it passes with that, too.
     """
 
     node: ast.AST
@@ -70,6 +72,8 @@ class Change:
     text: str = ""
     beside: tuple[Edit, ...] = ()
     place: tuple[str, int] | None = None
+    control: str = ""
+    otherwise: str = ""
 
     @property
     def line(self) -> int:

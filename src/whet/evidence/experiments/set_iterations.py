@@ -1,4 +1,4 @@
-"""The places at which a module goes through something that may be a set, and its text with an order there."""
+"""The places at which a module goes through what may be a set, or asks for a hash, and its text with that fixed."""
 
 import ast
 from collections.abc import Collection, Iterator
@@ -13,11 +13,16 @@ KEYS = ("repr(each)", "-int.from_bytes(repr(each).encode()[:48].ljust(48, bytes(
         *map(_SCATTERED.format, "abcd"))  # fmt: skip
 """The orders that are tried, as the key of an `each`: ascending, descending, and some without a sense."""
 
+# A CRC isn't good enough: of texts of one length, all of its numbers hang together.
+_HASHED = "(lambda each: int.from_bytes(__import__('hashlib').sha256(({!r} + repr(each)).encode()).digest()[:7], 'big'))"
 _ORDERED = "(lambda some: sorted(some, key=lambda each: {}) if isinstance(some, (set, frozenset)) else some)"
 
 
 def iterations(source: str) -> tuple[ast.expr, ...]:
-    """Return the expressions through which a module goes in their own order; none if it can't be read."""
+    """Return the expressions through which a module goes in their own order, and its calls of `hash`.
+
+    None if it can't be read.
+    """
     tree = parsed(source)
     return () if tree is None else tuple(_iterated(tree))
 
@@ -31,6 +36,8 @@ def _iterated(tree: ast.AST) -> Iterator[ast.expr]:
                 found = [unpacked]
             case ast.Call(func=ast.Name(id=name), args=arguments) if name in _IN_ORDER:
                 found = arguments
+            case ast.Call() if is_hash(node):
+                found = [node]
             case ast.Call(func=ast.Attribute(attr=name), args=arguments) if name in _METHODS:
                 found = arguments
             case _:
@@ -49,6 +56,15 @@ def _iterated(tree: ast.AST) -> Iterator[ast.expr]:
                 yield each
 
 
+def is_hash(node: ast.AST) -> bool:
+    """Whether a node asks for the hash of something."""
+    match node:
+        case ast.Call(func=ast.Name(id="hash"), args=[_], keywords=[]):
+            return True
+        case _:
+            return False
+
+
 def _outside_of_texts(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield what isn't in an f-string, in which not every expression can be written."""
     yield tree
@@ -58,7 +74,9 @@ def _outside_of_texts(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def text_in_order(source: str, nodes: Collection[ast.expr], key: str) -> str:
-    """Return a module's text with what is a set at some places put in an order; empty: it can't be written.
+    """Return a module's text with what is a set at some places put in an order, and a hash made of a text alone.
+
+    Empty: it can't be written.
 
     Args:
         source: the module's text.
@@ -78,15 +96,17 @@ def text_in_order(source: str, nodes: Collection[ast.expr], key: str) -> str:
 class _Editor(ast.NodeTransformer):
     def __init__(self, places: Collection[tuple[object, ...]], key: str) -> None:
         self._places = places
-        self._ordered = _ORDERED.format(key)
+        self._ordered, self._hashed = _ORDERED.format(key), _HASHED.format(key)
 
     def visit(self, node: ast.AST) -> ast.AST:
         is_wanted = isinstance(node, ast.expr) and _place(node) in self._places
         inner: ast.AST = self.generic_visit(node)
         if not is_wanted or not isinstance(inner, ast.expr):
             return inner
-        function = ast.parse(self._ordered, mode="eval").body
-        return ast.Call(func=function, args=[inner], keywords=[])
+        made = self._hashed if is_hash(node) else self._ordered
+        function = ast.parse(made, mode="eval").body
+        arguments = inner.args if isinstance(inner, ast.Call) and is_hash(node) else [inner]
+        return ast.Call(func=function, args=arguments, keywords=[])
 
 
 def _place(node: ast.expr) -> tuple[object, ...]:

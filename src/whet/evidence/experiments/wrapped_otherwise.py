@@ -127,14 +127,16 @@ def _role(node: ast.expr, outer: ast.AST | None) -> str:
     match outer:
         case ast.Attribute():
             return "part"
-        case ast.Subscript(slice=key) if key is node:
-            return "key"
-        case ast.Call(func=ast.Attribute(attr=name), args=[first, *_]) if (
+        case ast.Subscript(value=holder, slice=key) if key is node:
+            return f"key of {ast.unparse(holder)}"
+        case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[first, *_]) if (
             first is node and name in _LOOKS_UP
         ):
-            return "key"
-        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn(), *_]) if left is node:
-            return "key"
+            return f"key of {ast.unparse(holder)}"
+        case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[holder]) if (
+            left is node
+        ):
+            return f"key of {ast.unparse(holder)}"
         case ast.Compare():
             return "side"
         case ast.BinOp():

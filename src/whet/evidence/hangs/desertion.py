@@ -163,11 +163,23 @@ class Desertion(Wording):
             return None
         through = [each for each in self.recording.errors if each.call is call]
         if last.result is not None:
-            return self._caught(_End(call, last.line, last.begin), through)
+            left = self._left(call, last)
+            return self._caught(_End(call, left.line, left.begin), through)
         if through and through[-1].moment >= last.begin and last.end:
             error = through[-1]
             return _End(call, error.line, error.moment, error)
         return None
+
+    def _left(self, call: Call, last: Step) -> Step:
+        """Return where a call was left: by a `return` or a `break` that ran what is left to do on the way out."""
+        source = self.sources[call.code.path]
+        own = source.node_of(call.code)
+        ways_out = [each for each in ast.walk(own) if _is_way_out(each, last.line)] if own else []
+        for step in reversed(call.steps) if ways_out else ():
+            if step.result is None and not any(_is_way_out(each, step.line) for each in ways_out):
+                is_jump = isinstance(source.statement(step.line), ast.Return | ast.Break)
+                return step if is_jump else last
+        return last
 
     def _caught(self, end: _End, through: Sequence[Raised]) -> _End:
         """Return an end with the error that was caught in the last round before it."""
@@ -306,6 +318,13 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(each, _FUNCTIONS):
             yield each
             yield from _own(each)
+
+
+def _is_way_out(node: ast.AST, line: int) -> bool:
+    """Whether a line is what a statement does when it is left."""
+    if isinstance(node, ast.With | ast.AsyncWith):
+        return line == node.lineno
+    return isinstance(node, ast.Try) and bool(node.finalbody) and is_in(node.finalbody, line)
 
 
 def _methods(nodes: Iterator[ast.AST]) -> Iterator[ast.Attribute]:

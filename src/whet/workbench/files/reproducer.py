@@ -153,7 +153,9 @@ def _named_by_whole_path(recipe: Recipe) -> str:
 def _failed_again(ran: "_Ran", where: str, inherited: Mapping[str, str]) -> str:
     kept = ran.recipe.trial.environment
     words = [f"`{name}={quoted(value)}`" for name, value in inherited.items() if name in kept]
-    with_them = f", with {listed(words)} as here," if words else ""
+    with_them = (
+        f"{'' if where.endswith(',') else ','} with {listed(words)} as here," if words else ""
+    )
     if ran.times == 1:
         return f"it ran once more {where}{with_them} and failed the same way."
     return (

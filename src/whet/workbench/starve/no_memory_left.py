@@ -63,7 +63,7 @@ def grown_words(outcome: Outcome) -> str:
     total = memory_left().total_bytes
     there = f"this machine has {shown_size(total)}"
     if outcome.peak_rss_bytes < _FAR_SHARE * total:
-        there = f"{there}, so a limit of its own, or one big request, refused it more"
+        there = f"{there}, so that isn't what was short: look for a limit of its own, or one big request"
     use = outcome.resources
     if use is None or not use.largest:
         return f"it used at most {shown_size(outcome.peak_rss_bytes)}; {there}"

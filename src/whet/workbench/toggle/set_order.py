@@ -55,7 +55,7 @@ class HeldOrder:
             )
         return (
             f"with `{SEED}={self.failing}` {fails}, with `{SEED}={self.passing}` {passes}: it"
-            " depends on the order of a set, which changes from run to run"
+            " depends on the hashes of texts, and so the order of sets, which change from run to run"
         )
 
 

@@ -41,6 +41,7 @@ _FORKS = re.compile(
 )
 _GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
 _STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
+_CONVERTED = re.compile(r"\.(?:double|half|float|bfloat16|to|cuda)\(")
 _MODULES = re.compile(r"\bnn\.Module\b|\bimport Module\b")
 _SETS_MODE = re.compile(r"\.train\(")
 _WHY_SLIPS = "a slip that no line fails on"
@@ -49,7 +50,7 @@ _SLIPS = {
             "call `.eval()` on the module before, and `.train()` after"),
     _ZERO: ("the gradients of earlier steps are still there at an optimizer's step",
             "clear them after each step: `optimizer.zero_grad()`"),
-    _REGISTERED: ("a module gets something that learns and isn't one of its parameters, so no optimizer has it",
+    _REGISTERED: ("a module gets something that isn't one of its modules or parameters, so what is done with all of them leaves it out",
                   "make it an `nn.Parameter`, an `nn.ModuleList` or an `nn.ModuleDict`"),
     _RESEEDED: ("processes are forked with the same random state, so each draws the same numbers",
                 "seed in each process with a number of its own, such as `numpy.random.default_rng([seed, number])`"),
@@ -267,7 +268,8 @@ def _slips_of(baseline: Baseline) -> Iterator[str]:
         yield _EVAL
     if own_files_with(_STEPS, evidence) and not own_files_with(_CLEARED, evidence):
         yield _ZERO
-    if own_files_with(_STEPS, evidence) and own_files_with(_MODULES, evidence):
+    is_used = own_files_with(_STEPS, evidence) or own_files_with(_CONVERTED, evidence)
+    if is_used and own_files_with(_MODULES, evidence):
         yield _REGISTERED
 
 

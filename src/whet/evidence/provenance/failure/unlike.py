@@ -63,7 +63,8 @@ def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]
     """Return what arrays of a failed operation differ in, where its error speaks of that.
 
     What a library holds by itself, such as weights, may not have been recorded: of an array that
-    stands alone, the element type that the error names beside its own is the other one's.
+    stands alone, the element type that the error names beside its own is the other one's. Which of
+    the two is wrong can't be counted then: most arrays of the program aren't known.
 
     Args:
         message: what the error says.
@@ -83,8 +84,7 @@ def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]
         is_refused = given is not None and given[1] in {own, _CALLED.get(own)}
         for beside in _CALLED:
             if beside != own and _speaks_of(said, "dtype", own, beside):
-                is_odd = is_refused or _rarer("dtype", own, beside, known) == own
-                return Unlike("dtype", own if is_odd else "")
+                return Unlike("dtype", own if is_refused else "")
     return None
 
 

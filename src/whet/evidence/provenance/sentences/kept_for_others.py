@@ -2,8 +2,10 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from whet.core.text.code_lines import module_of
 from whet.core.text.quantity import listed
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Recording, Step, Value
@@ -12,6 +14,7 @@ from whet.evidence.provenance.sentences.wording import cut
 from whet.evidence.provenance.trace.moments import Moments
 
 _MOST_DEEP, _MOST_FOUND = 4, 3
+_FIRST = "__import__('sys').__dict__.setdefault('whet_first', {{}}).setdefault(({}, {}), {})"
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _Spot = tuple[ast.expr, ast.expr]
 
@@ -28,6 +31,9 @@ class KeptForOther:
         lacks: what the key lacks, as the program calls it.
         wider: the parts of the file that are the key, and what makes a text of each argument that they lack.
         lines: its lines by which the value came.
+        read: each thing that is lacking, with a function that reads it to make the result.
+        spot: where it keeps what it gave: expressions of the container and of the key.
+        is_asked: whether to give what is kept depends on what the key lacks: nothing is forgotten there.
     """
 
     path: str
@@ -37,6 +43,21 @@ class KeptForOther:
     lacks: str
     wider: tuple[tuple[ast.expr, ...], tuple[str, ...]]
     lines: frozenset[tuple[str, int]]
+    read: tuple[tuple[str, ast.AST], ...] = ()
+    spot: str = ""
+    is_asked: bool = False
+
+    def with_the_first(self, source: str) -> str:
+        """Return the text in which the key has what it lacks, and results are made with what that was first.
+
+        What fails with it does so because of what is lacking, and not because something else has
+        changed since a result was kept. Empty: it can't be written.
+        """
+        with suppress(SyntaxError, ValueError, RecursionError):
+            editor = _First(self)
+            tree: ast.AST = editor.visit(module_of(source))
+            return ast.unparse(tree) if editor.is_done else ""
+        return ""
 
     def text_of(self, source: str) -> str:
         """Return the text of the file with what is lacking in the key; no line moves."""
@@ -56,6 +77,34 @@ class KeptForOther:
         return b"".join(lines).decode()
 
 
+class _First(ast.NodeTransformer):
+    """Puts what is lacking into the key, and what it was at first where a result is made."""
+
+    def __init__(self, found: KeptForOther) -> None:
+        parts, more = found.wider
+        self._parts, self._more = {_place(each) for each in parts}, ", ".join(more)
+        self._names: dict[tuple[object, ...], dict[str, str]] = {}
+        for number, (name, function) in enumerate(found.read):
+            own = self._names.setdefault(_place(function), {})
+            own[name] = found.spot if function is found.read[0][1] else str(number)
+        self._now: dict[str, str] = {}
+        self.is_done = False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        place = _place(node)
+        if place in self._parts:
+            return _expression(f"(({ast.unparse(node)}), {self._more})")
+        if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load):
+            spot = self._now.get(ast.unparse(node))
+            if spot is not None:
+                self.is_done = True
+                return _expression(_FIRST.format(place[1:3], spot, ast.unparse(node)))
+        before, self._now = self._now, self._names.get(place, self._now)
+        inner: ast.AST = self.generic_visit(node)
+        self._now = before
+        return inner
+
+
 @dataclass(slots=True, eq=False)
 class _Store:
     """What a function looks up and keeps under one key."""
@@ -73,9 +122,14 @@ class _Store:
         return tuple(self.spots) if self.made is None else (self.made.value,)
 
     @property
+    def said(self) -> ast.expr:
+        """What makes the key."""
+        return self.key if self.made is None else self.made.value
+
+    @property
     def names(self) -> set[str]:
         """The variables that are in the key, but for those of which it has only a part."""
-        nodes = list(ast.walk(self.key if self.made is None else self.made.value))
+        nodes = list(ast.walk(self.said))
         called = {id(each.func) for each in nodes if isinstance(each, ast.Call)}
         picked = {
             id(each.value)
@@ -184,6 +238,7 @@ class KeptForOthers:
         node = self._sources[call.code.path].node_of(call.code)
         assert isinstance(node, _FUNCTIONS), node
         more, told = list[str](), list[tuple[str, str, str]]()
+        read: list[tuple[str, ast.AST]] = []
         for name in _parameters(node):
             one, other = (self._all.held(each, name, each.began) for each in (call, kept.call))
             if name in store.names or one is None or other is None:
@@ -197,9 +252,12 @@ class KeptForOthers:
             if pairs:
                 more.append(_as_text(name, one))
                 told += pairs
-        for expr, one, other in self._read(node, store, (call, at), kept):
+                read.append((name, node))
+        for expr, one, other, inside in self._read(node, store, (call, at), kept):
             more.append(_as_text(expr, one))
             told.append((expr, _words(one), _words(other)))
+            if inside is not None:
+                read.append((expr, inside))
         if not told:
             return None
         gave = listed([_with(name, words, "one") for name, words, _ in told])
@@ -209,6 +267,9 @@ class KeptForOthers:
             says=f"gave {gave} what it kept {had}", lacks=listed([f"`{each[0]}`" for each in told]),
             wider=(store.parts, tuple(more)),
             lines=frozenset({(call.code.path, each.line) for each in call.steps}),
+            read=tuple(read),
+            spot=f"id({ast.unparse(store.holder)}), {ast.unparse(store.said)}",
+            is_asked=any(_is_asked(node, store, name) for name, _ in read),
         )  # fmt: skip
 
     def _named(self, one: Value, other: Value, kept: _Kept) -> Iterator[tuple[str, str, str]]:
@@ -233,8 +294,8 @@ class KeptForOthers:
     def _read(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, store: _Store, at: tuple[Call, Step],
         kept: _Kept,
-    ) -> Iterator[tuple[str, Value, Value]]:  # fmt: skip
-        """Yield what else was read to make the result, and was another plain value by then."""
+    ) -> Iterator[tuple[str, Value, Value, ast.AST | None]]:  # fmt: skip
+        """Yield what else was read to make the result, and was another plain value by then; and the function there."""
         own, *below = [
             (node, kept.call, kept.step),
             *(
@@ -244,7 +305,7 @@ class KeptForOthers:
                 for inner in (self._sources[each.code.path].node_of(each.code),)
             ),
         ]
-        key = ast.unparse(store.key if store.made is None else store.made.value)
+        key = ast.unparse(store.said)
         bound = {each for every in ast.walk(node) for each in names_in(every) if _is_stored(every)}
         changed = {
             ast.unparse(each)
@@ -278,7 +339,8 @@ class KeptForOthers:
                 if one is None or other is None or {one.kind, other.kind} != {SCALAR}:
                     continue
                 if not one.is_same(other) and not (is_shared and self._is_other(root, at, kept)):
-                    yield said, one, other
+                    is_here = call.code.path == kept.call.code.path
+                    yield said, one, other, inside if is_here else None
 
     def _is_other(self, root: str, at: tuple[Call, Step], kept: _Kept) -> bool:
         """Whether an argument itself is another one: then that is what the key lacks."""
@@ -342,6 +404,56 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(each, _FUNCTIONS | ast.Lambda):
             yield each
             yield from _own(each)
+
+
+def _is_asked(node: ast.AST, store: _Store, name: str) -> bool:
+    """Whether something is asked about before what is kept is given; that its object has that doesn't count."""
+    if _root(store.holder) == _root(expression := _expression(name)) and isinstance(
+        expression, ast.Name
+    ):
+        return False
+    reads, own = {id(each) for each in (*store.spots, *store.reads)}, list(_own(node))
+    bound = {
+        ast.unparse(target)
+        for each in own
+        if isinstance(each, ast.Assign | ast.NamedExpr) and _has(each.value, reads)
+        for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+    }
+    for each in own:
+        if isinstance(each, ast.If | ast.IfExp | ast.While):
+            inside = {ast.unparse(one) for one in ast.walk(each.test) if isinstance(one, ast.expr)}
+            before = [
+                one
+                for one in own
+                if isinstance(one, ast.Assign)
+                and one.lineno < each.lineno
+                and inside & set(map(ast.unparse, one.targets))
+                and not _has(one, {id(spot) for spot in store.writes})
+            ]
+            for one in before:
+                inside |= {
+                    ast.unparse(part) for part in ast.walk(one.value) if isinstance(part, ast.expr)
+                }
+            gives = _has(each, {id(spot) for spot in store.reads}) or bound & inside
+            if name in inside and gives:
+                return True
+    return False
+
+
+def _has(node: ast.AST, some: set[int]) -> bool:
+    return any(id(each) in some for each in ast.walk(node))
+
+
+def _place(node: ast.AST) -> tuple[object, ...]:
+    own = [
+        getattr(node, each, None)
+        for each in ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    ]
+    return (type(node), *own)
+
+
+def _expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:

@@ -414,7 +414,10 @@ def _added(statement: ast.stmt | None) -> ast.expr | None:
 def _is_before(target: ast.expr, side: ast.expr) -> bool:
     """Whether a side of an addition is what the target was before it."""
     match target, side:
-        case ast.Subscript(value=one), ast.Call(func=ast.Attribute(value=other)):
-            return ast.unparse(one) == ast.unparse(other)  # `sums.get(key, 0)`
+        case (
+            ast.Subscript(value=one, slice=key),
+            ast.Call(func=ast.Attribute(value=other), args=[asked, *_]),
+        ):  # `sums.get(key, 0)`
+            return (ast.unparse(one), ast.unparse(key)) == (ast.unparse(other), ast.unparse(asked))
         case _:
             return ast.unparse(target) == ast.unparse(side)

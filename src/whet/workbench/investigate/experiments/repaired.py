@@ -42,6 +42,8 @@ _PASSES = 3
 """So often a change must let it pass: after four failures, that is chance in one case of a hundred at most,
 however often it fails."""
 
+_FORGET = "by forgetting it where that changes"
+
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
 
 
@@ -176,13 +178,34 @@ def _shown(
         if baseline.oracle.judge(failed) is Verdict.BAD and all(
             baseline.oracle.judge(each) is Verdict.GOOD for each in again
         ):
-            clue = _clue(path, repair, (number, control), Placing(trial.cwd))
-            return _with_call(clue, path, repair, known.recording, Placing(trial.cwd))
+            at = Placing(trial.cwd)
+            clue = _controlled(path, repair, (number, control), run, baseline, at)
+            return _with_call(clue, path, repair, known.recording, at)
     return None
 
 
 def _of_run(recording: Recording, at: Placing) -> list[tuple[str, Change]]:
     return [*shared_changes(recording, at), *Defaults(recording, at).changes()]
+
+
+def _controlled(
+    path: str, repair: Change, ran: tuple[int, int], run: Run, baseline: Baseline, at: Placing
+) -> Clue:
+    """Return the clue of a change as what its control shows: that alone, or something else that it mends, too."""
+    clue = _clue(path, repair, ran, at)
+    if not repair.control:
+        return clue
+    try:
+        number, outcome = run(AgentTasks(edit=(path, repair.control)))
+    except OutOfTimeError:
+        return replace(clue, sureness=Sureness.POSSIBLE)
+    verdict, trials = baseline.oracle.judge(outcome), (*clue.trials, number)
+    if verdict is Verdict.GOOD:
+        instead = "a result that is made anew"
+        otherwise = replace(repair, what=repair.otherwise, instead=instead, advice=_FORGET)
+        return replace(_clue(path, otherwise, ran, at), trials=trials)
+    sureness = clue.sureness if verdict is Verdict.BAD else Sureness.POSSIBLE
+    return replace(clue, sureness=sureness, trials=trials)
 
 
 def _with_call(

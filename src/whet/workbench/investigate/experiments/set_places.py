@@ -1,4 +1,4 @@
-"""Which place that goes through a set decides, where a failure depends on the order of sets."""
+"""Which place that goes through a set, or asks for a hash, decides, where a failure depends on the seed of hashes."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
-from whet.evidence.experiments.set_iterations import KEYS, iterations, text_in_order
+from whet.evidence.experiments.set_iterations import KEYS, is_hash, iterations, text_in_order
 from whet.host.inspect.presence import own_files
 from whet.workbench.toggle.set_order import SEED, HeldOrder
 from whet.workbench.trials.reproduce import Baseline
@@ -19,7 +19,7 @@ from whet.workbench.trials.session import Session
 
 _MOST_BYTES, _MOST_FILES, _MOST_PLACES = 200_000, 12, 40
 _OTHER_SEEDS = (0, 11, 12, 13)
-WHY = "the order of a set of strings changes from run to run"
+WHY = "the hash of a text changes from run to run, and with it the order of a set of texts"
 
 
 @value_class(eq=False)
@@ -48,7 +48,7 @@ class SetPlaces:
     order: HeldOrder
 
     def find(self) -> Clue | None:
-        """Return the only place at which an order of the set decides, whatever the seed; None: it isn't known."""
+        """Return the only place at which an order of the set, or a hash, decides, whatever the seed; None: it isn't known."""
         found: list[tuple[_Module, ast.expr, tuple[int, ...]]] = []
         with suppress(WhetError):  # this machine has no such room
             for module in list(self._modules())[:_MOST_FILES]:
@@ -58,12 +58,15 @@ class SetPlaces:
         ((module, node, trials),) = found
         at = Placing(self.trial.cwd)
         place = at(module.path, node.lineno)
-        source = ast.unparse(node)
+        source, seeds = ast.unparse(node), f"each of {len(_OTHER_SEEDS) + 1} hash seeds"
+        says = f"`{source}` at {place} is a set, and its order decides: in one order the command passes with {seeds}, in another it fails with each of them"
+        step = f"Sort `{source}` at {place}, or make the result independent of its order."
+        if is_hash(node):
+            says = f"`{source}` at {place} is another number in each run, and decides: with some numbers the command passes with {seeds}, with others it fails with each of them"
+            step = f"Make a number at {place} that is the same in each run, as `zlib.crc32` does, or make the result independent of it."
         return Clue(
-            says=f"`{source}` at {place} is a set, and its order decides: in one order the command passes"
-            f" with each of {len(_OTHER_SEEDS) + 1} hash seeds, in another it fails with each of them",
-            why=WHY, path=module.path, line=node.lineno, sureness=Sureness.SHOWN, trials=trials,
-            next_step=f"Sort `{source}` at {place}, or make the result independent of its order.",
+            says=says, why=WHY, path=module.path, line=node.lineno, sureness=Sureness.SHOWN, trials=trials,
+            next_step=step,
         )  # fmt: skip
 
     def _modules(self) -> Iterator[_Module]:

@@ -17,6 +17,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.clues.surroundings import (
     ENCODINGS,
+    HASHES,
     LOCALE,
     MODES,
     SET_ORDER,
@@ -250,17 +251,24 @@ def _clue(
     work: Work, baseline: Baseline, setting: _Setting, uses: Sequence[Use], trials: tuple[int, ...]
 ) -> Clue:
     at = Placing(work.trial.cwd)
-    own = [each for each in uses if each.kind == setting.name]
+    kinds = {setting.name, HASHES} if setting.name == SET_ORDER else {setting.name}
+    own = [each for each in uses if each.kind in kinds]
     if len(own) > 1:
         own = _that_ran(work, baseline, own)
     # Elsewhere it is another hour, and perhaps another day, too.
     is_far = setting.name == TIME_ZONE and setting.is_asked
     decides = "" if is_far else f": {setting.subject} decides"
+    hashes = [each for each in own if each.kind == HASHES]
+    if hashes:
+        own.sort(key=lambda each: each.kind != HASHES)
+        decides = ": the hash of a text decides, or the order of a set, which depends on it"
     says = f"it fails with {setting.now} and passes with {setting.other}{decides}"
     says += _used_at(setting, own[:_MOST_PLACES], at)
     last = own[0] if own else None
     path, line = setting.place if last is None else (last.path, last.line)
     advice = _ADVICE.get(setting.name, "") if last is not None else ""
+    if hashes:
+        advice = "See whether the number at {} may be another one in each run."
     return Clue(
         says=says, trials=trials,
         why=f"{shown_count(len(trials), 'run')} with {setting.other} passed; each run without it failed",
