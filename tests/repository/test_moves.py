@@ -125,6 +125,11 @@ SYMPTOMS = {
         "evidence/test_default_values.py::test_a_given_value_that_wins_is_no_default",
         "cli/investigate/test_overriding_defaults.py::test_a_flag_that_was_not_given_and_wins_over_the_settings_is_the_cause",
     ),
+    "values under the wrong names, rows with the wrong labels": (
+        "evidence/test_orders.py::test_the_line_that_makes_another_order_than_what_it_is_used_with_is_named",
+        "evidence/test_orders.py::test_an_order_with_which_nothing_changes_is_no_cause",
+        "cli/investigate/test_other_order.py::test_labels_that_are_sorted_otherwise_than_the_model_are_the_cause",
+    ),
     "a result that nothing uses": (
         "cli/investigate/test_dropped_calls.py::test_a_new_value_that_nothing_uses_is_the_cause_if_it_passes_with_it",
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",

@@ -52,7 +52,7 @@ class Change:
         frees: it lets go of what the program may keep on purpose: it tells nothing of too much memory.
         advice: how to mend it, where that isn't to write what is there instead.
         text: all of the module with it, where no tree is edited; empty: one is.
-        beside: changes of the same kind with which the command must not pass.
+        beside: changes of the same kind with which the command must not pass: of each eight, one may.
         place: the file and the line that it is about; None: those that it changes.
         control: another text, with which the command still fails if `what` is what is wrong; empty: there is none.
         otherwise: what is wrong where it passes with that, too.

@@ -8,9 +8,9 @@ from whet.evidence.experiments.changes import MOST_BYTES, parsed
 
 _IN_ORDER = {"list", "tuple", "enumerate", "iter", "zip", "map", "filter", "min", "max", "reversed"}
 _METHODS = {"join", "fromkeys", "extend"}
-_SCATTERED = "__import__('zlib').crc32(('{}' + repr(each)).encode())"
+SCATTERED = "__import__('zlib').crc32(('{}' + repr(each)).encode())"
 KEYS = ("repr(each)", "-int.from_bytes(repr(each).encode()[:48].ljust(48, bytes(1)), 'big')",
-        *map(_SCATTERED.format, "abcd"))  # fmt: skip
+        *map(SCATTERED.format, "abcd"))  # fmt: skip
 """The orders that are tried, as the key of an `each`: ascending, descending, and some without a sense."""
 
 # A CRC isn't good enough: of texts of one length, all of its numbers hang together.

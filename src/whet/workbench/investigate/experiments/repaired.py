@@ -29,12 +29,16 @@ from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
 from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
+from whet.workbench.investigate.experiments.orders import order_changes
 from whet.workbench.investigate.experiments.shared_uses import shared_changes
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS, _FEWEST = 24, 2
 """A program so slow that fewer than two fit is run with the likeliest change alone, if the run had what that is about."""
+_OF_ALIKE = 8
+"""One of so many changes of the same kind may let it pass, too: by chance."""
+
 _MOST_SECONDS = 30.0
 """The time for all experiments, in plain runs; slow programs get twice as much."""
 
@@ -168,10 +172,11 @@ def _shown(
         alike = (
             text_with(text_to_change(path), replace(repair, edit=each)) for each in repair.beside
         )
-        if any(
+        also = (
             baseline.oracle.judge(run(AgentTasks(edit=(path, each)))[1]) is Verdict.GOOD
             for each in alike
-        ):
+        )
+        if sum(also) > len(repair.beside) // _OF_ALIKE:
             continue
         control, failed = run(AgentTasks(edit=(path, text_to_change(path))))
         again = (run(AgentTasks(edit=(path, text)))[1] for _ in range(_PASSES - 1))
@@ -185,7 +190,8 @@ def _shown(
 
 
 def _of_run(recording: Recording, at: Placing) -> list[tuple[str, Change]]:
-    return [*shared_changes(recording, at), *Defaults(recording, at).changes()]
+    shared, defaults = shared_changes(recording, at), Defaults(recording, at).changes()
+    return [*shared, *defaults, *order_changes(recording, at)]
 
 
 def _controlled(
