@@ -635,6 +635,32 @@ def test_a_key_with_a_byte_order_mark_is_told_apart(tmp_path: Path) -> None:
     assert all(each.sureness is Sureness.POSSIBLE for each in told)
 
 
+LOWERED = """\
+PRICES = {"AB-12": 30, "CD-40": 12}
+
+
+def codes(text):
+    for line in text.splitlines():
+        yield line.strip().lower()
+
+
+def total(text):
+    return sum(PRICES[code] for code in codes(text))
+
+
+print(total("CD-40\\nAB-12\\n"))
+"""
+
+
+def test_of_two_forms_of_a_key_that_both_come_from_elsewhere_neither_is_the_cause(
+    tmp_path: Path,
+) -> None:
+    (told,) = [each for each in clues(tmp_path, LOWERED) if "but it has" in each.says]
+    assert "asked `PRICES` for 'cd-40' (from main.py:6" in told.says
+    assert "but it has 'CD-40', which comes from main.py:1" in told.says
+    assert (told.sureness, told.line) == (Sureness.POSSIBLE, 6)
+
+
 NOT_COMMITTED = """\
 import sqlite3
 from contextlib import closing

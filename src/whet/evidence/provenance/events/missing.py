@@ -53,6 +53,7 @@ class Likewise:
 
     key: str
     trail: Trail
+    asked: Trail
 
 
 @value_class
@@ -100,7 +101,7 @@ class Missing:
         """
         return (
             self.removed(holder, key.words, step)
-            or self.likewise(holder, key, step)
+            or self.likewise(holder, key, asked, step)
             or self._dropped(key, step)
             or self.misspelt(holder, key, asked, step)
         )
@@ -130,12 +131,12 @@ class Missing:
             isinstance(node, ast.Call) and called_name(node) in _TAKING for node in head(statement)
         )
 
-    def likewise(self, holder: Value, key: Value, step: Step) -> Likewise | None:
+    def likewise(self, holder: Value, key: Value, asked: Trail, step: Step) -> Likewise | None:
         """Return a key that is there and looks like the missing one."""
         wanted = as_it_looks(key.words)
         for each in self._keys(holder, step):
             if each != key.words and as_it_looks(each) == wanted:
-                return Likewise(each, self._walk.key(holder, each, step))
+                return Likewise(each, self._walk.key(holder, each, step), asked)
         return None
 
     def misspelt(self, holder: Value, key: Value, asked: Trail, step: Step) -> Misspelt | None:

@@ -85,7 +85,7 @@ class MissingClues(Wording):
         holder, key = self.walk.now.value(inner, call, step), self.walk.now.value(asked, call, step)
         if holder is not None and key is not None:
             way = self.walk.back(asked, call, step, key, None)
-            alike = self.missing.likewise(holder, key, step)
+            alike = self.missing.likewise(holder, key, way, step)
             reason = alike or self.missing.misspelt(holder, key, way, step)
             there = self.at(call.code.path, expr.lineno)
             for each in self._reason(there, reason, holder, self.said(inner, call), key.words):
@@ -212,21 +212,33 @@ class MissingClues(Wording):
                     f" raised {self.error(error)}{of}{by}",
                     path, error.line, Sureness.SEEN,
                 )  # fmt: skip
-            case Likewise(key=other, trail=trail):
+            case Likewise(key=other, trail=trail, asked=asked):
+                by = self._from_elsewhere(asked, there)
                 last = trail.hops[-1] if trail.hops else None
                 from_there = f", which comes from {self.place(last)}" if last else ""
                 record = self.records.read_by(trail)
                 from_there += f", {self.record(record)}" if record else ""
+                # Of two that were made elsewhere, either may be in the wrong form; what the program states
+                # is less likely to be.
+                is_either = bool(by) and asked.end is not End.LITERAL
+                if is_either and trail.end is End.LITERAL:
+                    last = asked.hops[-1]
                 clue = self.clue(
-                    f"{there} asked `{said}` for {key}, but it has {other}{from_there}",
+                    f"{there} asked `{said}` for {key}{by}, but it has {other}{from_there}",
                     last.path if last else "", last.line if last else 0,
-                    Sureness.SEEN if last else Sureness.POSSIBLE,
+                    Sureness.SEEN if last and not is_either else Sureness.POSSIBLE,
                 )  # fmt: skip
                 yield replace(clue, alike=frozenset({key, other}))
             case Misspelt():
                 yield self._misspelt(there, reason, holder, said, key)
             case None:
                 return
+
+    def _from_elsewhere(self, asked: Trail, there: str) -> str:
+        """Say where a key comes from that was asked for; empty: it is written there, or that isn't known."""
+        asks = asked.hops[-1] if asked.hops else None
+        is_elsewhere = asks is not None and self.at(asks.path, asks.line) != there
+        return f" (from {self.place(asks)})" if asks is not None and is_elsewhere else ""
 
     def _misspelt(self, there: str, reason: Misspelt, holder: Value, said: str, key: str) -> Clue:
         """Return the clue about two spellings of a key; it points at the one that is written less often."""
@@ -238,8 +250,7 @@ class MissingClues(Wording):
             record = self.records.find(holder, reason.trail.made_by)
         of = f", for {self.record(record)}" if record else ""
         from_there = f", which comes from {self.place(made)}" if made else ""
-        is_elsewhere = asks is not None and self.at(asks.path, asks.line) != there
-        by = f" (from {self.place(asks)})" if asks is not None and is_elsewhere else ""
+        by = self._from_elsewhere(reason.asked, there)
         last = (asks if reason.is_asked else made) or asks
         other = reason.key if reason.key[:1] == "'" else f"`{reason.key}`"
         clue = self.clue(

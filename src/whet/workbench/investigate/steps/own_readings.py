@@ -2,6 +2,7 @@
 
 Nothing of their words is read. They run once with clocks that hardly go on, or with a memory that seems
 small: what passes then fails by its readings of them, and a number that only holds a time still fails.
+A limit may be in another unit, too, so that nothing costs much: a reading alone names no line.
 """
 
 import re
@@ -67,7 +68,7 @@ def look_at_readings(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
                 work.steps.conclude(f"it fails also where it reads hardly any {kind}")
                 continue
             work.steps.conclude(
-                f"it passes where it reads hardly any {kind}: it fails by what it costs"
+                f"it passes where it reads hardly any {kind}: it fails by the {kind} that it reads"
             )
         costs = _of_memory if kind == "memory" else _of_time
         told = told_in(outcome.evidence)
