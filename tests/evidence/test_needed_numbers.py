@@ -1,4 +1,4 @@
-"""Whether a run's line worked on small integers, or called `bool`: only there such a change is tried."""
+"""Whether a run's line worked on small integers, on an iterator, or called `bool`: only there such a change is tried."""
 
 from pathlib import Path
 
@@ -55,3 +55,22 @@ def test_only_where_a_line_calls_bool_a_text_is_taken_otherwise(
 ) -> None:
     program = ASKED.replace("KIND", kind)
     assert met(tmp_path, program, "any text but an empty one") is is_bool
+
+
+CHECKED = """\
+def comparable(values):
+    sorted(values)  # here
+    return values
+
+
+total = sum(comparable(GIVEN))
+assert total == 6, total
+"""
+
+
+@pytest.mark.parametrize(("given", "is_once"), [("iter([1, 2, 3])", True), ("[1, 2, 2]", False)])
+def test_what_is_gone_through_and_given_back_is_kept_where_it_can_be_gone_through_once(
+    given: str, tmp_path: Path, *, is_once: bool
+) -> None:
+    program = CHECKED.replace("GIVEN", given)
+    assert met(tmp_path, program, "`values` can be iterated only once") == is_once

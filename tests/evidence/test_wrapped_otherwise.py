@@ -59,6 +59,16 @@ def test_what_one_place_converts_is_converted_at_the_other(source: str, lines: l
 
 
 @pytest.mark.parametrize(
+    ("source", "is_telling"), [(LOCAL_HOURS, False), (STORED_FOLDED, True), (SIDES, False)]
+)
+def test_only_keys_of_one_container_have_to_be_in_one_form(
+    source: str, *, is_telling: bool
+) -> None:
+    (change,) = wrapped_otherwise(ast.parse(source))
+    assert change.is_telling == is_telling
+
+
+@pytest.mark.parametrize(
     "source",
     [
         # What is asked of a value is no other form of it.

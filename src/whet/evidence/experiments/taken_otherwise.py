@@ -325,8 +325,11 @@ def _gone_through(node: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _handed_on(node: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield the names that a function goes through, or hands on to what may do so."""
-    return _uses(node, lambda _: True)
+    """Yield the names that a function goes through, hands on to what may do so, or gives back."""
+    yield from _uses(node, lambda _: True)
+    for each in ast.walk(node):
+        if isinstance(each, ast.Return) and isinstance(each.value, ast.Name):
+            yield each.value.id, each.lineno
 
 
 def _uses(node: ast.AST, uses_up: Callable[[ast.Call], bool]) -> Iterator[tuple[str, int]]:

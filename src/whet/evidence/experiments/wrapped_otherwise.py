@@ -17,6 +17,7 @@ _ASKS = frozenset({"isinstance", "hasattr", "len", "print", "repr", "type", "id"
 """What these give isn't the same thing in another form."""
 _LOOKS_UP = frozenset({"get", "pop", "setdefault", "add", "discard", "remove", "index", "count"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_KEY = "a key of "
 _MOST_EACH = 2
 """How many of the conversions that other places make of one value are tried at a place."""
 
@@ -67,7 +68,9 @@ def _converted(uses: list[_Use]) -> Iterator[Change]:
                 f"`{name}` is used as it is, and line {conversion.lineno} uses `{text}`",
                 text,
             )
-            yield replace(change, is_checked=True)
+            # Two places may want a value in two forms; the keys of one container are in one form.
+            is_key = use.role.startswith(_KEY)
+            yield replace(change, is_checked=True, is_telling=is_key)
 
 
 def _uses(
@@ -128,15 +131,15 @@ def _role(node: ast.expr, outer: ast.AST | None) -> str:
         case ast.Attribute():
             return "part"
         case ast.Subscript(value=holder, slice=key) if key is node:
-            return f"key of {ast.unparse(holder)}"
+            return f"{_KEY}{ast.unparse(holder)}"
         case ast.Call(func=ast.Attribute(value=holder, attr=name), args=[first, *_]) if (
             first is node and name in _LOOKS_UP
         ):
-            return f"key of {ast.unparse(holder)}"
+            return f"{_KEY}{ast.unparse(holder)}"
         case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()], comparators=[holder]) if (
             left is node
         ):
-            return f"key of {ast.unparse(holder)}"
+            return f"{_KEY}{ast.unparse(holder)}"
         case ast.Compare():
             return "side"
         case ast.BinOp():
