@@ -250,6 +250,38 @@ WRONG = {
     "layers that are asked": (
         "a, b = {'k': 1}, {'k': 2}\nc = b.get('k', a.get('k'))\nassert c == 1\n", 2,
     ),
+    "a precision that stays": (
+        ("from decimal import Decimal, getcontext\ndef short(n):\n    'Shorten.'\n    getcontext().prec = 2\n"
+        "    return +n\nshort(Decimal(1))\nlong = Decimal(1) / 3\ngetcontext().prec = 28\nassert len(str(long)) > 9\n"), 4,
+    ),
+    "a log level that stays": (
+        ("import logging\nlog = logging.getLogger('a.b')\nlog.setLevel(20)\ndef quiet():\n    log.setLevel(50)\n"
+        "    log.error('x')\nquiet()\nassert log.isEnabledFor(20)\n"), 5,
+    ),
+    "logging that stays off": (
+        ("import logging\ndef quiet():\n    if True:\n        logging.disable(40)\nquiet()\n"
+        "off = logging.root.manager.disable\nlogging.disable(0)\nassert not off\n"), 4,
+    ),
+    "a warnings filter that stays": (
+        ("import warnings\ndef quiet():\n    warnings.simplefilter('ignore')\nbefore = warnings.filters[:]\nquiet()\n"
+        "after, warnings.filters[:] = warnings.filters[:], before\nassert before == after\n"), 3,
+    ),
+    "a seed that stays": (
+        ("import random\nrandom.seed(5)\ndef same():\n    random.seed(1)\n    return random.random()\n"
+        "a = same(), random.random()\nb = same(), random.random()\nassert a[0] == b[0] and a[1] != b[1]\n"), 4,
+    ),
+    "a seed of numpy that stays": (
+        ("import numpy as np\nnp.random.seed(5)\ndef same():\n    np.random.seed(1)\n    return np.random.rand()\n"
+        "a = same(), np.random.rand()\nb = same(), np.random.rand()\nassert a[0] == b[0] and a[1] != b[1]\n"), 4,
+    ),
+    "numpy's errors that stay off": (
+        ("import numpy as np\nold = np.seterr(all='warn')\ndef quiet():\n    np.seterr(all='ignore')\nquiet()\n"
+        "now = np.geterr()\nnp.seterr(**old)\nassert now['divide'] == 'warn'\n"), 4,
+    ),
+    "a limit of the process that stays": (
+        ("import sys\nn = sys.getswitchinterval()\ndef often():\n    sys.setswitchinterval(0.001)\noften()\n"
+        "now = sys.getswitchinterval()\nsys.setswitchinterval(n)\nassert now == n\n"), 4,
+    ),
     "a zero that was given": ("N = 3\nn = int('0') or N\nassert n == 0\n", 2),
     "an empty text that was given": ("a = ''\nb = a if a else 'x'\nassert b == ''\n", 2),
     "rounded": ("x = 0.1 + 0.2\nassert not x != 0.3\n", 2),
@@ -281,6 +313,22 @@ def test_one_change_of_the_line_that_is_wrong_ends_the_failure(kind: str) -> Non
     assert not ends_well(text)
     ending = [each for each in repairs_of(text) if ends_well(text_with(text, each))]
     assert {each.line for each in ending} == {line}
+
+
+def test_another_seed_is_the_control_of_one_that_stays() -> None:
+    text, line = WRONG["a seed that stays"]
+    (change,) = (each for each in repairs_of(text) if each.line == line and "stays so" in each.what)
+    others = [Change(node=change.node, what="", instead="", edit=each) for each in change.beside]
+    assert [ends_well(text_with(text, each)) for each in others] == [False, False]
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["with decimal.localcontext() as c:\n        c.prec = 2", "self.settle(1)", "random.Random(1)"],
+)
+def test_what_switches_nothing_for_others_is_not_put_back(body: str) -> None:
+    text = f"def f(self):\n    {body}\n"
+    assert not any("stays so" in each.what for each in repairs_of(text))
 
 
 @pytest.mark.parametrize("call", ["os.chdir('a')", "os.umask(0)", "os.putenv('A', 'b')"])

@@ -135,6 +135,26 @@ for _ in range(20):
 off = abs(weight.item() - 3)
 assert off < 0.1, f"off by {off:.1f}"
 """
+NOT_SWITCHED = """
+import torch
+from torch import nn
+
+
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [nn.Dropout(0.5) for _ in range(2)]
+
+    def forward(self, x):
+        return sum(part(x) for part in self.parts)
+
+
+mixed = Mixed()
+mixed.eval()
+x = torch.ones(64)
+with torch.no_grad():
+    assert torch.equal(mixed(x), mixed(x)), "two answers"
+"""
 NOT_REGISTERED = """
 import torch
 from torch import nn
@@ -260,6 +280,7 @@ def test_half_precision_becomes_single(tmp_path: Path) -> None:
         (OLD_GRADIENTS, "zero-grads"),
         (NOT_REGISTERED, "registered"),
         (FROZEN, "registered"),
+        (NOT_SWITCHED, "registered"),
     ],
 )
 def test_a_slip_of_a_training_is_mended(tmp_path: Path, text: str, name: str) -> None:
@@ -328,3 +349,16 @@ def test_a_failure_of_half_precision_refuses_float32_and_says_why(tmp_path: Path
     assert found["left_out"] == ["float32"]
     (choice,) = [each for each in found["choices"] if each["name"] == "float32"]
     assert choice["fate"] == "needed"
+
+
+def test_a_module_in_a_list_that_eval_does_not_reach_is_the_cause(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(NOT_SWITCHED)
+    subprocess.run(
+        [sys.executable, "-m", "whet", "investigate", "--budget", "10m", "--", sys.executable, "main.py"],
+        cwd=tmp_path, env={**os.environ, "WHET_DIR": str(tmp_path / "state")}, capture_output=True,
+        check=False, timeout=600,
+    )  # fmt: skip
+    cause = json.loads((tmp_path / "whet-report" / "report.json").read_text())["answer"]["cause"]
+
+    assert (cause["line"], cause["sureness"]) == (9, "shown")
+    assert "isn't one of its modules or parameters" in cause["says"]

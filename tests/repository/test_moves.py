@@ -130,6 +130,12 @@ SYMPTOMS = {
         "evidence/test_orders.py::test_an_order_with_which_nothing_changes_is_no_cause",
         "cli/investigate/test_other_order.py::test_labels_that_are_sorted_otherwise_than_the_model_are_the_cause",
     ),
+    "a setting of the whole process, a seed or a mode that other code finds changed": (
+        "cli/investigate/test_left_switched.py::test_a_precision_that_a_function_sets_for_all_is_the_cause",
+        "cli/investigate/test_left_switched.py::test_a_precision_that_is_put_back_is_no_cause",
+        "evidence/test_repairs.py::test_another_seed_is_the_control_of_one_that_stays",
+        "ml/test_torch_toggles.py::test_a_module_in_a_list_that_eval_does_not_reach_is_the_cause",
+    ),
     "a result that nothing uses": (
         "cli/investigate/test_dropped_calls.py::test_a_new_value_that_nothing_uses_is_the_cause_if_it_passes_with_it",
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",

@@ -7,7 +7,7 @@ slips of a training with PyTorch.
 ``eval-without-grad``: what a module does where no gradients are computed, it does in eval mode; dropout
 and batch statistics are for training. ``zero-grads``: an optimizer clears the gradients after each step;
 otherwise those of earlier steps add to the next ones. ``registered``: a module that is asked for its
-parameters, or to convert them all, also has those in its lists and dicts of modules, and its tensors
+parameters, to convert them all or to switch its mode, also has those in its lists and dicts of modules, and its tensors
 that take gradients.
 
 Standard library only, Python 3.8 or later.
@@ -102,7 +102,7 @@ class Slips:
             self._registering(made)
 
     def _registering(self, made: Any) -> None:
-        """Have a module register what it holds when it is asked for its parameters, or converts them."""
+        """Have a module register what it holds when it is asked for its parameters, converts or switches."""
         assign, ask = made.__setattr__, made.named_parameters
         convert = getattr(made, _CONVERT)
 
@@ -128,7 +128,30 @@ class Slips:
             return result
 
         made.__setattr__, made.named_parameters = assigned, named_parameters
+        self._switching(made)
         setattr(made, _CONVERT, converted)
+
+    def _switching(self, made: Any) -> None:
+        """Have a module register what it holds when it is switched between training and evaluation."""
+        switch = made.train
+
+        def train(own: Any, *given: Any, **named: Any) -> Any:
+            left_out = [
+                (one, self._assigned.get((id(each), name)), one.training)
+                for each in list(own.modules())
+                for name, value in list(_attributes(each).items())
+                for _, one in (() if name in _OF_MODULES else _items_of(value))
+                if isinstance(one, made)
+            ]
+            for each in list(own.modules()):
+                self._register(each, made)
+            result = switch(own, *given, **named)
+            for one, place, mode in left_out:
+                if one.training != mode:
+                    self._tell(*_registered_at(place))
+            return result
+
+        made.train = train
 
     def _register(self, own: Any, made: Any) -> list[tuple[Any, str | None]]:
         """Register what a module holds; return the parameters that it has by that, with where it got them."""

@@ -29,6 +29,7 @@ from whet.evidence.experiments.default_otherwise import false_kept
 from whet.evidence.experiments.given_otherwise import given_otherwise
 from whet.evidence.experiments.inherited_otherwise import inherited_otherwise
 from whet.evidence.experiments.merged_otherwise import merged_otherwise
+from whet.evidence.experiments.restored_otherwise import restored_otherwise
 from whet.evidence.experiments.shaped_otherwise import shaped_otherwise, widened
 from whet.evidence.experiments.taken_otherwise import taken_otherwise
 from whet.evidence.experiments.wrapped_otherwise import wrapped_otherwise
@@ -89,6 +90,7 @@ def _changes(node: ast.AST, changed: set[str]) -> Iterator[Change]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from _defaults(node)
             yield from _kept_results(node)
+            yield from restored_otherwise(node)
         case ast.ClassDef():
             yield from _class_values(node)
             yield from inherited_otherwise(node)

@@ -41,7 +41,7 @@ _FORKS = re.compile(
 )
 _GRADIENTS_OFF = re.compile(r"\b(?:no_grad|inference_mode|set_grad_enabled)\b")
 _STEPS, _CLEARED = re.compile(r"\.backward\("), re.compile(r"\bzero_grad\b|\.grad = None")
-_CONVERTED = re.compile(r"\.(?:double|half|float|bfloat16|to|cuda)\(")
+_OF_ALL = re.compile(r"\.(?:double|half|float|bfloat16|to|cuda|eval|train)\(")
 _MODULES = re.compile(r"\bnn\.Module\b|\bimport Module\b")
 _SETS_MODE = re.compile(r"\.train\(")
 _WHY_SLIPS = "a slip that no line fails on"
@@ -264,13 +264,13 @@ def _slips_of(baseline: Baseline) -> Iterator[str]:
     evidence = baseline.outcome.evidence
     if own_files_with(_DRAWS, evidence) and own_files_with(_FORKS, evidence):
         yield _RESEEDED
-    if own_files_with(_GRADIENTS_OFF, evidence):
-        yield _EVAL
     if own_files_with(_STEPS, evidence) and not own_files_with(_CLEARED, evidence):
         yield _ZERO
-    is_used = own_files_with(_STEPS, evidence) or own_files_with(_CONVERTED, evidence)
+    is_used = own_files_with(_STEPS, evidence) or own_files_with(_OF_ALL, evidence)
     if is_used and own_files_with(_MODULES, evidence):
-        yield _REGISTERED
+        yield _REGISTERED  # says more than that a part isn't in eval mode
+    if own_files_with(_GRADIENTS_OFF, evidence):
+        yield _EVAL
 
 
 def said_of(turned: Turned, before: Reproduction) -> str:

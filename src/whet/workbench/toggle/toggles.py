@@ -102,7 +102,7 @@ _ALL = (
     Toggle(
         name="registered",
         does="a PyTorch module's parameters include those in its lists and dicts, and tensors that take gradients",
-        read="when a module is asked for its parameters, or converts them, and holds such",
+        read="when a module is asked for its parameters, converts them or switches its mode, and holds such",
         inside=("registered",), signs=("inside:registered",),
     ),
     Toggle(
