@@ -9,7 +9,7 @@ from whet.host.inspect.stacks import is_listening
 from whet.host.process.process_tree import descendants_of
 
 STEPS_SIGNAL = 59
-"""On this signal the recorder in a program (`whet_closer.steps`) writes down its steps so far."""
+"""On this signal the recorder in a program (`whet_closer.recording.steps`) writes down its steps so far."""
 
 _BEGINS_SECONDS, _ENDS_SECONDS, _BETWEEN_SECONDS = 1.0, 10.0, 0.02
 """A main thread in a call into C doesn't get to it; one that has begun is given time."""

@@ -39,7 +39,7 @@ class AgentTasks:
         closer: look closer at what is known to fail, which is slower; a word more asks for an
             experiment on one line (`whet_closer.accesses`), or for ``numbers`` that are none, or
             for the ``functions:`` that are called in files below a folder, or for the ``steps:`` up
-            to an error (`whet_closer.steps`).
+            to an error (`whet_closer.recording.steps`).
         probes: what is looked out for, as `whet.workbench.inspect.probe` says it; empty: nothing.
         lines: the file whose statements are counted and timed, as `whet_lines` reads it; empty: none.
         edit: a module's real path, and the text that it is to run with instead of its file's;

@@ -12,7 +12,7 @@ import os
 import sys
 
 from .dropping import DROPPED, OUTPUT, begun_with, dropping, span_of
-from .report_file import is_own, place, variables_of
+from .report_file import place, variables_of
 from .troubles import (
     absent_in,
     exit_status_of,
@@ -23,38 +23,26 @@ from .troubles import (
     told_of_error,
     trouble_of,
 )
+from .woven import Cell, Woven
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import FrameType
     from typing import Any
 
-    from whet.agent.site.whet_probe.beside import execute, hidden_frame
-    from whet.agent.site.whet_probe.instrument import Mark, bind, call
-    from whet.agent.site.whet_probe.main_script import MainScript, whole
+    from whet.agent.site.whet_probe.instrument import Mark, call
 
     from .report_file import ReportLines
 else:
-    from whet_probe.beside import execute, hidden_frame
-    from whet_probe.instrument import Mark, bind, call
-    from whet_probe.main_script import MainScript, whole
+    from whet_probe.instrument import Mark, call
 
-REWRITER = "_pytest.assertion.rewrite"
 _MOST_LOOKS = 100
 """How often whet looks at what a statement drops: a long loop's later rounds resemble the first."""
 _MOST_TARGETS = 3
 _SHELL = "os.system"
 _LIBRARIES = {"numpy", "pandas", "torch", "polars"}
 _ANYTHING = (Exception,)
-_NOTHING: dict[object, object] = {}
-
-
-def _same() -> Callable[[object], object]:
-    """Return what returns what it is given, and isn't written in Python: a loop may call it often."""
-    functools: Any = __import__("_functools")
-    made: Callable[[object], object] = functools.partial(_NOTHING.get, None)
-    return made
 
 
 class _Site:
@@ -76,101 +64,38 @@ class _Site:
         self.name: str = getattr(function, "attr", getattr(function, "id", ""))
         self.left = _MOST_LOOKS
         self.kinds: set[str] = set()
-        self.cell: _Cell | None = None
+        self.cell: Cell | None = None
 
 
-class _Cell:
-    """Stands in code in the place of a mark, until that has seen enough: then of what costs nothing."""
-
-    __slots__ = ("__call__",)
-
-    def __init__(self, mark: Mark) -> None:
-        self.__call__: Callable[[object], object] = mark.__call__
-
-    def rest(self) -> None:
-        """Look at nothing more; no audit hook hears of it."""
-        self.__call__ = _same()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Be a function that does nothing where code is pickled for another machine."""
-        return eval, ("lambda value: value",)
-
-
-class Dropped:
-    """Compiles the user's modules with a mark at each statement that drops a value.
-
-    Attributes:
-        guards: what is called with the namespaces of certain modules when they have been run.
-    """
+class Dropped(Woven):
+    """Compiles the user's modules with a mark at each statement that drops a value."""
 
     def __init__(self, told: ReportLines) -> None:
         """Watch nothing yet."""
+        super().__init__()
         self._told = told
-        self._own: dict[str, bool] = {}
         self._command = ""
-        self.guards: dict[str, Callable[[dict[str, Any]], None]] = {REWRITER: self._watch_rewriter}
 
     def begin(self) -> None:
         """Take over the main script; hear of each command that a shell is given."""
         sys.addaudithook(self._hear)
-        script = sys.argv[0] if getattr(sys, "argv", None) else ""
-        if script and os.path.isfile(script) and self._is_own(os.path.realpath(script)):
-            MainScript(lambda path: self.code("__main__", path, lambda: whole(path))).begin()
+        super().begin()
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == _SHELL:
             self._command = os.fsdecode(arguments[0])
 
-    def code(self, _name: str, path: str, read: Callable[[], bytes]) -> CodeType | None:
-        """Return the code of a module of the user's; None: it is another one, or can't be compiled."""
-        if not self._is_own(path):
-            return None
-        try:
-            code: CodeType | None = self._compiled(ast.parse(read(), path), path)
-        except (SyntaxError, ValueError, OSError, RecursionError):
-            code = None  # Python says so in its own words
-        return code
-
-    def _is_own(self, path: str) -> bool:
-        found = self._own.get(path)
-        if found is None:
-            found = self._own[path] = is_own(path)
-        return found
-
-    def _compiled(self, tree: Any, path: str, rewrite: Callable[[Any], None] | None = None) -> Any:
+    def weave(self, tree: Any) -> Callable[[str], object]:
+        """Let each statement that drops a value hand it to a mark on the way."""
         sites: list[_Site] = []
         for node, fate in dropping(tree):
             sites.append(_Site(node.value, fate))
             node.value = call("{}".format(len(sites) - 1), node.value, node.value)
-        if rewrite is not None:
-            rewrite(tree)
-        code: Any = compile(tree, path, "exec", dont_inherit=True)
-        return bind(code, lambda text: self._mark(sites[int(text)]))
+        return lambda text: self._mark(sites[int(text)])
 
-    def _mark(self, site: _Site) -> _Cell:
-        site.cell = _Cell(Mark(lambda frame, value: self._met(site, frame, value[0])))
+    def _mark(self, site: _Site) -> Cell:
+        site.cell = Cell(Mark(lambda frame, value: self._met(site, frame, value[0])).__call__)
         return site.cell
-
-    def _watch_rewriter(self, module: dict[str, Any]) -> None:
-        """Run test modules with marks; what pytest keeps of them has none."""
-        rewrite = module["rewrite_asserts"]
-
-        def woven(code: CodeType, space: dict[str, Any]) -> CodeType:
-            path = code.co_filename
-            if not self._is_own(path):
-                return code
-            source = whole(path)
-            config = getattr(space.get("__loader__"), "config", None)
-            made: CodeType = self._compiled(
-                ast.parse(source, path), path, lambda tree: rewrite(tree, source, path, config)
-            )
-            return made
-
-        @hidden_frame
-        def run(code: CodeType, space: dict[str, Any]) -> None:
-            execute(woven(code, space), space)
-
-        module["exec"] = run
 
     # ---- what is dropped ----
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any, TypeAlias
 
-    from .steps import Steps
+    from .recording.steps import Steps
+    from .woven import Woven
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
 
@@ -56,6 +57,7 @@ class Look:
         self._readings: Readings | None = None
         # An experiment on one line, or a look at each line, is to run what the file says.
         self._dropped = Dropped(told) if asked in _WHOLE else None
+        self._woven: Woven | None = self._dropped
         if asked.startswith(FUNCTIONS):
             self._alone = Functions(told, asked[len(FUNCTIONS) :])
         elif asked.startswith(LEFT):
@@ -63,13 +65,14 @@ class Look:
         elif asked.startswith(READINGS):
             self._readings = Readings(told, asked[len(READINGS) :])
         elif asked.startswith(_STEPS):
-            from .steps import Steps
+            from .recording.steps import Steps
 
-            self._alone = Steps(folder, asked[len(_STEPS) :])
+            self._alone = steps = Steps(folder, asked[len(_STEPS) :])
+            self._woven = steps.branches
 
     def code(self, name: str, path: str, read: Callable[[], bytes]) -> CodeType | None:
-        """Return the code of a module in which what statements drop is looked at; None: Python's own."""
-        return None if self._dropped is None else self._dropped.code(name, path, read)
+        """Return the code of a module with what is to be looked at marked; None: Python's own."""
+        return None if self._woven is None else self._woven.code(name, path, read)
 
     def begin(self) -> None:
         """Watch."""
@@ -81,6 +84,7 @@ class Look:
         elif self._alone is not None:  # that alone: the run is to be as it was
             self._alone.begin()
             self.guards = {"threading": self._alone.watch_threads}
+            self.guards.update({} if self._woven is None else self._woven.guards)
         else:
             self.guards = self._begun()
 

@@ -13,20 +13,12 @@ import re
 import sys
 from collections import deque
 
+from .branches import Branches
+from .call import FEW_CALLS, MOST_LOCALS, Call
 from .codes import GENERATORS, Code
 from .groups import Groups
 from .held import Table, number_of
 from .inlined import Comprehension, lines_of
-from .keepers import SpareMemory
-from .report_file import (
-    as_json,
-    innermost_frames,
-    is_own,
-    open_high,
-    stack_of,
-    user_place,
-    variables_of,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,19 +26,38 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    from whet.agent.site.whet_closer.keepers import SpareMemory
+    from whet.agent.site.whet_closer.report_file import (
+        as_json,
+        innermost_frames,
+        is_own,
+        open_high,
+        stack_of,
+        user_place,
+        variables_of,
+    )
+else:
+    from whet_closer.keepers import SpareMemory
+    from whet_closer.report_file import (
+        as_json,
+        innermost_frames,
+        is_own,
+        open_high,
+        stack_of,
+        user_place,
+        variables_of,
+    )
+
 _MOST_STEPS = 40_000
 _MOST_ROWS = 300_000
 _MOST_EVENTS = 2000
-_MOST_LOCALS = 40
 _MOST_RUNS = 400
 """How often whet checks each line and each call: a long loop's later rounds resemble the first,
 but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 2.0
 """For looking at values; from then on only calls, errors and lines that have hardly run are followed."""
-_FEW_RUNS, _FEW_CALLS, _MOST_PASSED = 2, 20, 20_000
-"""After that: the runs to record of each line, as long as its function has at most this number of
-calls and whet has skipped at most this number of lines."""
-_MOST_CALLS, _MOST_LINES = 100_000, 1_000_000  # before that: of a function, of one call
+_FEW_RUNS = 2  # after that: the runs to record of each line
+_MOST_CALLS = 100_000  # before that: of a function
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _ANYTHING = (Exception,)
 _OTHER, _PACKAGE, _USERS = range(3)
@@ -79,8 +90,8 @@ class Steps:
         self._sources: dict[str, list[str]] = {}
         self._passed: set[int] = set()  # the codes whose calls are not followed any more
         self._frames: list[list[Any]] = []
-        self._suspended: dict[int, _Frame] = {}
-        self._running: dict[int, _Frame] = {}
+        self._suspended: dict[int, Call] = {}
+        self._running: dict[int, Call] = {}
         self._steps: deque[list[Any]] = deque(maxlen=_MOST_STEPS)
         self._events: list[list[Any]] = []
         self._errors: list[list[Any]] = []
@@ -94,6 +105,7 @@ class Steps:
         self._clock: Callable[[], float] = times.thread_time
         self._makes_json: Any = vars(__import__("_json"))["make_encoder"]
         self.spare = SpareMemory() if self._type == "MemoryError" else None
+        self.branches = Branches(self.turn_to)
         self.table = Table(is_own)
         self.groups = Groups(self.table, self._clock)
         self.time = 0
@@ -109,6 +121,7 @@ class Steps:
         except (ValueError, OSError):
             pass  # begun in another thread: what is cut off is lost
         sys.settrace(self._entering)
+        self.branches.begin()
 
     def watch_threads(self, module: dict[str, Any]) -> None:
         """Follow what other threads call."""
@@ -182,9 +195,9 @@ class Steps:
             return number_of(frame.f_back) in self._running
         return found == _USERS
 
-    def _begun(self, frame: FrameType, code: Code) -> _Frame:
+    def _begun(self, frame: FrameType, code: Code) -> Call:
         caller, line = frame.f_back, 0
-        parent: _Frame | None = None
+        parent: Call | None = None
         while caller is not None:
             parent = self._running.get(number_of(caller))
             if parent is not None:
@@ -193,22 +206,22 @@ class Steps:
                 break
             caller = caller.f_back
         state = self._called(code, parent, line)
-        if code.is_plain and code.calls > (_FEW_CALLS if self.is_brief else _MOST_CALLS):
+        if code.is_plain and code.calls > (FEW_CALLS if self.is_brief else _MOST_CALLS):
             self._passed.add(number_of(frame.f_code))
             code.is_passed = True
-        if code.calls <= (_FEW_CALLS if self.is_brief else _MOST_RUNS):
-            given = state.looked_at(frame, sorted(variables_of(frame))[:_MOST_LOCALS])
+        if code.calls <= (FEW_CALLS if self.is_brief else _MOST_RUNS):
+            given = state.looked_at(frame, sorted(variables_of(frame))[:MOST_LOCALS])
             self._frames[state.number][5] = given
         return state
 
-    def _called(self, code: Code, parent: _Frame | None, line: int) -> _Frame:
+    def _called(self, code: Code, parent: Call | None, line: int) -> Call:
         number = len(self._frames)
         above = -1 if parent is None else parent.number
         self._frames.append([code.number, above, line, self.time, self._ident(), []])
         code.calls += 1
-        return _Frame(self, number, code)
+        return Call(self, number, code)
 
-    def entered(self, frame: FrameType, inside: Comprehension, parent: _Frame) -> _Frame:
+    def entered(self, frame: FrameType, inside: Comprehension, parent: Call) -> Call:
         """Return what follows a comprehension that has no frame of its own; its first line is under way."""
         code = self._codes.get(inside)
         if code is None:
@@ -241,7 +254,30 @@ class Steps:
         """Return the processor time of this thread, in seconds."""
         return self._clock()
 
-    def left(self, frame: FrameType, state: _Frame, *, may_go_on: bool) -> None:
+    def turn_to(self, frame: FrameType, times: int) -> bool:
+        """Follow the lines of a call from here on, where they have hardly run.
+
+        Args:
+            frame: the call's.
+            times: how often it or another one has come here.
+
+        Returns:
+            Whether the next time is worth a look, too.
+        """
+        if self.is_over or times > self.most_runs:
+            return False
+        started = self._clock()
+        try:
+            if number_of(frame) not in self._running and frame.f_code in self._codes:
+                self._take_up(frame, is_end=False)
+            state = self._running.get(number_of(frame))
+            if state is not None:
+                state.resume(frame)
+        finally:
+            self.spend(self._clock() - started)
+        return True
+
+    def left(self, frame: FrameType, state: Call, *, may_go_on: bool) -> None:
         """Keep what is known of a generator that may continue; forget a function that has ended."""
         self._running.pop(number_of(frame), None)
         if may_go_on:
@@ -249,7 +285,7 @@ class Steps:
 
     # ---- errors ----
 
-    def raised(self, frame: FrameType, state: _Frame, argument: Any) -> None:
+    def raised(self, frame: FrameType, state: Call, argument: Any) -> None:
         """Write down an error that goes through a function; it may be the one that is looked for."""
         kind, error, trace = argument
         if not isinstance(error, BaseException):
@@ -277,10 +313,10 @@ class Steps:
             self._write()
 
     def _below(
-        self, frame: FrameType, state: _Frame, trace: Any, error: tuple[str, int]
-    ) -> list[tuple[_Frame, FrameType, int]]:
+        self, frame: FrameType, state: Call, trace: Any, error: tuple[str, int]
+    ) -> list[tuple[Call, FrameType, int]]:
         """Return the calls that an error has come out of, and that were not followed; the outermost first."""
-        found: list[tuple[_Frame, FrameType, int]] = []
+        found: list[tuple[Call, FrameType, int]] = []
         line = frame.f_lineno or 0
         while trace is not None and number_of(trace.tb_frame.f_code) in self._passed:
             inner: FrameType = trace.tb_frame
@@ -288,7 +324,7 @@ class Steps:
             known = (code.number, trace.tb_lineno, *error)
             if any(
                 (self._frames[number][0], at, name, own) == known
-                for _, number, at, name, own, _ in self._errors[-_MOST_LOCALS:]
+                for _, number, at, name, own, _ in self._errors[-MOST_LOCALS:]
             ):
                 break
             began = state.under_way(frame)
@@ -304,7 +340,7 @@ class Steps:
         """Write down what there is, before the end; a look that is under way does so when it is over."""
         if self.is_over:
             return
-        looks = {each.__code__ for each in (_Frame.follow, Steps._enter, Steps._hear)}
+        looks = {each.__code__ for each in (Call.follow, Steps._enter, Steps._hear)}
         under_way = map(stack_of, {**innermost_frames(), self._ident(): frame}.values())
         self._is_asked = any(each.f_code in looks for stack in under_way for each in stack)
         if self._is_asked:
@@ -320,7 +356,7 @@ class Steps:
             frame,
             *(each for ident, each in innermost_frames().items() if ident != own),
         ):
-            self._take_up(innermost)
+            self._take_up(innermost, is_end=True)
             known = [each for each in stack_of(innermost) if number_of(each) in self._running]
             for each in known:
                 self._running[number_of(each)].catch_up(each, is_cut=True)
@@ -330,15 +366,22 @@ class Steps:
                 standing.append([state.number, each.f_lineno or 0, self.time])
         self._write(standing)
 
-    def _take_up(self, innermost: FrameType) -> None:
-        """Follow the calls under way that were made too often to be followed."""
-        above: _Frame | None = None
+    def _take_up(self, innermost: FrameType, *, is_end: bool) -> None:
+        """Follow the calls under way that were made too often to be followed.
+
+        Args:
+            innermost: the last of them.
+            is_end: the recording ends here.
+        """
+        above: Call | None = None
         line = 0
         for each in reversed(list(stack_of(innermost))):
             state = self._running.get(number_of(each))
             if state is None and above is not None and number_of(each.f_code) in self._passed:
                 state = self._called(self._codes[each.f_code], above, line)
                 self._running[number_of(each)] = state
+                if not is_end:
+                    each.f_trace, each.f_trace_lines = state.follow, False
             above, line = (state or above), each.f_lineno or 0
 
     def _write(self, standing: list[list[int]] | None = None) -> None:
@@ -405,188 +448,6 @@ class Steps:
                 self._is_inside = False
         lines = self._sources[path]
         return lines[line - 1] if 0 < line <= len(lines) else ""
-
-
-class _Frame:
-    """A call under way."""
-
-    def __init__(self, steps: Steps, number: int, code: Code) -> None:
-        self.number = number
-        self.code = code
-        self._steps = steps
-        self._known: dict[str, int] = {}
-        self._step: list[Any] | None = None
-        self._is_raising = False
-        self._inside: list[_Frame] = []
-        self._passed = 0
-
-    def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Follow the function, and the comprehensions in it that have no frame of their own."""
-        steps = self._steps
-        if steps.is_over:
-            return None
-        is_known = self.code.calls > _FEW_CALLS or self._passed > _MOST_PASSED
-        is_known = (steps.is_brief and is_known) or self._passed > _MOST_LINES
-        if is_known and self._step is None:
-            frame.f_trace_lines = False
-            self.code.is_cut = True
-        is_alone = event == "line" and not self.code.inside
-        if is_alone and self.is_passed_over(frame.f_lineno or 0):
-            return self.follow
-        started = steps.now()
-        try:
-            at = self if event == "return" else self.innermost(frame)
-            if event == "line" and at.is_passed_over(frame.f_lineno or 0):
-                return self.follow
-            # An error goes through the comprehensions up to the function.
-            for each in (*reversed(self._inside), self) if event == "exception" else (at,):
-                each.look(frame, event, argument)
-        except _ANYTHING:
-            if steps.spare is not None:
-                raise
-            return None
-        finally:
-            steps.spend(steps.now() - started)
-        return self.follow
-
-    def follow_with_spare(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Follow the function, and make room when there is no memory left."""
-        spare = self._steps.spare
-        try:
-            if spare is not None and event == "exception" and argument[0] is MemoryError:
-                spare.give_back()
-            is_over = self.follow(frame, event, argument) is None
-        except MemoryError:
-            if spare is not None:
-                spare.give_way()
-            return self.follow_with_spare
-        except _ANYTHING:
-            return None
-        return None if is_over else self.follow_with_spare
-
-    def is_passed_over(self, line: int) -> bool:
-        """Whether a line is looked at no more, and nor is the one before it."""
-        is_new = self.code.runs.get(line, 0) < self._steps.most_runs
-        if self._step is not None or is_new:
-            return False
-        self._is_raising = False
-        self._passed += 1
-        self.code.runs[line] += 1
-        return True
-
-    def look(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Look at what the line that is over has changed, and at what comes next."""
-        steps = self._steps
-        if event == "exception":
-            self._is_raising = True
-            self._end(frame)
-            steps.raised(frame, self, argument)
-            return
-        self._end(frame)
-        if event == "line":
-            self.begin(frame, frame.f_lineno or 0)
-        elif event == "return":
-            is_yield = not self._is_raising and self.code.is_yield(frame)
-            is_result = not self._is_raising and self.code.is_result(is_yield=is_yield)
-            if is_result and self._step is not None:
-                step = steps.step(self.number, frame.f_lineno or 0)
-                step[6] = steps.table.row_of("", argument)
-                step[3] = steps.time
-            if not (is_yield and self.code.is_coroutine):  # one that waits is still on its line
-                self._step = None
-            while self._inside and not is_yield:
-                self._inside.pop().close()
-            if self.code.calls <= _FEW_CALLS:
-                self.look_at_groups(frame)
-            steps.left(frame, self, may_go_on=is_yield)
-
-    def begin(self, frame: FrameType, line: int, without: Any = ()) -> None:
-        """Look at what a line names before it is run, but for what it is yet to set."""
-        runs = self.code.runs
-        self._is_raising, self._step = False, None
-        runs[line] = runs.get(line, 0) + 1
-        if runs[line] <= self._steps.most_runs:
-            self._step = step = self._steps.step(self.number, line)
-            names = [each for each in self.code.names.get(line, ()) if each not in without]
-            step[4] = self.looked_at(frame, names)
-
-    def innermost(self, frame: FrameType) -> _Frame:
-        """Return what follows the comprehension under way that has no frame of its own; else this one."""
-        if not self.code.inside:
-            return self
-        inside, known = self.code.inside[frame.f_lasti // 2], self._inside
-        while known and known[-1].code.place not in inside:
-            known.pop().close()
-        for each in inside[len(known) :]:
-            known.append(self._steps.entered(frame, each, known[-1] if known else self))
-        return known[-1] if known else self
-
-    def catch_up(self, frame: FrameType, *, is_cut: bool = False) -> None:
-        """Look at lines under way that were passed over, and at all variables of their function.
-
-        Args:
-            frame: its frame.
-            is_cut: the recording ends here: look at all that the function names, whatever was known.
-        """
-        for inner in self._inside:
-            inner.catch_up(frame, is_cut=is_cut)
-        if self._step is None or is_cut:
-            line, names = frame.f_lineno or 0, self.code.names
-            self._step = step = self._steps.step(self.number, line)
-            named = names.values() if is_cut else [names.get(line, [])]
-            every = [
-                *sorted(variables_of(frame))[:_MOST_LOCALS],
-                *(n for each in named for n in each),
-            ]
-            step[4] = self.looked_at(frame, dict.fromkeys(every))
-            if not is_cut:
-                self._end(frame)
-
-    def look_at_groups(self, frame: FrameType) -> None:
-        """Look at how many items lie under the keys of what its variables hold."""
-        self._steps.groups.look(frame, self.code.number, self.number, self._steps.time)
-
-    def under_way(self, frame: FrameType) -> int:
-        """Return when the line under way began; if it was passed over, look at it first."""
-        self.catch_up(frame)
-        began: int = self._step[2] if self._step is not None else self._steps.time
-        return began
-
-    def _end(self, frame: FrameType) -> None:
-        step = self._step
-        if step is None:
-            return
-        self._steps.time += 1
-        step[3] = self._steps.time
-        step[5] += self.looked_at(frame, self.code.names.get(step[1], ()))
-
-    def close(self) -> None:
-        """End the line under way, and look at nothing: its variables are gone."""
-        if self._step is not None and not self._step[3]:
-            self._steps.time += 1
-            self._step[3] = self._steps.time
-
-    def looked_at(self, frame: FrameType, names: Any) -> list[Any]:
-        """Return the names that hold something else than when they were last looked at."""
-        found: list[Any] = []
-        if not names:
-            return found
-        variables, module = variables_of(frame), frame.f_globals
-        known, table = self._known, self._steps.table
-        for name in names:
-            if name in variables:
-                value = variables[name]
-            elif name in module:
-                value = module[name]
-            else:
-                if known.pop(name, None) is not None:
-                    found.append([name, -1])
-                continue
-            row = table.row_of(name, value)
-            if known.get(name) != row:
-                known[name] = row
-                found.append([name, row])
-        return found
 
 
 def _word(argument: Any) -> str:

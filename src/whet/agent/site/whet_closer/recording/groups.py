@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 
 from .held import CONTAINER, key_words, number_of
-from .report_file import variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +15,13 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
+    from whet.agent.site.whet_closer.report_file import variables_of
     from whet.agent.site.whet_state import values
     from whet.agent.site.whet_state.arrays import ANY_ERROR, among, is_exactly
 
     from .held import Table
 else:
+    from whet_closer.report_file import variables_of
     from whet_state import values
     from whet_state.arrays import ANY_ERROR, among, is_exactly
 
