@@ -54,6 +54,8 @@ class KeptFrame:
         position: first line, last line, first and last column (in bytes) of what was being
             evaluated; None: not known.
         variables: their values; None: not recorded.
+        parameters: each with a number, which the same object has in each frame; only where calls
+            were as deep as they can be.
     """
 
     frame: Frame
@@ -62,6 +64,7 @@ class KeptFrame:
     first_line: int
     position: tuple[int, int, int, int] | None
     variables: tuple[Variable, ...] | None
+    parameters: tuple[tuple[str, int], ...] = ()
 
 
 @value_class(kw_only=True)
@@ -217,6 +220,9 @@ def _frame(data: JsonObject) -> KeptFrame:
         if len(position) == _POSITION_NUMBERS
         else None,
         variables=None if variables is None else tuple(map(_variable, items_of(variables))),
+        parameters=tuple(
+            (str(name), whole(number)) for name, number in rows(data.get("parameters"), 2)
+        ),
     )
 
 

@@ -81,7 +81,10 @@ class _Capturing:
             "arguments": [],
             "relation": relation,
         }
-        told["frames"], told["skipped"] = self._frames(_own(error, "__traceback__"))
+        is_endless = issubclass(type(error), RecursionError)
+        told["frames"], told["skipped"] = self._frames(
+            _own(error, "__traceback__"), numbers={} if is_endless else None
+        )
         told["arguments"] = self._reader.values(_own(error, "args"))
         earlier = _own(error, "__cause__")
         how = "cause"
@@ -99,8 +102,13 @@ class _Capturing:
             return None
         return self.error(error, relation)
 
-    def _frames(self, trace: TracebackType | None) -> tuple[list[dict[str, Any]], int]:
-        """Return the frames, the first and the last of very many, and how many are left out."""
+    def _frames(
+        self, trace: TracebackType | None, numbers: dict[int, int] | None
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Return the frames, the first and the last of very many, and how many are left out.
+
+        With ``numbers``, each frame also tells which of its parameters are the same objects as in others.
+        """
         traces: list[TracebackType] = []
         while trace is not None:
             traces.append(trace)
@@ -122,6 +130,8 @@ class _Capturing:
                 "at": _position(code, trace.tb_lasti),
                 "variables": None,
             }
+            if numbers is not None:
+                told["parameters"] = _parameters(frame, numbers)
             frames.append(told)
             self.open.append((told, frame))
         return frames, skipped
@@ -155,6 +165,17 @@ class _Capturing:
 
 def _own(error: BaseException, name: str) -> Any:
     return BaseException.__dict__[name].__get__(error)
+
+
+def _parameters(frame: FrameType, numbers: dict[int, int]) -> list[list[Any]]:
+    """Return the parameters of a call, each with a number that the same object has in each call."""
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return [
+        [name, numbers.setdefault(id(values[name]), len(numbers))]
+        for name in names
+        if name in values
+    ]
 
 
 def _module_of(frame: FrameType) -> str:

@@ -27,6 +27,7 @@ from whet.evidence.clues.closer_look import (
     told_in,
 )
 from whet.evidence.clues.ended_processes import later_process_clues, signal_clues
+from whet.evidence.clues.endless_calls import endless_clues
 from whet.evidence.clues.inner_errors import inner_clues
 from whet.evidence.clues.memory_holder import memory_clues
 from whet.evidence.clues.not_a_number import is_of_torch, number_clues
@@ -318,6 +319,7 @@ class Closer:
                 process.failure, process.error, self.session.bench.project.folder, at
             ),
             *overriding_clues(process.failure, process.error, at),
+            *endless_clues(process.failure, process.error, at),
         ]
 
     def _of_closer_look(self, at: Placing) -> list[Clue]:

@@ -1,0 +1,156 @@
+"""A `RecursionError` names the calls that come again and again, and what they are given."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded_runs import SITE
+
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.evidence.clues.endless_calls import endless_clues
+from whet.evidence.variables.kept_failure import kept_failures
+from whet.host.inspect.failures import read_failures
+
+
+def clues_of(folder: Path, program: str) -> list[Clue]:
+    """Return what is said of a program that fails."""
+    (folder / "main.py").write_text(program)
+    kept = folder / ".told"
+    kept.mkdir()
+    variables = {"PYTHONPATH": str(SITE), "WHET_AGENT": str(kept), "WHET_LOCALS": "1"}
+    subprocess.run(
+        [sys.executable, "main.py"], cwd=folder, env={**os.environ, **variables},
+        capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    at = Placing(str(folder))
+    return [
+        clue
+        for evidence in read_failures(kept)
+        for failure in kept_failures(evidence.data)
+        for clue in endless_clues(failure, failure.error, at)
+    ]
+
+
+PROPERTY = """\
+class Account:
+    def __init__(self, name):
+        self._name = name
+
+    @property
+    def name(self):
+        return self.name
+
+print(Account("ada").name)
+"""
+GETATTR = """\
+class Proxy:
+    def __init__(self, inner):
+        self.__dict__["target"] = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+Proxy([]).append(3)
+"""
+EACH_OTHER = """\
+class Shape:
+    def width(self):
+        return self.size()
+
+    def size(self):
+        return 2 * self.width()
+
+Shape().size()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (PROPERTY, "`name` calls itself at main.py:7 with the same `self` each time"),
+        (EACH_OTHER, "at main.py:6"),
+    ],
+)
+def test_calls_that_hand_on_what_they_were_given_are_the_cause(
+    tmp_path: Path, program: str, says: str
+) -> None:
+    (clue,) = clues_of(tmp_path, program)
+    assert says in clue.says
+    assert clue.sureness is Sureness.SEEN
+
+
+def test_two_functions_that_call_each_other_are_both_named(tmp_path: Path) -> None:
+    (clue,) = clues_of(tmp_path, EACH_OTHER)
+    assert clue.says in {
+        f"{calls}, with the same `self` each time"
+        for calls in (
+            "`width` calls `size` at main.py:3, which calls `width` at main.py:6",
+            "`size` calls `width` at main.py:6, which calls `size` at main.py:3",
+        )
+    }
+
+
+def test_an_attribute_that_is_missing_in_its_own_getter_is_named(tmp_path: Path) -> None:
+    (clue,) = clues_of(tmp_path, GETATTR)
+    assert clue.says.startswith("`__getattr__` calls itself at main.py:6")
+    assert clue.line == 6
+
+
+RING = """\
+class Node:
+    def __init__(self, name):
+        self.name, self.next = name, None
+
+def length(node):
+    if node is None:
+        return 0
+    return 1 + length(node.next)
+
+nodes = [Node(each) for each in "abc"]
+for one, two in zip(nodes, nodes[1:] + nodes[:1]):
+    one.next = two
+print(length(nodes[0]))
+"""
+
+
+def test_data_that_leads_back_to_itself_is_possible_and_not_the_cause(tmp_path: Path) -> None:
+    (clue,) = clues_of(tmp_path, RING)
+    assert (
+        clue.says == "`length` calls itself at main.py:8 with the same `node` again after 3 rounds"
+    )
+    assert clue.sureness is Sureness.POSSIBLE
+    assert clue.next_step == "Find where the data leads back to itself."
+
+
+def test_a_generator_in_a_function_is_that_function(tmp_path: Path) -> None:
+    program = RING.replace("1 + length(node.next)", "sum(length(each) for each in [node.next])")
+    (clue,) = clues_of(tmp_path, program)
+    assert (
+        clue.says == "`length` calls itself at main.py:8 with the same `node` again after 3 rounds"
+    )
+
+
+def test_what_changes_from_call_to_call_is_shown_with_its_last_values(tmp_path: Path) -> None:
+    program = (
+        "def fact(n):\n    if n == 0.5:\n        return 1\n    return n * fact(n - 1)\n\nfact(3)\n"
+    )
+    (clue,) = clues_of(tmp_path, program)
+    assert clue.says.startswith(
+        "`fact` calls itself at main.py:4 with another `n` each time (at last -9"
+    )
+    assert clue.sureness is Sureness.POSSIBLE
+    assert clue.next_step == "Check the condition that should end it."
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "{}['a']\n",
+        "def f(n):\n    return {}[n]\nf(1)\n",
+        RING.replace("nodes[:1]", "[None]") + "print(nodes[9])\n",
+    ],
+)
+def test_another_error_has_no_such_clue(tmp_path: Path, program: str) -> None:
+    assert clues_of(tmp_path, program) == []
