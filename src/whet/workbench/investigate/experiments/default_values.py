@@ -19,7 +19,7 @@ from whet.evidence.provenance.run.recording import Recording, Step, Value
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.walk import Walk
 
-_MOST_CHANGES = 8
+_MOST_CHANGES = 6
 _MOST_STEPS = 50
 _OWN = frozenset({"vars", "asdict", "_asdict"})
 

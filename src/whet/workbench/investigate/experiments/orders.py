@@ -9,7 +9,7 @@ from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Recording,
 from whet.evidence.provenance.run.source import Sources
 
 _MOST_ITEMS = 200
-_MOST_CHANGES = 10
+_MOST_CHANGES = 8
 _LISTS = frozenset({"list", "tuple", "dict"})
 Order = tuple[str, ...]
 

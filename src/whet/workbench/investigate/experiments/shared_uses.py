@@ -24,7 +24,7 @@ _WITH_POSITION = re.compile(
     r"|_io\..*|.*iterator|.*Cursor"
 )
 _MOST_STEPS = 200
-_MOST_PAIRS = 8
+_MOST_PAIRS = 6
 
 
 @value_class(eq=False)
