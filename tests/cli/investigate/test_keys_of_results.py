@@ -25,6 +25,7 @@ def test_the_key_with_which_the_command_passes_is_its_cause(name: str, whet: Whe
     cause = answer(whet, "main.py")["cause"]
     assert (cause["line"], cause["sureness"]) == (line_of(program, key), "shown")
     assert f"the key lacks {lacks}: " in cause["says"]
+    assert "made each result with what the key lacks as it was at first, and failed" in cause["why"]
 
 
 @pytest.mark.slow

@@ -415,7 +415,7 @@ class Origin(Wording):
                 elif last is not None and last.call is not call:
                     by = f" (from {self.place(last)})"
                 values.append(f"`{self.said(expr, call)}` was {cut(value.words)}{by}")
-        with_them = f": {' and '.join(values)}" if values else ""
+        with_them = f": {' and '.join(dict.fromkeys(values))}" if values else ""
         times = f" all {decision.times} times" if decision.times > 1 else ""
         then = " the last time" if values and decision.times > 1 else ""
         was = "true" if decision.was else "false"

@@ -209,9 +209,13 @@ def _controlled(
     if verdict is Verdict.GOOD:
         instead = "a result that is made anew"
         otherwise = replace(repair, what=repair.otherwise, instead=instead, advice=_FORGET)
-        return replace(_clue(path, otherwise, ran, at), trials=trials)
-    sureness = clue.sureness if verdict is Verdict.BAD else Sureness.POSSIBLE
-    return replace(clue, sureness=sureness, trials=trials)
+        clue = _clue(path, otherwise, ran, at)
+        why = f"{clue.why}; trial {number} made each result anew with what the key lacks as it was at first, and passed, too"
+        return replace(clue, why=why, trials=trials)
+    if verdict is not Verdict.BAD:
+        return replace(clue, sureness=Sureness.POSSIBLE, trials=trials)
+    why = f"{clue.why}; trial {number} made each result with what the key lacks as it was at first, and failed"
+    return replace(clue, why=why, trials=trials)
 
 
 def _with_call(
