@@ -17,6 +17,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from whet.core.observations.panel import Reading, Sight
+from whet.host.process.ending import holding_signals
 from whet.host.process.terminal_guard import TerminalGuard
 from whet.host.trial.known_secrets import veiled
 from whet.watch.drawing import cut, panel_lines
@@ -200,6 +201,18 @@ class WatchView(App[str]):
         self._panels: list[PanelView] = []
         self._output: OutputView | None = None
         self._status = StatusLine(source)
+        self._drawing: asyncio.AbstractEventLoop | None = None
+        self._is_told = False
+
+    def be_told(self) -> None:
+        """Leave; may be called from the handler of a signal.
+
+        An exception there would end whichever part of the view is at work: textual then waits for
+        that part, or ends without giving the terminal back.
+        """
+        self._is_told = True
+        if self._drawing is not None and not self._drawing.is_closed():
+            self._drawing.call_soon_threadsafe(self.exit)
 
     def compose(self) -> ComposeResult:
         """Make the panels of the first look."""
@@ -213,6 +226,9 @@ class WatchView(App[str]):
 
     def on_mount(self) -> None:
         """Begin to look, and to take in output as it comes."""
+        self._drawing = asyncio.get_running_loop()
+        if self._is_told:
+            self.exit()
         with suppress(Exception):  # an older textual has no such theme
             self.theme = "textual-ansi"
         for seconds in _FIRST_LOOKS:
@@ -319,6 +335,7 @@ def show(source: Source) -> str | None:
     try:
         view = WatchView(source)
         guard.wait_until_ready()
-        return view.run()
+        with holding_signals(view.be_told):
+            return view.run()
     finally:
         guard.close()

@@ -15,6 +15,33 @@ from whet.host.process.process_facts import matching
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("tmux")]
 
+TOLD = """\
+import os, sys
+from whet.host.process.ending import orderly_end
+from whet.watch.view import show
+
+class Told:
+    interval_seconds, output, keys, must_leave = 0.1, {}, {}, False
+    def __init__(self, draws, number): self.draws, self.number, self.times = draws, number, 0
+    def be_told(self, where):
+        self.times += where == self.draws
+        if self.times == 2:
+            os.kill(os.getpid(), self.number)
+    def look(self): self.be_told("look")
+    def read(self, stream): return b""
+    def state(self): self.be_told("state"); return ""
+    def past(self): return []
+    def press(self, key): return None
+    def resize(self, columns, rows): self.be_told("resize")
+
+try:
+    with orderly_end():
+        show(Told(sys.argv[2], int(sys.argv[3])))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+"""A view that gets a signal while it draws."""
+
 FRAMES = re.compile(r"[╭╮╰╯│─]")
 
 
@@ -88,6 +115,19 @@ def test_a_signal_that_ends_whet_gives_the_terminal_back_and_ends_the_program(wh
     assert not program_of(whet)
     assert list(Path(whet.environment["TMPDIR"]).iterdir()) == []
     assert "rss" in whet("watch", "--replay", "1", "--json").stdout  # what was seen is kept
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("draws", ["state", "look"])
+def test_a_signal_gives_the_terminal_back_whatever_the_view_is_at(
+    whet: Whet, number: int, draws: str
+) -> None:
+    whet.write("told.py", TOLD)
+    with watching(whet, draws, str(int(number)), main=("told.py",)) as screen:
+        assert screen.ended().split() == [str(128 + number), "same"]
+        screen.wait_until(
+            lambda _: screen.tmux("display-message", "-p", "#{alternate_on}") == "0\n"
+        )
 
 
 def test_the_terminal_is_given_back_although_whet_is_killed(whet: Whet) -> None:

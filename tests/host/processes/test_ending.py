@@ -116,3 +116,24 @@ def test_behind_an_error_that_is_its_own_cause_is_no_interruption() -> None:
 
     assert interruption_behind(first) is None
     assert interruption_behind(itself) is None
+
+
+HELD_TWICE = """
+import os, signal
+from whet.host.process.ending import holding_signals, orderly_end
+told = []
+with orderly_end(), holding_signals(lambda: told.append("outer")):
+    with holding_signals() as let_go:
+        os.kill(os.getpid(), signal.SIGTERM)
+        let_go()
+    os.write(1, repr(told).encode())
+os.write(1, b"not reached")
+"""
+
+
+def test_a_signal_that_is_held_twice_counts_after_the_outer_end() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", HELD_TWICE], stdout=subprocess.PIPE, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stdout) == (128 + signal.SIGTERM, b"['outer']")

@@ -36,6 +36,62 @@ _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 
 def install() -> None:
     """Take up the agent's jobs, each if it is asked for and can be done."""
+    collecting = _stop_collecting()
+    try:
+        _install()
+    finally:
+        _ballast.extend(_cell() for _ in range(_BALLAST_COUNT))
+        _gc.collect(0)  # a warm run makes far more here than a cold one: neither counts
+        _collect_again(collecting)
+
+
+# In which order objects go when Python ends depends on when garbage was collected. It is collected
+# when it would be had the agent made nothing: in a warm run as in a cold one, and in a run that
+# compiles a module as in the next one.
+def _stop_collecting() -> tuple[bool, int]:
+    """Let garbage stay; return what `_collect_again` is to be given."""
+    collecting = _gc.isenabled(), _gc.get_count()[0]
+    _gc.disable()
+    return collecting
+
+
+def _collect_again(before: tuple[bool, int]) -> None:
+    """Let garbage go as it did, and count nothing that was made meanwhile."""
+    was_collected, young = before
+    made = _gc.get_count()[0] - young
+    if made > 0:
+        del _ballast[-made:]
+    while _gc.get_count()[0] < young:
+        _ballast.append(_cell())
+    if was_collected:
+        _gc.enable()
+
+
+def _import_collector() -> Any:
+    had_it = "gc" in sys.modules
+    collector = __import__("gc")
+    if not had_it:
+        del sys.modules["gc"]  # the program has not imported it
+    return collector
+
+
+def _kind_of_cell(here: object) -> Any:
+    def inner() -> object:
+        return here
+
+    cells: Any = inner.__closure__
+    kind: Any = type(cells[0])
+    return kind
+
+
+_BALLAST_COUNT = 500
+_cell = _kind_of_cell(None)
+_ballast: list[object] = []
+"""Small objects that the collector counts as made when they are, and as gone when they go."""
+_gc = _import_collector()
+
+
+def _install() -> None:
     if os.environ.get("WHET_CLOCK"):
         __import__("whet_true_sleep").sleep_in_true_time()
     if "variable=" in os.environ.get("WHET_TOGGLES", ""):
@@ -62,19 +118,9 @@ def install() -> None:
 def _begin_stage(
     wish: str, anew: Callable[[], object], store: _ByteCode
 ) -> tuple[list[Any], Guards]:
-    """Take over the main script; the program's garbage goes when it would have gone without."""
-    before = set(sys.modules)
-    collector = __import__("gc")
-    if "gc" not in before:
-        del sys.modules["gc"]  # the program has not imported it
-    is_collected, counts = collector.isenabled(), collector.get_count()
-    collector.disable()
-    try:
-        stages = _import_unfiltered("whet_stage.stage").stage
-        begun: tuple[list[Any], Guards] = stages.install(wish, anew, (is_collected, counts), store)
-    finally:
-        if is_collected:
-            collector.enable()
+    """Take over the main script."""
+    stages = _import_unfiltered("whet_stage.stage").stage
+    begun: tuple[list[Any], Guards] = stages.install(wish, anew, store)
     return begun
 
 
@@ -350,10 +396,14 @@ def _key_byte_code_by_content(
         if type(self) is not loader:
             # It may compile in a way of its own, as type checkers at run time do.
             return self.source_to_code(source, path)
-        code = kept.find(source, path)
-        if code is None:
-            code = self.source_to_code(source, path)
-            kept.keep(source, code)
+        collecting = _stop_collecting()
+        try:
+            code = kept.find(source, path)
+            if code is None:
+                code = self.source_to_code(source, path)
+                kept.keep(source, code)
+        finally:
+            _collect_again(collecting)
         return code
 
     get_code.__code__ = get_code.__code__.replace(co_filename=_IMPORT_SYSTEM)

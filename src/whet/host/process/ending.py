@@ -28,6 +28,7 @@ class _Ending:
     told: int = 0
     is_holding: bool = False
     held: int = 0
+    tell: Callable[[], None] | None = None
     times_heard: int = 0
 
 
@@ -73,20 +74,28 @@ def cleaning_up() -> Generator[None, None, None]:
 
 
 @contextmanager
-def holding_signals() -> Generator[Callable[[], None], None, None]:
-    """Hold back what tells whet to end, in the main thread.
+def holding_signals(
+    tell: Callable[[], None] | None = None,
+) -> Generator[Callable[[], None], None, None]:
+    """Hold back what tells whet to end, in the main thread; inside of another one until that ends.
+
+    Args:
+        tell: is called from the signal's handler, so that what is done in here comes to its end.
 
     Yields:
         lets it continue, and raises if whet was told to end meanwhile; the end of the context does too.
     """
+    around = _ending.is_holding, _ending.tell
 
     def let_go() -> None:
-        _ending.is_holding = False
+        _ending.is_holding, _ending.tell = around
+        if _ending.is_holding:
+            return
         number, _ending.held = _ending.held, 0
         if number:
             _raise(number)
 
-    _ending.is_holding = True
+    _ending.is_holding, _ending.tell = True, tell or _ending.tell
     try:
         yield let_go
     finally:
@@ -171,6 +180,8 @@ def _on_signal(number: int, _frame: FrameType | None) -> None:
         _ending.told = number
     if _ending.is_holding:
         _ending.held = number
+        if _ending.tell is not None:
+            _ending.tell()
     elif not _ending.cleaning:
         _raise(number)
 

@@ -27,7 +27,6 @@ from .forking.sleepers import WOKEN
 from .forking.snapshot_policy import SnapshotPolicy
 from .hiding.hidden_frames import caller, hidden_frame
 from .hiding.private import (
-    begin_collecting,
     collect_again,
     hide_own,
     invalidate_caches,
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
 
     from .forking.sleepers import Sleepers
     from .forking.taken import Taken
-    from .hiding.private import Collecting
     from .rewriting.module_facts import Rewrite, Store
     from .watching.suites import Guard
 
@@ -68,7 +66,7 @@ else:
 
 
 def install(
-    wish: str, anew: Callable[[], object], collecting: Collecting, store: Store
+    wish: str, anew: Callable[[], object], store: Store
 ) -> tuple[list[Load], dict[str, Guard]]:
     """Take over the main script of this process.
 
@@ -79,7 +77,6 @@ def install(
             what it varies); how many lines tell of a place before which there is to be one
             (`whet_stage.watching.point`), and these; the paths of the files that a search varies.
         anew: what else the agent does for a process of its own, in a resumed one.
-        collecting: how garbage was collected before this was imported.
         store: keeps the code of modules, with hooks, from one run to the next.
 
     Returns:
@@ -93,7 +90,6 @@ def install(
     if why:
         _tell(address, "absent", why)
         _forget_modules()
-        begin_collecting(collecting)
         return [], {}
     begin()
     stage = _Stage(address, float(seconds), (varied, int(words)), anew, store)
@@ -104,7 +100,6 @@ def install(
     sys.addaudithook(stage.audit_listener.hear)
     OWN_FILES.update(_forget_modules())
     stage.point.begin()
-    begin_collecting(collecting)
     return stage.loading, stage.guards
 
 
@@ -353,17 +348,7 @@ class _Stage:
         self.audit_listener.is_closed = True
         began, pid, collecting = time.perf_counter(), self._pid, stop_collecting()
         try:
-            # Most blockers go away: a pool is closed, a child is waited for.
-            seconds = time.perf_counter() - self._began
-            why = WOKEN
-            for _ in range(_TRIES):  # a thread may wake by chance, as a progress bar's does
-                if why == WOKEN:
-                    self._recorders.rest()
-                    why, taken = blocker(self._is_own)
-                    why = why or self._take(kind, place, seconds, taken)
-            if why:
-                self._hindered(why, kind, place, seconds)
-            return why
+            return self._why_none(kind, place)
         finally:
             self.audit_listener.is_closed = False
             if self._pid == pid:
@@ -373,6 +358,20 @@ class _Stage:
                 self._snapshot_policy.begin()
                 self._script.collecting = collecting
             collect_again(collecting)
+
+    def _why_none(self, kind: str, place: str) -> str:
+        """Take a snapshot, and let go of all that was made for it; return why there is none."""
+        # Most blockers go away: a pool is closed, a child is waited for.
+        seconds = time.perf_counter() - self._began
+        why = WOKEN
+        for _ in range(_TRIES):  # a thread may wake by chance, as a progress bar's does
+            if why == WOKEN:
+                self._recorders.rest()
+                why, taken = blocker(self._is_own)
+                why = why or self._take(kind, place, seconds, taken)
+        if why:
+            self._hindered(why, kind, place, seconds)
+        return why
 
     def _hindered(self, why: str, kind: str, place: str, seconds: float) -> None:
         if why == CUDA:  # not this statement; it takes long, so that the last one is known

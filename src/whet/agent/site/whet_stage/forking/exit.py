@@ -12,13 +12,16 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 
 from ..hiding.hidden_frames import AS_IMPORTER, call_traced, caller, hidden_frame
+from ..hiding.warned import are_any_shown
 from .descriptors import are_any_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import FrameType
     from typing import NoReturn, TextIO
+
+    from ..hiding.warned import Warned
 
 _LETS_GO = ("torch.library", "_del_library")
 """What takes the operators of a library out of torch's tables when Python ends: nothing is called
@@ -31,6 +34,8 @@ _SHOWN = (BaseException,)
 """What an exit handler may raise, and `atexit` shows."""
 
 _NAMES_IN_MODULE, _NAMES_IN_CLASS = vars(ModuleType)["__dict__"], vars(type)["__dict__"]
+_CLASSES = vars(type)["__mro__"]
+_UNCLOSED: set[Warned] = {(ResourceWarning, "", 0)}
 
 OWN_FILES = {__file__, AS_IMPORTER}
 """Files whose frames aren't shown as part of a program's traceback."""
@@ -296,13 +301,26 @@ def _names_in(module: ModuleType | None) -> dict[str, object]:
 
 
 def _has_last_words() -> bool:
-    """Whether a class of the program, not of a library, defines `__del__`."""
+    """Whether something of the program's, not of a library, is called or said when objects go."""
+    if are_any_shown(_UNCLOSED):
+        return True
     for module in _own_modules():
-        for value in tuple(_names_in(module).values()):
+        names = _names_in(module)
+        for value in tuple(names.values()):
             # `isinstance` would ask the value what class it is of: a proxy answers for another.
-            if issubclass(type(value), type) and "__del__" in _NAMES_IN_CLASS.__get__(value):
+            if issubclass(type(value), type) and _says_last(value, names.get("__name__")):
                 return True
     return False
+
+
+def _says_last(kind: object, module: object) -> bool:
+    """Whether a class has `__del__`; one that a module itself defines may have inherited it."""
+    own: Mapping[str, object] = _NAMES_IN_CLASS.__get__(kind)
+    if own.get("__module__") != module:
+        return "__del__" in own
+    # That of a file calls `close`, which may be the program's.
+    classes: tuple[type, ...] = _CLASSES.__get__(kind)
+    return any("__del__" in _NAMES_IN_CLASS.__get__(each) for each in classes)
 
 
 @hidden_frame

@@ -10,14 +10,10 @@ import _thread
 import builtins
 import sys
 from gc import (  # as they are before the program can replace them
-    collect,
     disable,
     enable,
-    freeze,
     get_count,
-    get_freeze_count,
     isenabled,
-    unfreeze,
 )
 from types import CellType
 
@@ -73,8 +69,8 @@ def note_asleep(what: object) -> None:
     _asleep[:] = [] if what is None else [what]
 
 
-_BALLAST_COUNT = 4000
-_ballast: list[object] = []
+_BALLAST_COUNT = 20_000  # what stays of an edit of some hundred lines
+_ballast: list[object] = [CellType() for _ in range(_BALLAST_COUNT)]
 """Small objects that the collector counts as made when they are, and as gone when they go."""
 
 
@@ -99,24 +95,6 @@ def collect_again(before: Collecting) -> None:
         _ballast.extend(CellType() for _ in range(-made))
     if was_collected:
         enable()
-
-
-def begin_collecting(before: Collecting) -> None:
-    """Do so for the first time: far more has been made than there could be ballast for.
-
-    Args:
-        before: what `stop_collecting` returned before whet was imported.
-    """
-    _, (_, middle, _) = before
-    _ballast.extend(CellType() for _ in range(_BALLAST_COUNT))
-    if get_freeze_count():
-        collect(0)  # Python 3.12 has frozen what it began with, which is to stay so
-    else:
-        freeze()  # nothing counts then, and nothing has been collected
-        unfreeze()
-        for _ in range(middle):
-            collect(0)
-    collect_again(before)
 
 
 def show_own() -> Shown:

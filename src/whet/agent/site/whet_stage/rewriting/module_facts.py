@@ -46,7 +46,7 @@ else:
 _CLEAN = b"\0clean\0"
 """Before a text, where what is kept has no hooks but in inner functions: no source begins so."""
 
-FORM = 3
+FORM = 4
 """Of what is kept. Hooks that look otherwise, or other facts, get another number."""
 
 
@@ -82,9 +82,13 @@ def _functions(node: ast.AST, around: Names | None) -> Iterator[tuple[ast.Functi
                 yield from _functions(each, around)
 
 
+_LAST_WORDS = (b"__del__", b"async", b"weakref")
+"""Also a coroutine that nobody awaits, a task that is pending and a weak reference may be heard."""
+
+
 def has_last_words(text: bytes, tree: ast.Module) -> bool:
     """Whether objects of a module may do something when the interpreter is taken apart."""
-    if b"__del__" in text:
+    if any(word in text for word in _LAST_WORDS):
         return True
     return b"yield" in text and any(
         isinstance(node, (ast.Try, ast.With)) and any(map(_is_yield, walk(node)))
