@@ -120,8 +120,8 @@ _COUNTS = (
     "import gc\ndef made():\n    young = gc.get_count()[0]\n"
     "    return gc.get_stats()[0]['collections'] * (gc.get_threshold()[0] + 1) + young\n"
 )
-_MADE = f"{_COUNTS}first = made()\nimport part\nkept = [{{}} for _ in range(300)]\nfor number in range(20):\n    kept.append([number])\n"
-_MOST_APART = 100  # of 700 or 2000 after which it is collected: some come from lists of freed ones
+_MADE = f"{_COUNTS}first = made()\nimport part\nkept = [set() for _ in range(300)]\nfor number in range(20):\n    kept.append({{number}})\n"
+_MOST_APART = 100  # of 700 or 2000 after which it is collected
 
 
 @pytest.mark.parametrize("minor", one_in(len(_PYTHONS), _PYTHONS))

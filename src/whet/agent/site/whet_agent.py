@@ -34,13 +34,17 @@ _REWRITER = "_pytest.assertion.rewrite"
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 
 
-def install() -> None:
-    """Take up the agent's jobs, each if it is asked for and can be done."""
-    collecting = _stop_collecting()
+def install(collecting: tuple[bool, int]) -> None:
+    """Take up the agent's jobs, each if it is asked for and can be done.
+
+    Args:
+        collecting: what `_stop_collecting` would have returned before the agent was imported.
+    """
     try:
         _install()
     finally:
         _ballast.extend(_cell() for _ in range(_BALLAST_COUNT))
+        _fill_free_lists()
         _gc.collect(0)  # a warm run makes far more here than a cold one: neither counts
         _collect_again(collecting)
 
@@ -67,6 +71,13 @@ def _collect_again(before: tuple[bool, int]) -> None:
         _gc.enable()
 
 
+def _fill_free_lists() -> None:
+    """Let Python have as many lists and dicts at hand as it keeps, which the collector doesn't count."""
+    made: list[object] = []
+    for _ in range(_FREE_COUNT):
+        made += [[], {}]
+
+
 def _import_collector() -> Any:
     had_it = "gc" in sys.modules
     collector = __import__("gc")
@@ -80,11 +91,11 @@ def _kind_of_cell(here: object) -> Any:
         return here
 
     cells: Any = inner.__closure__
-    kind: Any = type(cells[0])
-    return kind
+    return cells[0].__class__
 
 
 _BALLAST_COUNT = 500
+_FREE_COUNT = 200  # more than any Python keeps of each
 _cell = _kind_of_cell(None)
 _ballast: list[object] = []
 """Small objects that the collector counts as made when they are, and as gone when they go."""
