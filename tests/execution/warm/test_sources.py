@@ -170,8 +170,8 @@ def test_what_an_earlier_run_has_kept_of_a_module_is_what_its_text_says() -> Non
 def test_other_hooks_have_another_number() -> None:
     """What an earlier whet has kept would be run as if this one had made it."""
     assert run(FORMS).splitlines() == [
-        r"3 '\x00whet:used:f:2'.n() '\x00whet:used:g:4'.n() '\x00whet:used:h:5'.n()",
-        r"3 '\x00whet:used:g:4'.n()",
+        r"4 '\x00whet:used:f:2'.n() '\x00whet:used:g:4'.n() '\x00whet:used:h:5'.n()",
+        r"4 '\x00whet:used:g:4'.n()",
     ]
 
 
