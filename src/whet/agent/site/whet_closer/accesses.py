@@ -320,7 +320,7 @@ def _parsed(path: str) -> Any:
         return None
     finally:
         for name in set(sys.modules) - before:
-            del sys.modules[name]  # the program may have modules of these names
+            sys.modules.pop(name, None)  # the program may have such modules; a thread may parse too
 
 
 def _accesses_of(tree: Any, code: CodeType) -> dict[int, list[Access]]:
