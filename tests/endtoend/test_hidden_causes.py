@@ -25,7 +25,7 @@ def test_the_line_of_a_hidden_cause_is_named(name: str, tmp_path: Path) -> None:
         pytest.skip("a pointer that is cut in half is whole here: the heap of this Python lies low")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    answer = investigate(ALL[name], tmp_path, temporary)
+    answer = investigate(ALL[name], tmp_path, temporary, has_all_time=True)
     assert is_named(ALL[name], answer), answer
 
 
@@ -34,7 +34,7 @@ def test_the_line_of_a_hidden_cause_is_named(name: str, tmp_path: Path) -> None:
 def test_the_line_of_any_hidden_cause_is_named(name: str, tmp_path: Path) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    answer = investigate(ALL[name], tmp_path, temporary)
+    answer = investigate(ALL[name], tmp_path, temporary, has_all_time=True)
     assert is_named(ALL[name], answer), answer
 
 
@@ -42,7 +42,7 @@ def test_the_line_of_any_hidden_cause_is_named(name: str, tmp_path: Path) -> Non
 def test_the_write_that_fills_a_disk_is_named_where_the_program_hides_it(tmp_path: Path) -> None:
     try:
         with small_disk(tmp_path / "small") as temporary:
-            answer = investigate(ALL[SMALL_DISK], tmp_path, temporary)
+            answer = investigate(ALL[SMALL_DISK], tmp_path, temporary, has_all_time=True)
     except PermissionError as error:
         pytest.skip(str(error))
     # The disk is full while the records are written or, by then a little room was left, flushed.

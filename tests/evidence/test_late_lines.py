@@ -1,9 +1,12 @@
 """Lines that a run comes to late are recorded, however long it has taken to get there."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from recorded_runs import recorded
+from recorded_runs import SITE, recorded
 
 ROUNDS = 1_100_000  # more lines than whet follows in one call
 
@@ -74,3 +77,43 @@ def test_a_branch_in_a_function_that_is_not_followed_any_more_is_recorded(tmp_pa
         "total",
         "main",
     ]
+
+
+KEPT = """\
+import tempfile
+
+class Spool:
+    def __init__(self):
+        self.runs = []
+
+    def add(self):
+        run = tempfile.NamedTemporaryFile(dir=".", suffix=".kept")
+        self.runs.append(run)
+        if run:
+            raise ValueError("no")
+
+def main():
+    spool = Spool()
+    spool.add()
+
+main()
+"""
+
+
+@pytest.mark.parametrize("error", ["ValueError", "SystemExit"])
+def test_what_the_recorder_has_of_the_program_goes_as_python_ends(
+    error: str, tmp_path: Path
+) -> None:
+    (tmp_path / "main.py").write_text(KEPT)
+    told = tmp_path / "told"
+    told.mkdir()
+    variables = {
+        "PYTHONPATH": str(SITE),
+        "WHET_AGENT": str(told),
+        "WHET_CLOSER": f"steps:{error}||0",
+    }
+    subprocess.run(
+        [sys.executable, "main.py"], cwd=tmp_path, env={**os.environ, **variables},
+        check=False, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert list(tmp_path.glob("*.kept")) == []

@@ -51,7 +51,11 @@ def test_the_order_of_the_runs_is_kept_and_comes_again_with_its_seed(whet: Whet)
 
     assert first["seed"] == 5
     assert set(first["order"]) == {"A", "B"}
-    assert first["order"] == compared(whet, "--seed", "5", *arms)["order"][: len(first["order"])]
+    second = compared(whet, "--seed", "5", *arms)["order"]
+    # Either may be sure after fewer runs than the other.
+    shared = min(len(first["order"]), len(second))
+    assert shared >= 6
+    assert first["order"][:shared] == second[:shared]
     assert len(first["trials"]["A"]) == first["pairs"] == len(first["order"])
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from whet.agent.site.whet_closer.woven import Cell, Woven
     from whet.agent.site.whet_probe.instrument import blocks, call
+
+    from .steps import Steps
 else:
     from whet_closer.woven import Cell, Woven
     from whet_probe.instrument import blocks, call
@@ -31,20 +33,19 @@ _DIVIDED = {
 """What follows these may run seldom, or after many rounds."""
 _ANYTHING = (Exception,)
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
+_weak: Callable[[object], Callable[[], Any]] = vars(__import__("_weakref"))["ref"]
 
 
 class Branches(Woven):
     """Compiles the user's modules with a mark at each branch, and after each loop and branch."""
 
-    def __init__(self, met: Callable[[FrameType, int], bool]) -> None:
-        """Take over nothing yet.
+    def __init__(self, steps: Steps) -> None:
+        """Take over nothing yet; ``steps`` is asked to follow lines again.
 
-        Args:
-            met: is called with the frame that has come to a mark, and how often that has been met;
-                returns whether it is to be called the next time.
+        It isn't held: what it has of the program is to go as soon as Python ends.
         """
         super().__init__()
-        self._met = met
+        self._steps: Callable[[], Steps | None] = _weak(steps)
 
     def weave(self, tree: Any) -> Callable[[str], object]:
         """Put the marks into a tree."""
@@ -60,8 +61,9 @@ class Branches(Woven):
         def meet() -> None:
             nonlocal times
             times += 1
+            steps = self._steps()
             try:
-                is_wanted = self._met(_frame_above(1), times)
+                is_wanted = steps is not None and steps.turn_to(_frame_above(1), times)
             except _ANYTHING:
                 return  # the program is what matters
             if not is_wanted:

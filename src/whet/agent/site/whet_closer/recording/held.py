@@ -75,6 +75,10 @@ class Table:
         """Forget what was looked at: the program runs again, and may change it."""
         self._now.clear()
 
+    def let_go(self) -> None:
+        """Hold nothing of the program any more: there is nothing to look at after this."""
+        self._kept.clear()
+
     def _named(self, name: object, value: object, depth: int) -> int:
         kind = type(value)
         is_text = kind is str or kind is bytes

@@ -107,7 +107,7 @@ class Steps:
         self.spare = SpareMemory() if self._type == "MemoryError" else None
         # A run with a changed text is to run that, and not what the file says.
         is_changed = bool(os.environ.get("WHET_EDIT"))
-        self.branches: Branches | None = None if is_changed else Branches(self.turn_to)
+        self.branches: Branches | None = None if is_changed else Branches(self)
         self.table = Table(is_own)
         self.groups = Groups(self.table, self._clock)
         self.time = 0
@@ -115,8 +115,7 @@ class Steps:
     def begin(self) -> None:
         """Follow what this thread calls from now on."""
         sys.addaudithook(lambda name, given: self._hear(name, given) if name in _HEARD else None)
-        if not self._type:
-            __import__("atexit").register(self._write)
+        __import__("atexit").register(self._end)
         try:
             # Not restarted: a wait for a lock has to end for Python to get there.
             __import__("_signal").signal(_SIGNAL, self._ask)
@@ -125,6 +124,14 @@ class Steps:
         sys.settrace(self._entering)
         if self.branches is not None:
             self.branches.begin()
+
+    def _end(self) -> None:
+        """Let go of what the program has, so that it goes as it would have gone."""
+        if not self._type:
+            self._write()
+        self.is_over = True
+        sys.settrace(None)
+        self.table.let_go()
 
     def watch_threads(self, module: dict[str, Any]) -> None:
         """Follow what other threads call."""
@@ -415,12 +422,13 @@ class Steps:
             "folder": os.getcwd(),
             "standing": standing,
         }
-        options = (":", ",", False, False, True)  # separators; no order, nothing left out, NaN
-        encode = self._makes_json(None, _unknown, as_json, None, *options)
-        text = "".join(encode(data, 0)).encode("ascii", "replace")
         path = os.path.join(self._folder, "{}.steps".format(os.getpid()))
+        # Made first: whoever has asked sees that it has begun.
         descriptor = open_high(path + _UNDER_WAY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
+            options = (":", ",", False, False, True)  # separators; no order, nothing left out, NaN
+            encode = self._makes_json(None, _unknown, as_json, None, *options)
+            text = "".join(encode(data, 0)).encode("ascii", "replace")
             while text:
                 text = text[os.write(descriptor, text) :]
             os.rename(path + _UNDER_WAY, path)
