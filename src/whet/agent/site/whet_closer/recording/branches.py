@@ -33,7 +33,7 @@ _DIVIDED = {
 """What follows these may run seldom, or after many rounds."""
 _ANYTHING = (Exception,)
 _frame_above: Callable[[int], FrameType] = vars(sys)["_getframe"]
-_weak: Callable[[object], Callable[[], Any]] = vars(__import__("_weakref"))["ref"]
+_weakrefs: Any = __import__("_weakref")
 
 
 class Branches(Woven):
@@ -45,7 +45,7 @@ class Branches(Woven):
         It isn't held: what it has of the program is to go as soon as Python ends.
         """
         super().__init__()
-        self._steps: Callable[[], Steps | None] = _weak(steps)
+        self._steps: Callable[[], Steps | None] = _weakrefs.ref(steps)
 
     def weave(self, tree: Any) -> Callable[[str], object]:
         """Put the marks into a tree."""
