@@ -51,12 +51,12 @@ class KeptForOther:
         """Return the text in which the key has what it lacks, and results are made with what that was first.
 
         What fails with it does so because of what is lacking, and not because something else has
-        changed since a result was kept. Empty: it can't be written.
+        changed since a result was kept. No line moves. Empty: it can't be written.
         """
         with suppress(SyntaxError, ValueError, RecursionError):
             editor = _First(self)
-            tree: ast.AST = editor.visit(module_of(source))
-            return ast.unparse(tree) if editor.is_done else ""
+            editor.visit(module_of(source))
+            return _with_instead(source, editor.instead) if editor.is_done else ""
         return ""
 
     def text_of(self, source: str) -> str:
@@ -88,21 +88,46 @@ class _First(ast.NodeTransformer):
             own = self._names.setdefault(_place(function), {})
             own[name] = found.spot if function is found.read[0][1] else str(number)
         self._now: dict[str, str] = {}
+        self.instead: list[tuple[ast.expr, str]] = []
         self.is_done = False
 
     def visit(self, node: ast.AST) -> ast.AST:
         place = _place(node)
         if place in self._parts:
-            return _expression(f"(({ast.unparse(node)}), {self._more})")
+            return self._put(node, f"(({ast.unparse(node)}), {self._more})")
         if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load):
             spot = self._now.get(ast.unparse(node))
             if spot is not None:
                 self.is_done = True
-                return _expression(_FIRST.format(place[1:3], spot, ast.unparse(node)))
+                return self._put(node, _FIRST.format(place[1:3], spot, ast.unparse(node)))
         before, self._now = self._now, self._names.get(place, self._now)
+        count = len(self.instead)
         inner: ast.AST = self.generic_visit(node)
         self._now = before
+        if isinstance(node, ast.JoinedStr) and len(self.instead) > count:
+            # Before Python 3.12 no place in such a text is known, but that of the whole.
+            del self.instead[count:]
+            return self._put(node, ast.unparse(inner))
         return inner
+
+    def _put(self, node: ast.AST, text: str) -> ast.expr:
+        assert isinstance(node, ast.expr), "only an expression has another one in its place"
+        self.instead.append((node, text))
+        return _expression(text)
+
+
+def _with_instead(source: str, instead: Sequence[tuple[ast.expr, str]]) -> str:
+    """Return a text with other expressions in the place of some, none of which is inside another."""
+    lines = [each.encode() for each in source.splitlines(keepends=True)]
+    last_first = sorted(
+        instead, key=lambda each: (each[0].lineno, each[0].col_offset), reverse=True
+    )
+    for node, text in last_first:
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset or 0 :]
+        more = "\n" * (last - first)
+        lines[first : last + 1] = [before + f"({text}{more})".encode() + after]
+    return b"".join(lines).decode()
 
 
 @dataclass(slots=True, eq=False)
