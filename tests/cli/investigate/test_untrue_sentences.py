@@ -201,3 +201,55 @@ def test_a_line_that_says_nothing_new_is_not_written_again(
         show(PayloadReduced(before_bytes=7000, after_bytes=after, by_pass="delete rows"))
 
     assert capsys.readouterr().err.count("7.0 kB → ") == 2
+
+
+REFUSES = """\
+class Refused(Exception):
+    pass
+
+
+class Depot:
+    def __init__(self, stock):
+        self.stock = stock
+        self.sent = {name: 0 for name in stock}
+
+    def take(self, name, count):
+        if name not in self.stock:
+            raise Refused(name)
+        self.stock[name] -= count
+
+    def send(self, name, place, count):
+        self.take(name, count)
+        if place not in PLACES:
+            raise Refused(place)
+        self.sent[name] += count
+
+
+PLACES = {"north", "south"}
+ORDERS = [("tea", "north", 40), ("tea", "east", 25), ("rice", "south", 310)]
+
+
+def run(depot):
+    for name, place, count in ORDERS:
+        try:
+            depot.send(name, place, count)
+        except Refused as error:
+            print("refused:", error)
+
+
+depot = Depot({"tea": 5210, "rice": 8440})
+before = sum(depot.stock.values())
+run(depot)
+after = sum(depot.stock.values()) + sum(depot.sent.values())
+assert after == before, (before, after)
+"""
+
+
+def test_a_change_with_which_all_work_is_refused_is_no_repair(whet: Whet) -> None:
+    """With two arguments swapped nothing is taken, and so nothing is lost."""
+    whet.write("main.py", REFUSES)
+    whet("investigate", "--", PYTHON, "main.py")
+
+    assert "was made at main.py:37" in told(whet)
+    assert "take(count, name)" not in told(whet)
+    assert "send(place, name" not in told(whet)

@@ -2,13 +2,14 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import field, replace
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
-from whet.evidence.provenance.run.recording import CONTAINER, Recording, Step, Value
+from whet.evidence.provenance.run.recording import CONTAINER, Raised, Recording, Step, Value
 from whet.evidence.provenance.run.source import Sources, called_name
 from whet.evidence.provenance.trace.trail import SIMPLE
 from whet.evidence.provenance.trace.walk import Walk
@@ -27,6 +28,10 @@ _NEAR = {"approx"}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 _LARGE = 100
 _LEAST_CHARACTERS, _LEAST_PARTS = 6, 2
+_ABSENCES = frozenset({
+    "KeyError", "IndexError", "AttributeError", "FileNotFoundError", "StopIteration",
+    "StopAsyncIteration", "GeneratorExit", "Empty",
+})  # fmt: skip
 _DISPLAY = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 
@@ -42,6 +47,7 @@ class Check:
             nothing empty, and neither true nor false.
         rounds: files and first lines of the loops that the value came through.
         is_equal: it wants two values to be the same, or near each other.
+        errors: how many errors of each type the failing run raised.
     """
 
     path: str
@@ -51,6 +57,15 @@ class Check:
     is_specific: bool
     rounds: tuple[tuple[str, int], ...] = ()
     is_equal: bool = False
+    errors: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def raises_more(self, recording: Recording) -> bool:
+        """Whether another run raised more errors of a type: it may pass because work is refused.
+
+        An error that says that something isn't there, such as a result that wasn't kept, doesn't count.
+        """
+        found = errors_of(recording)
+        return any(found[name] > self.errors.get(name, 0) for name in found.keys() - _ABSENCES)
 
     def is_made_in(
         self,
@@ -77,6 +92,19 @@ class Check:
 
         has_gone_round = all(times(*each) for each in self.rounds)
         return has_gone_round and times(self.path, self.line) >= self.times - but_last
+
+
+def errors_of(recording: Recording) -> Counter[str]:
+    """Return how many errors of each type a run raised; one goes through several calls."""
+    found: Counter[str] = Counter()
+    before: Raised | None = None
+    for each in recording.errors:
+        # A later error may get the number of one that is gone.
+        goes_on = before is not None and (before.type, before.number) == (each.type, each.number)
+        if before is None or not (goes_on and each.call in before.call.around):
+            found[each.type] += 1
+        before = each
+    return found
 
 
 @value_class
@@ -228,6 +256,7 @@ def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Wal
         is_exact=any(_is_stated(*each) for pair in pairs for each in pair),
         is_specific=any(_is_specific(pair, recording) for pair in pairs),
         is_equal=bool(pairs),
+        errors=errors_of(recording),
     )
 
 

@@ -382,6 +382,8 @@ class Witnesses:
     ) -> int:
         """Return the trial that passes with a changed module and comes to the check; 0: none does.
 
+        One that raises more errors than the failing run may pass because it refuses its work.
+
         Args:
             path: the module.
             text: its text with the change.
@@ -394,7 +396,7 @@ class Witnesses:
         recording = recording_in(outcome)
         if self.baseline.oracle.judge(outcome) is not Verdict.GOOD or recording is None:
             return 0
-        if still_complains(self.baseline.outcome, outcome):
+        if still_complains(self.baseline.outcome, outcome) or self.check.raises_more(recording):
             return 0
         is_made = self.check.is_made_in(
             recording, edited=path, after=line, more_lines=more_lines, but_last=but_last
