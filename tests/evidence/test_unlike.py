@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from whet.evidence.provenance.failure.unlike import unlike_in
+from whet.evidence.provenance.failure.unlike import may_convert, unlike_in
 from whet.evidence.provenance.run.recording import ARRAY, Value
 
 _NUMBERS = count(1)
@@ -94,3 +94,27 @@ def test_an_array_beside_weights_that_were_not_recorded_is_not_the_odd_one() -> 
 
     assert unlike is not None
     assert (unlike.fact, unlike.odd) == ("dtype", "")
+
+
+def test_it_is_the_odd_one_where_nothing_converts_what_a_library_holds() -> None:
+    alone, others = array([4, 16], "float64"), [array([3]), array([3, 5])]
+    message = "mat1 and mat2 must have the same dtype, but got Double and Float"
+    unlike = unlike_in(message, [alone], [alone, *others], are_others_known=True)
+
+    assert unlike is not None
+    assert (unlike.fact, unlike.odd) == ("dtype", "float64")
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("model = Net(8).double()", True),
+        ("net.to(torch.float64)", True),
+        ("torch.set_default_dtype(torch.float64)", True),
+        ("layer = Linear(3, 1, dtype=torch.float64)", True),
+        ("model = torch.load(path)", True),
+        ("area = float(text) / 3.0; rows = torch.from_numpy(area)", False),
+    ],
+)
+def test_a_program_may_convert_what_a_library_holds(text: str, *, may: bool) -> None:
+    assert may_convert(text) is may

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.failure.unlike import Unlike, unlike_in
+from whet.evidence.provenance.failure.unlike import Unlike, may_convert, unlike_in
 from whet.evidence.provenance.run.recording import (
     ARRAY,
     CONTAINER,
@@ -331,7 +331,10 @@ def suspects_of(
         found += _without(node, failing.call, step, walk)
     arrays = [each for each in found if each.value.kind == ARRAY]
     values = [each.value for each in arrays]
-    unlike = unlike_in(words, values, recording.values)
+    paths = {each.code.path for each in recording.calls} if arrays else set[str]()
+    own = [path for path in paths if is_user_code(path)]
+    are_known = not any(may_convert(sources[path].text) for path in own)
+    unlike = unlike_in(words, values, recording.values, are_others_known=are_known)
     if unlike is not None:
         arrays = [each for each in arrays if each.value in unlike.apart(values)]
         usual = [_usual(each, unlike, step, walk) for each in arrays]

@@ -24,6 +24,9 @@ _TENSOR = re.compile(r"(\w+)tensor\b")
 _GIVEN = re.compile(r"\bgot (?:an? )?(?:\w+\.)*(\w+?)(?:tensor)?\b(?! and\b)")
 _NOT_FITTING = re.compile(r"different from|mismatch|cannot be multiplied|not aligned|must match")
 _WEIGHTS = (".Parameter", ".Param")
+_CONVERTS = re.compile(
+    r"\.\s*(double|half|bfloat16|float|to|type|load|from_pretrained)\s*\(|set_default_dtype|dtype\s*="
+)
 
 
 @value_class
@@ -59,17 +62,29 @@ class Unlike:
         return f"{head} {self.of(value) or 'no dimension'}"
 
 
-def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]) -> Unlike | None:
+def may_convert(text: str) -> bool:
+    """Whether a program may give the weights of a model another type than they are made with."""
+    return _CONVERTS.search(text) is not None
+
+
+def unlike_in(
+    message: str,
+    arrays: Sequence[Value],
+    all_values: Iterable[Value],
+    *,
+    are_others_known: bool = False,
+) -> Unlike | None:
     """Return what arrays of a failed operation differ in, where its error speaks of that.
 
     What a library holds by itself, such as weights, may not have been recorded: of an array that
     stands alone, the element type that the error names beside its own is the other one's. Which of
-    the two is wrong can't be counted then: most arrays of the program aren't known.
+    the two is wrong can be counted only if those others have the type that they are made with.
 
     Args:
         message: what the error says.
         arrays: what the operation was given.
         all_values: every value that was recorded.
+        are_others_known: nothing in the program converts what a library holds.
     """
     said = message.lower()
     known = {each.number: each for each in all_values if each.kind == ARRAY}.values()
@@ -84,7 +99,8 @@ def unlike_in(message: str, arrays: Sequence[Value], all_values: Iterable[Value]
         is_refused = given is not None and given[1] in {own, _CALLED.get(own)}
         for beside in _CALLED:
             if beside != own and _speaks_of(said, "dtype", own, beside):
-                return Unlike("dtype", own if is_refused else "")
+                is_rarer = are_others_known and _rarer("dtype", own, beside, known) == own
+                return Unlike("dtype", own if is_refused or is_rarer else "")
     return None
 
 
