@@ -98,6 +98,24 @@ def test_an_attribute_that_is_missing_in_its_own_getter_is_named(tmp_path: Path)
     assert clue.line == 6
 
 
+DRAIN = """\
+def drain(queue):
+    if not queue:
+        return 0
+    queue.append(queue[-1])
+    return drain(queue)
+
+drain([1])
+"""
+
+
+def test_one_that_branches_may_be_meant_to_end_by_what_it_was_given(tmp_path: Path) -> None:
+    (clue,) = clues_of(tmp_path, DRAIN)
+    assert clue.says == "`drain` calls itself at main.py:5 with the same `queue` each time"
+    assert clue.sureness is Sureness.POSSIBLE
+    assert "the condition that should end the calls" in clue.next_step
+
+
 RING = """\
 class Node:
     def __init__(self, name):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import takewhile
 
 from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.text.quantity import listed
 from whet.core.value_class import value_class
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.evidence.variables.kept_value import value_line
@@ -18,6 +19,10 @@ _LEAST_ROUNDS = 4
 _MOST_STRAY = 8
 """The error may come up in calls that the last round makes besides."""
 _SHOWN, _WIDTH = 3, 24
+_BRANCHES = (
+    ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar,
+    ast.Match, ast.comprehension,
+)  # fmt: skip
 
 
 @value_class(kw_only=True)
@@ -83,13 +88,13 @@ def _rounds_of(frames: Sequence[KeptFrame]) -> _Rounds | None:
 
 def _clue(failure: KeptFailure, found: _Rounds, at: Placing) -> Clue:
     last, rounds = found.calls[0], found.until_same
-    names = [name for name, _ in last.parameters]
+    names = [f"`{name}`" for name, _ in last.parameters]
     is_alone = rounds == 1 and all(_hands_on(failure, each) for each in found.calls)
     if rounds == 1:
-        given = f"with the same {_listed(names)} each time" if names else "again and again"
-        step = "Find where the data leads back to itself."
+        given = f"with the same {listed(names)} each time" if names else "again and again"
+        step = "Check what that line hands on, and the condition that should end the calls."
     elif rounds:
-        given = f"with the same {_listed(names)} again after {rounds} rounds"
+        given = f"with the same {listed(names)} again after {rounds} rounds"
         step = "Find where the data leads back to itself."
     else:
         name = found.changing[0] if found.changing else ""
@@ -123,13 +128,11 @@ def _calls(found: _Rounds, at: Placing) -> str:
     return f"`{last.name}` calls `{others[-1].name}` at {place}, {', '.join(chain)},"
 
 
-def _listed(names: Sequence[str]) -> str:
-    words = [f"`{name}`" for name in names]
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
 def _hands_on(failure: KeptFailure, call: KeptFrame) -> bool:
-    """Whether the failing expression gets nothing but what its function was given."""
+    """Whether a function that doesn't branch hands on nothing but what it was given: it can't end.
+
+    One that branches may have been meant to end by what an argument has come to hold.
+    """
     if call.position is None:
         return False
     source = failure.sources.get(call.frame.path, "")
@@ -154,7 +157,8 @@ def _hands_on(failure: KeptFailure, call: KeptFrame) -> bool:
                 for each in ast.walk(around[-1])
                 if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
             }
-            return not names & stored and _is_plain(own[0], names)
+            branches = any(isinstance(each, _BRANCHES) for each in ast.walk(around[-1]))
+            return not branches and not names & stored and _is_plain(own[0], names)
     return False
 
 
