@@ -263,6 +263,59 @@ def test_those_that_ask_or_take_themselves_are_not_who_would_serve(tmp_path: Pat
     assert clues(tmp_path, MONITORED) == []
 
 
+POOLED = """
+import asyncio
+
+class Client:
+    def __init__(self, free, pages):
+        self.free, self.pages = free, pages
+
+    async def fetch(self, path):
+        await self.free.acquire()
+        page = read(self.pages, path)
+        if page is None:
+            return ''
+        self.free.release()
+        return page
+
+def read(pages, path):
+    return pages.get(path)
+
+async def poll(client, path, seen):
+    page = await client.fetch(path)
+    seen.append(page)
+
+async def main():
+    client, seen = Client(asyncio.Semaphore(1), {'a': 'one', 'b': 'two'}), []
+    for path in ['a', 'b', 'c']:
+        await asyncio.create_task(poll(client, path, seen))
+    last = asyncio.create_task(poll(client, 'a', seen))
+    await asyncio.sleep(0)
+    print('now', flush=True)
+    await last
+
+asyncio.run(main())
+"""
+
+
+def test_neither_a_pool_nor_the_object_that_waits_at_it_lacks_those_that_used_it_before(
+    tmp_path: Path,
+) -> None:
+    assert clues(tmp_path, POOLED) == []
+
+
+IN_TURNS = DIED.replace(
+    "        size = self.sizes[name]\n        with self.turn:\n",
+    "        with self.turn:\n            self.turn.wait(0.01)\n        size = self.sizes[name]\n"
+    "        with self.turn:\n",
+)
+
+
+def test_one_that_waited_for_its_turn_before_it_died_would_have_served(tmp_path: Path) -> None:
+    (clue,) = clues(tmp_path, IN_TURNS)
+    assert "nobody is left that serves `self.turn`" in clue.says
+
+
 STUCK = (
     RETURNED.replace("self.threads = [", "self.held = threading.Event()\n        self.threads = [")
     .replace(

@@ -20,6 +20,8 @@ _ASKING = {"empty", "full", "is_set", "locked", "qsize"}
 """These methods of queues, events and locks change nothing."""
 _MUTUAL = {"Barrier"}
 """Whoever waits at such a thing serves the others by that."""
+_IN_TURNS = {"Condition"}
+"""Whoever has waited at such a thing may have to serve the next one."""
 _FULL = {"put"}
 """What waits there has given too much for anyone to say that it waits for too much."""
 _MOST_ENDS, _MOST_CALLS, _MOST_BEHIND = 3, 2000, 8
@@ -110,6 +112,8 @@ class Desertion(Wording):
         source = self.sources[call.code.path]
         statement = source.statement(line)
         at = Step(call, line, moment, 0, None, frozenset())
+        if any(self._end_of(each) is None for each in self.recording.called_in(at)):
+            return  # what it has called waits
         for node in _methods(head(statement)):
             value = self.now.value(node.value, call, at)
             if value is not None and value.number and value.type != "module":
@@ -121,17 +125,20 @@ class Desertion(Wording):
         """Return how all ended that would serve a call; nothing if one of them may still do so."""
         own, ends = self._root(wait.call).index, list[_End]()
         for number, calls in self._roots.items():
-            if number == own or not self._serves(calls, wait):
+            used = set[str]() if number == own else self._used(calls, wait)
+            kind = wait.value.type.rpartition(".")[2]
+            if not used - ({wait.method} if kind not in _MUTUAL else set()):
                 continue
             end = self._end_of(self.recording.calls[number])
             if end is None:
                 return []
-            ends.append(end)
+            if wait.method not in used or kind in _MUTUAL | _IN_TURNS:
+                ends.append(end)  # else it has taken as this one would, and given that back
         return sorted(ends, key=lambda each: each.moment)
 
-    def _serves(self, calls: Sequence[Call], wait: _Wait) -> bool:
-        """Whether a thread or a task has a line that changes what a call waits at."""
-        is_mutual = wait.value.type.rpartition(".")[2] in _MUTUAL
+    def _used(self, calls: Sequence[Call], wait: _Wait) -> set[str]:
+        """Return the methods of what a call waits at that a thread or a task has lines with."""
+        used = set[str]()
         for call in calls[:_MOST_CALLS]:
             source = self.sources[call.code.path]
             node = source.tree if call.code.is_module else source.node_of(call.code)
@@ -139,12 +146,12 @@ class Desertion(Wording):
                 continue
             last = call.steps[-1]
             for method in _methods(_own(node)):
-                if method.attr in _ASKING or (method.attr == wait.method and not is_mutual):
+                if method.attr in _ASKING or method.attr in used:
                     continue
                 value = self.now.value(method.value, call, last)
                 if value is not None and value.number == wait.value.number:
-                    return True
-        return False
+                    used.add(method.attr)
+        return used
 
     def _root(self, call: Call) -> Call:
         """Return the outermost call of a thread, or of a task."""
