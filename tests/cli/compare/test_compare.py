@@ -39,7 +39,9 @@ def test_a_program_that_takes_three_times_as_long_is_slower(whet: Whet) -> None:
     first, *rest = said.stdout.splitlines()
     assert first.startswith("B takes ")
     assert " times as long as A" in first
-    assert "sure after 7 runs of each" in first
+    # Where the program is seldom kept waiting, two times decide, and share the chance of an error.
+    runs = 8 if "* wall and CPU time share" in said.stdout else 7
+    assert f"sure after {runs} runs of each" in first
     assert "both print the same output" in said.stdout
     assert any(line.strip().startswith("peak memory") for line in rest)
 

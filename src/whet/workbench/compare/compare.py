@@ -30,6 +30,7 @@ from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.comparison import Compared, Comparison, Stop
 from whet.workbench.compare.held import held
 from whet.workbench.compare.times import times_that_decide
+from whet.workbench.compare.warm_arms import MOST_SCOUTS, WarmArms
 from whet.workbench.compare.where import where_they_differ
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.driver import Driver, Question
@@ -59,6 +60,7 @@ class CompareOptions:
         runs: the most runs of each arm.
         any_output: the outputs, and how the runs end, may differ.
         where: where they differ, if they do.
+        warm: resume both from one frozen copy, taken before their arguments are looked at.
         seed: decides the order of the runs.
         budget: when to stop.
     """
@@ -70,6 +72,7 @@ class CompareOptions:
     runs: int = 200
     any_output: bool = False
     where: bool = False
+    warm: bool = False
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
 
@@ -82,17 +85,22 @@ def compare(
     Raises:
         OutputsDiffer: if they print different things.
         ArmFails: if one of them fails, or they end in two ways.
-        BadUsage: if what should decide has no number.
+        BadUsage: if what should decide has no number, or no frozen copy serves both.
     """
     started = time.monotonic()
+    warm = WarmArms.of(arms, bench.cleanup_journal) if options.warm else None
     for arm in arms:
         for remark in arm.remarks:
             bench.emit(Notice(text=f"{arm.label}: {remark}"))
     with open_session(bench, "compare", request, arms[0].trial) as session, ExitStack() as stack:
-        executors = [
-            stack.enter_context(session.executor(place=held(arm.place, stack))) for arm in arms
-        ]
-        comparing = _Comparing(session, arms, options, dict(zip((A, B), executors, strict=True)))
+        if warm is not None:
+            executors = [stack.enter_context(session.executor(perform=warm.search))] * 2
+        else:
+            executors = [
+                stack.enter_context(session.executor(place=held(arm.place, stack))) for arm in arms
+            ]
+        by_arm: dict[str, RecordedExecutor] = dict(zip((A, B), executors, strict=True))
+        comparing = _Comparing(session, arms, options, by_arm, warm)
         comparison = comparing.run(started)
         about = comparison.deciding
         if options.where and about is not None and comparison.stopped is Stop.DIFFERENT:
@@ -150,7 +158,9 @@ class _Comparing:
         arms: tuple[Arm, Arm],
         options: CompareOptions,
         executors: Mapping[str, RecordedExecutor],
+        warm: WarmArms | None,
     ) -> None:
+        self._warm = warm
         self._session = session
         self._options = options
         self._arms: dict[str, Arm] = dict(zip((A, B), arms, strict=True))
@@ -204,6 +214,8 @@ class _Comparing:
 
     def _begin(self) -> Search[str, None]:
         """Run each arm once or twice: to see whether both do the same, and to warm up the disk."""
+        if self._warm is not None:
+            yield from self._take_copy(self._warm)
         for arm in (A, B):
             yield [arm]
             self._first[arm].append(self._pair[arm])
@@ -215,13 +227,25 @@ class _Comparing:
         self._check_ends()
         self._check_outputs()
         self._choose()
+        if self._warm is not None:
+            warm_seconds = min(ran.outcome.wall_seconds for ran in self._first[A])
+            self._notes.append(self._warm.remark(warm_seconds))
+
+    def _take_copy(self, warm: WarmArms) -> Search[str, None]:
+        """Run A until a run resumes from a frozen copy."""
+        for _ in range(MOST_SCOUTS):
+            yield [A]
+            if warm.is_ready(self._pair[A]):
+                return
+        warm.refuse()
 
     def _ask(self, arm: str) -> Question:
         self._turns.append(arm)
         trial = self._arms[arm].trial
         first = self._first[arm]
         if first:
-            trial = with_patience(trial, first[0].outcome.wall_seconds)
+            took = 0.0 if self._warm is None else self._warm.cold_seconds
+            trial = with_patience(trial, max(took, first[0].outcome.wall_seconds))
         done = len(self._firsts)
         label = f"{arm}, pair {done + 1}{self._so_far}" if len(first) > 1 else f"{arm}, first look"
         return Question(trial=trial, label=label)
@@ -239,7 +263,7 @@ class _Comparing:
             if self._dropped >= _MOST_FAILURES:
                 self._refuse(arm, ran, f"in {self._dropped} of its runs")
             return False
-        return True
+        return self._warm is None or self._warm.counts(self._pair)
 
     # ---- before anything is measured ----
 

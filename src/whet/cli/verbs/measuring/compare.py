@@ -74,6 +74,11 @@ _LEAST_CONFIDENCE = 0.5
     help="If they differ, profile both and show which of your functions differ, in time or memory.",
 )
 @click.option(
+    "--warm",
+    is_flag=True,
+    help="Resume both from one frozen copy, from before a Python program looks at its arguments.",
+)
+@click.option(
     "--seed",
     type=click.IntRange(0),
     default=None,
@@ -121,6 +126,7 @@ def command(
         runs=values["runs"],
         any_output=values["any_output"],
         where=values["where"],
+        warm=values["warm"],
         seed=int.from_bytes(os.urandom(4)) if values["seed"] is None else values["seed"],
         budget=Budget(wall_seconds=_MOST_SECONDS if budget is None else budget),
     )
