@@ -7,7 +7,7 @@ from recorded_runs import line_of, recorded
 
 from whet.core.observations.clue import Placing
 from whet.evidence.experiments.changes import text_with
-from whet.workbench.investigate.experiments.shared_uses import shared_changes
+from whet.workbench.investigate.experiments.shared_uses import likely_changes, shared_changes
 
 WRONG = {
     "a generator": (
@@ -54,12 +54,47 @@ RIGHT = {
 }  # fmt: skip
 
 
-def passing(program: str, folder: Path) -> list[tuple[str, int]]:
+UNSEEN_WRONG = {
+    "a search before a loop": (
+        "def lines():\n    yield from 'abc'\ndef total():\n    found = lines()\n    if any(each == 'b' for each in found):\n"
+        "        pass\n    n = 0\n    for each in found:  # here\n        n += 1\n    return n\nassert total() == 3\n"
+    ),
+    "one that is given": (
+        "def count(rows):\n    n = 0\n    for _ in rows:\n        n += 1\n    return n\n"
+        "def both(rows):\n    first = next(rows)\n    return first, count(rows)  # here\n"
+        "assert both(iter('abc')) == ('a', 3)\n"
+    ),
+    "a test for membership": (
+        "def both(rows):\n    known = 'b' in rows\n    return known, list(rows)  # here\n"
+        "assert both(map(str.lower, 'ABC')) == (True, ['a', 'b', 'c'])\n"
+    ),
+}  # fmt: skip
+UNSEEN_RIGHT = {
+    "a list": (
+        "def both(rows):\n    known = 'b' in rows\n    return known, list(rows)\n"
+        "assert both(['a', 'b']) == (True, ['b'])\n"
+    ),
+    "two of their own": (
+        "def rows():\n    yield from 'ab'\ndef both():\n    return 'b' in rows(), list(rows())\n"
+        "assert both() == (True, ['b'])\n"
+    ),
+    "a header that is read first": (
+        "def both(rows):\n    head = next(rows)\n    return [head + each for each in rows]\n"
+        "assert both(iter('abc')) == ['ab', 'ac', 'ad']\n"
+    ),
+}  # fmt: skip
+
+
+def passing(program: str, folder: Path, *, is_seen: bool = True) -> list[tuple[str, int]]:
     """Return the places of the changes with which a program passes."""
     (folder / "main.py").write_text(program)
     recording, _ = recorded(folder, said="AssertionError")
     found: list[tuple[str, int]] = []
-    for path, change in shared_changes(recording, Placing(str(folder))):
+    at = Placing(str(folder))
+    offered = (
+        shared_changes(recording, at) if is_seen else likely_changes([str(folder / "main.py")], at)
+    )
+    for path, change in offered:
         text = text_with(Path(path).read_text(), change)
         space = {"__name__": "__main__", "__file__": str(folder / "main.py")}
         try:
@@ -87,3 +122,19 @@ def test_what_is_used_in_turns_on_purpose_is_no_cause(kind: str, tmp_path: Path)
 def test_the_use_says_which_other_one_had_the_same_object(tmp_path: Path) -> None:
     said = {what for what, _ in passing(WRONG["a generator"], tmp_path)}
     assert said == {"`rows` is the same generator that main.py:2 has already read from"}
+
+
+@pytest.mark.parametrize("kind", UNSEEN_WRONG)
+def test_a_use_that_finds_an_object_used_up_is_found_without_a_record_of_the_run(
+    kind: str, tmp_path: Path
+) -> None:
+    program = UNSEEN_WRONG[kind]
+    found = passing(program, tmp_path, is_seen=False)
+    assert {line for _, line in found} == {line_of(program, "# here")}
+
+
+@pytest.mark.parametrize("kind", UNSEEN_RIGHT)
+def test_what_has_no_position_or_is_used_in_turns_is_no_cause_without_a_record_either(
+    kind: str, tmp_path: Path
+) -> None:
+    assert passing(UNSEEN_RIGHT[kind], tmp_path, is_seen=False) == []

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from whet.evidence.experiments.changes import expression, name_of, place_of
 
 _COPY = "whet_copied"
-_MOST_ITEMS, _MOST_CHARACTERS = 100_000, 20_000_000
+_MOST_ITEMS, _MOST_CHARACTERS = 1_000_000, 20_000_000
 """An iterator may have no end: one that has more items than these isn't copied."""
 _PAIR = (
     "(lambda pair, io: lambda own: pair(lambda text: (io.StringIO if isinstance(text, str) else io.BytesIO)(text),"

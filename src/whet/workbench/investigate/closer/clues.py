@@ -90,7 +90,7 @@ _STEPS = "the steps of the failing run"
 _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS = 4
 _CHANCE = 0.05
-_FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS = 0.3, 0.8, 0.4
+_FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS, _FOR_ALL = 0.3, 0.8, 0.4, 0.9
 _MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)
 """The time for both where nobody said how much there is: so many times the failing run's, and seconds."""
 _FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST, _FOR_FLAKY = 0.35, 0.35, 0.75, 0.85
@@ -364,7 +364,8 @@ class Closer:
                 ),
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
-                until=self._until(_FOR_REPAIRS),  # one that passes is tried again also after that
+                # One that passes is tried again also after that.
+                until=self._until(_FOR_ALL if way is None else _FOR_REPAIRS),
             )
             return [] if clue is None else [clue]
         return []
@@ -377,7 +378,8 @@ class Closer:
         process = at_inner_error(dead[likeliest(self.baseline.outcome, dead)]) if dead else None
         began = time.monotonic()
         recorded = recorded_alone(self.session, self.trial, self.baseline, process, self._variant)
-        self._record_seconds = time.monotonic() - began
+        is_whole = recorded is not None and recorded.recording.standing is None
+        self._record_seconds = time.monotonic() - began if is_whole else 0.0
         return [recorded]
 
     def _of_neighbours(

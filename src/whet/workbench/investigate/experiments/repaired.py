@@ -30,7 +30,7 @@ from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.orders import order_changes
-from whet.workbench.investigate.experiments.shared_uses import shared_changes
+from whet.workbench.investigate.experiments.shared_uses import likely_changes, shared_changes
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
@@ -145,7 +145,8 @@ def _shown(
             "deepcopy" in each[1].instead,
         )
     )
-    seen = [] if known.recording is None else _of_run(known.recording, Placing(trial.cwd))
+    at = Placing(trial.cwd)
+    seen = likely_changes(files, at) if known.recording is None else _of_run(known.recording, at)
     spent = 0.0
     changes = _texts([*known.kept, *dropped, *seen, *candidates])
     # What the run calls for takes no other change's turn.
@@ -183,7 +184,6 @@ def _shown(
         if baseline.oracle.judge(failed) is Verdict.BAD and all(
             baseline.oracle.judge(each) is Verdict.GOOD for each in again
         ):
-            at = Placing(trial.cwd)
             clue = _controlled(path, repair, (number, control), run, baseline, at)
             return _with_call(clue, path, repair, known.recording, at)
     return None
