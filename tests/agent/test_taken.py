@@ -10,7 +10,7 @@ import pytest
 import whet.agent
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.evidence.clues.closer_look import told_in
-from whet.evidence.clues.not_given_back import kept_clues
+from whet.evidence.clues.not_given_back import kept_in
 from whet.host.trial.instrumented_evidence import read_closer
 
 SITE = Path(whet.agent.__file__).parent / "site"
@@ -299,6 +299,80 @@ for each in (work, write):
 threading.Timer(1.0, slow.set).start()
 jobs.join()
 """
+POOL = """\
+import queue
+class Pool:
+    def __init__(self, size):
+        self.idle = queue.Queue()
+        for number in range(size):
+            self.idle.put([number])
+    def take(self):
+        return self.idle.get()
+    def free(self, one):
+        self.idle.put(one)
+def ask(pool, words):
+    one = pool.take()
+    if not words:
+        return 0
+    pool.free(one)
+    return len(words)
+pool = Pool(2)
+for words in ["one", "two", "", ""]:
+    ask(pool, words)
+threading.Thread(target=give_back, args=(lambda: pool.free([3]),)).start()
+ask(pool, "three")
+"""
+TASK_POOL = """\
+import asyncio
+class Client:
+    def __init__(self):
+        self.idle = asyncio.Queue()
+        self.idle.put_nowait("connection")
+    async def fetch(self, words):
+        one = await self.idle.get()
+        await asyncio.sleep(0)
+        if not words:
+            return None
+        await self.idle.put(one)
+        return len(words)
+async def main():
+    client = Client()
+    for words in ["one", "two", ""]:
+        await client.fetch(words)
+    loop = asyncio.get_running_loop()
+    how = lambda: loop.call_soon_threadsafe(client.idle.put_nowait, "other")
+    threading.Thread(target=give_back, args=(how,)).start()
+    await client.fetch("three")
+asyncio.run(main())
+"""
+POOL_AT_WORK = """\
+import queue
+idle, done = queue.Queue(), threading.Event()
+def ask(words):
+    one = idle.get()
+    if words == "slow":
+        done.wait()
+    idle.put(one)
+idle.put("connection")
+ask("quick")
+threading.Thread(target=ask, args=("slow",)).start()
+threading.Timer(1.0, done.set).start()
+ask("last")
+"""
+TRIED_AGAIN = """\
+import queue
+jobs = queue.Queue()
+def work(times):
+    job = jobs.get()
+    if job == "b" and not times:
+        jobs.put(job)
+for each in "abc":
+    jobs.put(each)
+for times in (0, 0, 1, 1):
+    work(times)
+threading.Timer(1.0, jobs.put, args=("d",)).start()
+work(1)
+"""
 
 
 def clues(program: str, folder: Path) -> list[Clue]:
@@ -314,7 +388,8 @@ def clues(program: str, folder: Path) -> list[Clue]:
         timeout=60,
     )  # fmt: skip
     told = told_in([read_closer(folder / "agent")])
-    return list(kept_clues(told, Placing(str(folder)), lambda path: Path(path).read_text()))
+    found = kept_in(told, Placing(str(folder)), lambda path: Path(path).read_text())
+    return [each.clue for each in found]
 
 
 def line(program: str, part: str) -> int:
@@ -380,6 +455,32 @@ def test_what_a_wrapper_took_is_left_by_the_caller_that_gives_it_back_else(
     "program", [WRAPPED_AT_WORK, ALL_AT_ONCE, DONE_BY_ANOTHER], ids=["at work", "three", "another"]
 )
 def test_what_is_given_back_in_time_or_by_another_is_not_named(
+    program: str, tmp_path: Path
+) -> None:
+    assert clues(program, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "left", "taken"),
+    [(POOL, "return 0", "self.idle.get"), (TASK_POOL, "return None", "self.idle.get")],
+    ids=["threads", "tasks"],
+)
+def test_a_call_that_leaves_with_an_item_that_others_put_back_is_named_where_it_left(
+    program: str, left: str, taken: str, tmp_path: Path
+) -> None:
+    (clue,) = clues(program, tmp_path)
+    assert clue.line == line(program, left)
+    said = (
+        f"left at main.py:{line(program, left)} without putting it back, which it did for 2 others"
+    )
+    assert said in clue.says
+    assert f"at main.py:{line(program, taken)} and left" in clue.says
+    # Jobs that are tried again are put back, too: a run with the change says more.
+    assert clue.sureness is Sureness.POSSIBLE
+
+
+@pytest.mark.parametrize("program", [POOL_AT_WORK, TRIED_AGAIN], ids=["at work", "tried again"])
+def test_what_is_put_back_in_time_or_seldom_put_back_is_not_named(
     program: str, tmp_path: Path
 ) -> None:
     assert clues(program, tmp_path) == []

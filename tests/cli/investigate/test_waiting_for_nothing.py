@@ -53,3 +53,17 @@ def test_a_limit_of_time_shows_a_hang_as_silence_does(whet: Whet) -> None:
     first, *_ = causes(whet, "dead_task.py", "--timeout", "3")
 
     assert "`work` has ended, at dead_task.py:9, of ZeroDivisionError" in str(first["says"])
+
+
+@pytest.mark.long
+def test_what_a_call_took_and_kept_is_shown_by_a_run_in_which_it_gives_it_back(whet: Whet) -> None:
+    first, *_ = causes(whet, "kept_connection.py")
+
+    assert "left at kept_connection.py:13 without putting it back" in str(first["says"])
+    assert "with `IDLE.put(connection)` at kept_connection.py:13" in str(first["says"])
+    assert (first["sureness"], first["line"]) == ("shown", 13)
+
+
+@pytest.mark.long
+def test_a_job_that_is_tried_again_is_not_shown_to_be_kept_once_it_is_done(whet: Whet) -> None:
+    assert "shown" not in {each["sureness"] for each in causes(whet, "job_tried_again.py")}

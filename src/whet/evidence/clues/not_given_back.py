@@ -1,4 +1,4 @@
-"""Semaphores that were never released, queue items that were never marked done, and the lines at fault."""
+"""Semaphores that were never released, queue items that were never marked done or put back, and the lines at fault."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
@@ -7,12 +7,28 @@ from contextlib import suppress
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.text.code_lines import module_of
 from whet.core.text.record import JsonObject, items_of, text, whole
+from whet.core.value_class import value_class
 from whet.evidence.clues.closer_look import line_of, of_kind
 
+_POOL, _QUEUE = "pool", "queue"
 
-def kept_clues(
+
+@value_class
+class Kept:
+    """What was taken and not given back.
+
+    Attributes:
+        clue: what is told of it.
+        gave: the line of the same function that has given another one back; 0: it isn't known.
+    """
+
+    clue: Clue
+    gave: int
+
+
+def kept_in(
     told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
-) -> Iterator[Clue]:
+) -> Iterator[Kept]:
     """Yield what was taken of a semaphore or a queue that another call waits for, each place once."""
     places: set[tuple[str, int]] = set()
     for each in of_kind(told, "kept"):
@@ -27,27 +43,32 @@ def kept_clues(
         if (path, line) in places:
             continue
         places.add((path, line))
-        of_queue = text(each, "what") == "queue"
+        of = text(each, "what")
         item = f" ({text(each, 'item')})" if text(each, "item") else ""
-        what = f"an item{item} of a queue" if of_queue else "a place of a semaphore"
-        rest = "calling `task_done` for it" if of_queue else "giving it back"
+        what = f"an item{item} of a queue" if of in {_POOL, _QUEUE} else "a place of a semaphore"
+        rest = {_POOL: "putting it back", _QUEUE: "calling `task_done` for it"}.get(
+            of, "giving it back"
+        )
         how = f"left at {at(path, line)}" if leaving is not None else "went on"
         if leaving is None and last:
             how = f"went on to the next one at {at(path, line)}"
         through = f" through `{taking.function}`" if is_wrapped else ""
         others = whole(each.get("gives"))
-        if others > 1 and (is_wrapped or last):
+        if others > 1 and (is_wrapped or last or of == _POOL):
             rest += f", which it did for {others} others"
-        yield Clue(
+        waits = {_POOL: "there is an item", _QUEUE: "all items of the queue are done"}
+        clue = Clue(
             says=f"`{by.function}` took {what}{through} at {at(taking.path, taking.number)} and {how} without"
             f" {rest}, and another call waits for that",
-            why="another call waits until all items of the queue are done"
-            if of_queue
-            else "another call waits until there is a place",
+            why=f"another call waits until {waits.get(of, 'there is a place')}",
             path=path,
             line=line,
-            sureness=Sureness.SEEN if others else Sureness.POSSIBLE,
+            # Items that are put back may as well be those that are tried again.
+            sureness=Sureness.SEEN if others and of != _POOL else Sureness.POSSIBLE,
         )
+        gave = line_of(each.get("gave"))
+        is_own = gave is not None and (gave.path, gave.function) == (path, by.function)
+        yield Kept(clue, gave.number if is_own and gave else 0)
 
 
 def _last(source: str, taking: int, lines: Sequence[int]) -> int:

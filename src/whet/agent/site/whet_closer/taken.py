@@ -23,6 +23,7 @@ _TIMES = 3
 """So often a call that waits for items is looked at, each time after twice as long."""
 _MOST, _LEVELS, _FEW = 1000, 4, 4
 _LONGEST = 60
+_DATA = (str, bytes, int, float, tuple, list, dict, set, frozenset)
 _above = vars(sys)["_getframe"]
 
 
@@ -31,14 +32,17 @@ class _Place:
 
     Attributes:
         went: the last lines of each frame that took the next one with this one not given back.
+        key: where it was taken, and whether it is one that can be put back.
     """
 
-    def __init__(self, owner: Any, frames: list[FrameType], item: str) -> None:
+    def __init__(self, owner: Any, frames: list[FrameType], item: str, lent: object = None) -> None:
         self.owner = owner
+        self.lent = lent
         self.frames = frames
         self.at = [place(each) for each in frames]
         self.item = item
         self.went: dict[int, list[int]] = {}
+        self.key = (str(self.at[0][0]), int(self.at[0][1]), lent is not None)
         self.is_told = False
 
 
@@ -50,15 +54,17 @@ class Taken:
         self._out: dict[int, list[_Place]] = {}
         self._owners: dict[int, Any] = {}
         """What they are: another one must not get the number of one that is gone."""
-        self._given: dict[tuple[str, int], tuple[int, int]] = {}
-        """Where calls took something that was given back: how far out the one is that did, and how often."""
-        self._held: set[tuple[str, int]] = set()
+        self._lent: dict[int, dict[int, _Place]] = {}
+        """For each queue what was taken of it and not put back into it, by its number."""
+        self._given: dict[tuple[str, int, bool], tuple[int, int, Any]] = {}
+        """Where calls took something that was given back: how far out the one is that did, how often, and where."""
+        self._held: set[tuple[str, int, bool]] = set()
         """Where calls took something that they gave back after they had taken more."""
         self._asking: set[int] = set()
         """The frames that wait for an item of a queue."""
         self._lines: dict[int, list[int]] = {}
         """The last lines of the frames that have taken something."""
-        self._last: dict[int, _Place] = {}
+        self._last: dict[int, list[_Place]] = {}
         """What they took last."""
 
     def following(self, frame: FrameType, trace: Any) -> Any:
@@ -89,7 +95,7 @@ class Taken:
     def watch_queues(self, module: dict[str, Any]) -> None:
         """Watch the queues of `queue`."""
         kind = module["Queue"]
-        kind.get = self._getting(kind.get)
+        kind.get, kind.put = self._getting(kind.get, module["Empty"]), self._putting(kind.put)
         kind.task_done = self._giving(kind.task_done)
         kind.join = self._joining(kind.join)
 
@@ -125,15 +131,26 @@ class Taken:
         running_loop = vars(sys.modules["asyncio.events"])["get_running_loop"]
 
         async def got(owner: Any) -> Any:
-            callers = taken._ask(owner, _above(1))
+            callers, later = taken._ask(owner, _above(1)), None
+            if taken._lent.get(id(owner)):
+                later = running_loop().call_later(_PATIENCE_SECONDS, taken._tell, "pool", owner)
             try:
                 return await get(owner)
+            except BaseException:
+                taken._tell("pool", owner)
+                raise
             finally:
                 taken._asking -= callers
+                if later is not None:
+                    later.cancel()
 
         def got_at_once(owner: Any) -> Any:
-            item = get_at_once(owner)
-            taken._take(owner, _above(1), _words(item))
+            try:
+                item = get_at_once(owner)
+            except module["QueueEmpty"]:
+                taken._tell("pool", owner)
+                raise
+            taken._take(owner, _above(1), _words(item), item)
             return item
 
         async def joined(owner: Any) -> Any:
@@ -151,6 +168,7 @@ class Taken:
                     each.cancel()
 
         kind.get, kind.get_nowait, kind.join = got, got_at_once, joined
+        kind.put_nowait = self._putting(kind.put_nowait)
         kind.task_done = self._giving(kind.task_done)
 
     def _acquiring(self, acquire: Any) -> Any:
@@ -168,17 +186,33 @@ class Taken:
 
         return acquired
 
-    def _getting(self, get: Any) -> Any:
+    def _getting(self, get: Any, empty: Any) -> Any:
         def got(owner: Any, block: object = 1, timeout: Any = None) -> Any:
             callers = self._ask(owner, _above(1))
+            is_patient = bool(block) and timeout is None and bool(self._lent.get(id(owner)))
             try:
-                item = get(owner, block, timeout)
+                item = get(owner, block, _PATIENCE_SECONDS if is_patient else timeout)
+            except empty:
+                self._tell("pool", owner)
+                if not is_patient:
+                    raise
+                item = get(owner)
             finally:
                 self._asking -= callers
-            self._take(owner, _above(1), _words(item))
+            self._take(owner, _above(1), _words(item), item)
             return item
 
         return got
+
+    def _putting(self, put: Any) -> Any:
+        def given(owner: Any, item: Any, *words: Any, **named: Any) -> Any:
+            lent = self._lent.get(id(owner), {}).pop(id(item), None)
+            if lent is not None:
+                for level in _common(lent, _users(_above(1))):
+                    self._know(level, lent)
+            return put(owner, item, *words, **named)
+
+        return given
 
     def _joining(self, join: Any) -> Any:
         def joined(owner: Any) -> Any:
@@ -216,20 +250,25 @@ class Taken:
         """Keep with which lines each caller comes to ask for more; return their frames, which now wait."""
         callers = {id(each) for each in _users(frame)}
         for each in callers:
-            last = self._last.get(each)
-            if last is not None and last.owner is owner:
-                level = [id(one) for one in last.frames].index(each)
-                last.went.setdefault(level, list(self._lines.get(each, ())))
+            for last in self._last.get(each, ()):
+                if last.owner is owner:
+                    level = [id(one) for one in last.frames].index(each)
+                    last.went.setdefault(level, list(self._lines.get(each, ())))
         self._asking |= callers
         return callers
 
-    def _take(self, owner: Any, frame: FrameType, item: str) -> None:
+    def _take(self, owner: Any, frame: FrameType, words: str, item: Any = None) -> None:
         self._owners[id(owner)] = owner
-        out = self._out.setdefault(id(owner), [])
+        out, lent = self._out.setdefault(id(owner), []), self._lent.setdefault(id(owner), {})
         frames = _users(frame)[:_LEVELS]
+        taken: list[_Place] = []
         if frames and len(out) < _MOST:
-            taken = _Place(owner, frames, item)
-            out.append(taken)
+            taken.append(_Place(owner, frames, words))
+            out.append(taken[0])
+        if frames and item is not None and len(lent) < _MOST:
+            lent[id(item)] = _Place(owner, frames, words, item)
+            taken.append(lent[id(item)])
+        if taken:
             for each in frames:
                 self._last[id(each)] = taken
                 is_new = id(each) not in self._lines
@@ -239,25 +278,31 @@ class Taken:
 
     def _know(self, level: int, given: _Place) -> None:
         """Count that what was taken in one place was given back, and by a caller how far out."""
-        key = (given.at[0][0], given.at[0][1])
-        known, times = self._given.get(key, (level, 0))
+        key = given.key
+        known, times, where = self._given.get(key, (level, 0, []))
         if level in given.went:
             self._held.add(key)
-        self._given[key] = (min(level, known), times + 1)
+        if level <= known:
+            where = place(given.frames[level])
+        self._given[key] = (min(level, known), times + 1, where)
 
     def _tell(self, kind: str, owner: Any, left: int = 0) -> None:
         """Write down what was taken by calls that have ended, or that have taken more since.
 
         It may only become known later who gives it back: ``left`` more looks follow.
         """
-        out = list(self._out.get(id(owner), ()))
-        running = _running()
+        is_pool = kind == "pool"
+        lent = list(self._lent.get(id(owner), {}).values()) if is_pool else []
+        out = lent if is_pool else list(self._out.get(id(owner), ()))
+        running: set[int] = _running() if out else set()
         for number, each in enumerate(out):
-            key = (each.at[0][0], each.at[0][1])
-            level, times = self._given.get(key, (0, 0))
+            key = each.key
+            level, times, where = self._given.get(key, (0, 0, []))
             frame = each.frames[level] if level < len(each.frames) else None
             if frame is None or each.is_told or (left and not times):
                 continue
+            if is_pool and times < sum(other.key == key for other in out):
+                continue  # what is mostly kept may be meant to be
             ended = id(frame) not in running
             is_again = any(frame in other.frames[level : level + 1] for other in out[number + 1 :])
             has_more = is_again or level in each.went or id(frame) in self._asking
@@ -273,6 +318,8 @@ class Taken:
                 lines=each.went.get(level, []),
                 item=each.item,
                 gives=times,
+                # Data may be a job that is tried again, and is done where it isn't put back.
+                gave=[] if isinstance(each.lent, _DATA) else where,
                 process=os.getpid(),
             )
 

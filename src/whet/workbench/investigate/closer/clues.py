@@ -31,7 +31,6 @@ from whet.evidence.clues.endless_calls import endless_clues
 from whet.evidence.clues.inner_errors import inner_clues
 from whet.evidence.clues.memory_holder import memory_clues
 from whet.evidence.clues.not_a_number import is_of_torch, number_clues
-from whet.evidence.clues.not_given_back import kept_clues
 from whet.evidence.clues.overriding import overriding_clues
 from whet.evidence.clues.raised_before import is_given_up, raised_clues
 from whet.evidence.printed.usage import usage_clues
@@ -55,6 +54,7 @@ from whet.workbench.investigate.closer.joined_clues import (
     with_changes,
     with_last,
 )
+from whet.workbench.investigate.closer.kept import shown_clues
 from whet.workbench.investigate.closer.one_process import recorded_alone
 from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
@@ -338,7 +338,8 @@ class Closer:
         if kind is FailureKind.TIMEOUT:
             clues += lock_clues(reports, at)
         if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in reports):
-            clues = [*kept_clues(reports, at, _source_of), *clues]
+            run = self._changes().run if self.tries_changes else None
+            clues = [*shown_clues(reports, run, self.baseline, at), *clues]
         if kind is FailureKind.SIGNAL:
             clues += foreign_clues(reports, at)
         clues += memory_clues(reports, at, _source_of)
@@ -476,7 +477,8 @@ class Closer:
         """Return what runs the command with changes of its text."""
         if self._changed is None:
             usual = self.baseline.reproduction.wall_seconds
-            seconds = min(max(_LEAST_CHANGED, _TIMES_CHANGED * usual), _MOST_SECONDS)
+            times = 1 if _is_hang(self.baseline.outcome) else _TIMES_CHANGED
+            seconds = min(max(_LEAST_CHANGED, times * usual), _MOST_SECONDS)
             timed = _with_time(self._contained(), seconds)
             self._changed = TriedChanges(
                 session=self.session, trial=timed, oracle=self.baseline.oracle, looked=self.looked
