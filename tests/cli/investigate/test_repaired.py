@@ -188,3 +188,51 @@ def test_what_takes_the_memory_gives_way_to_the_line_that_keeps_it(whet: Whet) -
     assert found is not None
     assert (found["line"], found["sureness"]) == (6, "shown")
     assert "share one, `[]`" in str(found["says"])
+
+
+RETRIED = """
+import itertools
+
+seen, booked, numbers, calls = set(), [], itertools.count(), itertools.count()
+
+
+def post(key, cents):
+    if key not in seen:
+        seen.add(key)
+        booked.append(cents)
+    if next(calls) == 1:
+        raise TimeoutError
+
+
+def send(cents):
+    post(next(numbers), cents)
+
+
+def pay(cents):
+    for _ in range(2):
+        try:
+            return send(cents)
+        except TimeoutError:
+            pass
+
+
+for each in [5, 7, 9]:
+    pay(each)
+assert booked == [5, 7, 9], "booked twice"
+"""
+
+
+def test_what_each_attempt_makes_anew_is_the_cause_of_what_is_done_twice(whet: Whet) -> None:
+    found = cause(whet, RETRIED, "main.py")
+    assert found is not None
+    line = RETRIED[: RETRIED.index("post(next")].count("\n") + 1
+    assert (found["line"], found["sureness"]) == (line, "shown")
+    says = "`next(numbers)` gives another value when `send` is called again after TimeoutError"
+    assert says in str(found["says"])
+
+
+def test_attempts_that_differ_without_harm_are_no_cause(whet: Whet) -> None:
+    twice = RETRIED.replace("post(next(numbers), cents)", "post((cents, 0 * next(numbers)), cents)")
+    twice = twice.replace('"booked twice"', '"lost"').replace("[5, 7, 9],", "[5, 7, 9, 9],")
+    found = cause(whet, twice, "main.py")
+    assert found is None or "called again" not in str(found["says"])

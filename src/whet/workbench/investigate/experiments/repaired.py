@@ -30,6 +30,7 @@ from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.orders import order_changes
+from whet.workbench.investigate.experiments.retries import retried_changes
 from whet.workbench.investigate.experiments.shared_uses import likely_changes, shared_changes
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
@@ -191,7 +192,7 @@ def _shown(
 
 def _of_run(recording: Recording, at: Placing) -> list[tuple[str, Change]]:
     shared, defaults = shared_changes(recording, at), Defaults(recording, at).changes()
-    return [*shared, *defaults, *order_changes(recording, at)]
+    return [*shared, *defaults, *retried_changes(recording), *order_changes(recording, at)]
 
 
 def _controlled(
