@@ -1,5 +1,6 @@
 """What each attempt of the same work makes anew: with what the first one made, the program passes."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,7 @@ def passing(program: str, folder: Path) -> set[tuple[int, str]]:
     found = set[tuple[int, str]]()
     for path, change in retried_changes(recording):
         text = text_with(program, change)
+        sys.__dict__.pop("whet_kept", None)
         assert text.count("\n") == program.count("\n")
         try:
             exec(compile(text, path, "exec"), {"__name__": "__main__"})

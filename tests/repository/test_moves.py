@@ -120,6 +120,15 @@ SYMPTOMS = {
         "evidence/test_shared_uses.py::test_what_is_used_in_turns_on_purpose_is_no_cause",
         "cli/investigate/test_shared_cursor.py::test_a_query_that_ends_the_one_around_it_is_the_cause",
     ),
+    "something that is done twice after a retry": (
+        "cli/investigate/test_repaired.py::test_what_each_attempt_makes_anew_is_the_cause_of_what_is_done_twice",
+    ),
+    "an update that is lost although there is a lock": (
+        "cli/investigate/test_repaired.py::test_a_lock_for_each_call_is_the_cause_of_a_lost_update",
+    ),
+    "a call that waits for a connection, a place or an item": (
+        "cli/investigate/test_waiting_for_nothing.py::test_what_a_call_took_and_kept_is_shown_by_a_run_in_which_it_gives_it_back",
+    ),
     "a setting that isn't the one that was given": (
         "evidence/test_default_values.py::test_the_line_where_a_default_meets_a_given_value_is_named_with_both",
         "evidence/test_default_values.py::test_a_given_value_that_wins_is_no_default",

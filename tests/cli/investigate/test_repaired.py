@@ -236,3 +236,32 @@ def test_attempts_that_differ_without_harm_are_no_cause(whet: Whet) -> None:
     twice = twice.replace('"booked twice"', '"lost"').replace("[5, 7, 9],", "[5, 7, 9, 9],")
     found = cause(whet, twice, "main.py")
     assert found is None or "called again" not in str(found["says"])
+
+
+LOCKED = """
+import asyncio
+
+counts = {"a": 0}
+
+
+async def add():
+    async with asyncio.Lock():
+        before = counts["a"]
+        await asyncio.sleep(0)
+        counts["a"] = before + 1
+
+
+async def main():
+    await asyncio.gather(add(), add())
+
+
+asyncio.run(main())
+assert counts["a"] == 2, "an update is lost"
+"""
+
+
+def test_a_lock_for_each_call_is_the_cause_of_a_lost_update(whet: Whet) -> None:
+    found = cause(whet, LOCKED, "main.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (8, "shown")
+    assert "several calls of `add` have each made a lock of their own" in str(found["says"])

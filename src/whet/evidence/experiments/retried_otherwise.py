@@ -13,10 +13,13 @@ _SCOPES = (
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _KEPT = (
     "__import__('sys').__dict__.setdefault('whet_kept', {}).setdefault("
-    "(PLACE, id(__import__('sys')._getframe()CALLER), *((each if isinstance(each,"
+    "(PLACE, id(FRAME), *((each if isinstance(each,"
     " (str, int, float, bytes, type(None))) else id(each)) for each in (NAMES))),"
-    " ((MADE), __import__('sys')._getframe()CALLER, (NAMES)))[0]"
+    " ((MADE), FRAME, (NAMES)))[0]"
 )
+_FRAME = "__import__('sys')._getframe()"
+OWN, CALLER, ANY = _FRAME, f"{_FRAME}.f_back", "None"
+"""In whose calls something is made once: the function's own, what calls it, or any."""
 _ANEW = "(__import__('sys').__dict__.__setitem__('whet_kept', {}), (MADE))[1]"
 """What was made the first time in the same frame for the same things; these are kept, so that no other one gets
 their numbers. It is made anew each time, as before, and not used."""
@@ -48,7 +51,7 @@ def made_once(
     names: Iterable[str],
     rounds: ast.expr | None = None,
     *,
-    by_caller: bool,
+    within: str,
 ) -> str:
     """Return a module in which an expression is what it was at first for the same frame and the same things.
 
@@ -59,10 +62,10 @@ def made_once(
         made: the expression.
         names: what tells one piece of work from another one in the same frame.
         rounds: what a loop goes through that begins a piece of work; None: there is none.
-        by_caller: the frame is the caller's.
+        within: whose frame that is.
     """
-    place, caller = (made.lineno, made.col_offset), ".f_back" if by_caller else ""
-    parts = [(made, _KEPT.replace("PLACE", f"{place}").replace("CALLER", caller))]
+    place = made.lineno, made.col_offset
+    parts = [(made, _KEPT.replace("PLACE", f"{place}").replace("FRAME", within))]
     parts += [] if rounds is None else [(rounds, _ANEW)]
     lines = [each.encode() for each in source.splitlines(keepends=True)]
     given = "".join(f"{each}, " for each in names)

@@ -28,6 +28,7 @@ from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
 from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
+from whet.workbench.investigate.experiments.locks import lock_changes
 from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.orders import order_changes
 from whet.workbench.investigate.experiments.retries import retried_changes
@@ -147,7 +148,7 @@ def _shown(
         )
     )
     at = Placing(trial.cwd)
-    seen = likely_changes(files, at) if known.recording is None else _of_run(known.recording, at)
+    seen = _of_run(files, known.recording, at)
     spent = 0.0
     changes = _texts([*known.kept, *dropped, *seen, *candidates])
     # What the run calls for takes no other change's turn.
@@ -190,9 +191,15 @@ def _shown(
     return None
 
 
-def _of_run(recording: Recording, at: Placing) -> list[tuple[str, Change]]:
-    shared, defaults = shared_changes(recording, at), Defaults(recording, at).changes()
-    return [*shared, *defaults, *retried_changes(recording), *order_changes(recording, at)]
+def _of_run(
+    files: Sequence[str], recording: Recording | None, at: Placing
+) -> list[tuple[str, Change]]:
+    locks = lock_changes(files, recording)
+    if recording is None:
+        return [*locks, *likely_changes(files, at)]
+    defaults, retried = Defaults(recording, at).changes(), retried_changes(recording)
+    shared, orders = shared_changes(recording, at), order_changes(recording, at)
+    return [*locks, *shared, *defaults, *retried, *orders]
 
 
 def _controlled(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from whet.core.value_class import value_class
 from whet.evidence.experiments.changes import Change
 from whet.evidence.experiments.retried_otherwise import (
+    CALLER,
+    OWN,
     is_whole,
     made_in,
     made_once,
@@ -31,7 +33,7 @@ class _Again:
         body: what each attempt runs.
         names: what tells one piece of work from another one.
         rounds: what the loop goes through that tries again; None: each attempt is a call, or there is nothing.
-        by_caller: each attempt is a call.
+        within: in whose calls its values are made once.
         attempts: the lines of two of them.
     """
 
@@ -40,7 +42,7 @@ class _Again:
     body: tuple[ast.stmt, ...]
     names: tuple[str, ...]
     attempts: tuple[list[Step], list[Step]]
-    by_caller: bool = False
+    within: str = OWN
     rounds: ast.expr | None = None
 
 
@@ -55,7 +57,7 @@ def retried_changes(recording: Recording) -> list[tuple[str, Change]]:
             is_known = None not in values
             if (is_known and values[0] == values[1]) or not is_whole(source, made):
                 continue
-            text = made_once(source, made, again.names, again.rounds, by_caller=again.by_caller)
+            text = made_once(source, made, again.names, again.rounds, within=again.within)
             what = f"`{sources[again.path].said(made)}` gives another value when {again.says}"
             change = Change(
                 node=made, what=what, instead="the value of the first attempt", edit=lambda _: None,
@@ -98,7 +100,7 @@ def _calls(recording: Recording, sources: Sources) -> Iterator[_Again]:
             yield _Again(
                 f"`{call.code.short}` is called again after {error.type.rpartition('.')[2]}",
                 call.code.path, tuple(function.body), tuple(parameters_of(function)),
-                (before.steps, call.steps), by_caller=True,
+                (before.steps, call.steps), within=CALLER,
             )  # fmt: skip
 
 

@@ -1,0 +1,44 @@
+"""The changes by which what made a lock of its own shares it, where several calls ran that line."""
+
+import ast
+from collections.abc import Iterable
+
+from whet.evidence.experiments.changes import Change
+from whet.evidence.experiments.locked_otherwise import own_locks
+from whet.evidence.provenance.run.recording import Recording
+from whet.evidence.provenance.run.source import Sources
+
+_SEVERAL = 2
+_MOST_CHANGES = 4
+
+
+def lock_changes(paths: Iterable[str], recording: Recording | None) -> list[tuple[str, Change]]:
+    """Return the changes, those of locks that nothing shares first.
+
+    Args:
+        paths: the program's modules.
+        recording: the failing run; None: it wasn't recorded.
+    """
+    sources, found = Sources(), list[tuple[bool, str, Change]]()
+    for path in paths:
+        source = sources[path]
+        for each in own_locks(source.tree):
+            if recording is not None and _times(recording, path, each.made) < _SEVERAL:
+                continue
+            change = Change(
+                node=each.made, what=each.says, instead=each.instead, edit=lambda _: None,
+                text=each.text_of(source.text), advice=f"by sharing {each.instead}",
+            )  # fmt: skip
+            found.append((not each.is_let_go, path, change))
+    ordered = sorted(found, key=lambda each: each[0])
+    return [(path, change) for _, path, change in ordered][:_MOST_CHANGES]
+
+
+def _times(recording: Recording, path: str, made: ast.expr) -> int:
+    lines = range(made.lineno, (made.end_lineno or made.lineno) + 1)
+    times = {
+        each.frame.index
+        for each in recording.steps
+        if each.line in lines and each.frame.code.path == path and each.result is None
+    }
+    return len(times)
