@@ -177,3 +177,27 @@ assert second == 0, second
     run(program, tmp_path, closer="numbers")
     found = number_clues(told(tmp_path), Placing(str(tmp_path)))
     assert {each.sureness for each in found} == {Sureness.POSSIBLE}
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "with closing(io.StringIO()):",
+        "with closing(io.StringIO()), closing(io.StringIO()):",
+        "try:",
+    ],
+)
+def test_a_return_made_it_though_python_leaves_a_block_after_it(
+    inside: str, tmp_path: Path
+) -> None:
+    finally_ = "    finally:\n        print(one)\n" if inside == "try:" else ""
+    program = (
+        "import io\nfrom contextlib import closing\n\n\n"
+        f"def difference(one, other):\n    {inside}\n        return one - other\n{finally_}\n\n"
+        "lost = difference(float('inf'), float('inf'))\nassert lost == lost, 'no number'\n"
+    )
+    run(program, tmp_path, closer="numbers")
+
+    clue, *_ = number_clues(told(tmp_path), Placing(str(tmp_path)))
+
+    assert program.splitlines()[clue.line - 1].strip() == "return one - other"

@@ -26,6 +26,7 @@ _WRITTEN = {
     NAN: re.compile(r"\bnan\b", re.IGNORECASE),
     INFINITE: re.compile(r"\binf(?:inity)?\b", re.IGNORECASE),
 }
+_RETURNS = re.compile(r"\s*return\b")
 _LOOPS = re.compile(r"\bfor\s+(.+?)\s+in\b")
 _MOST_TOLD, _MOST_NAMES = 3, 6
 _MOST_LINES = 200_000  # of one function; the rest of a long loop is like its beginning
@@ -57,20 +58,27 @@ class Numbers:
             return note
         # The line under way, what of its names was no number before it, and how many were seen by then.
         before: tuple[int, dict[str, str], int] | None = None
+        returning = before  # the last `return`: Python leaves its `with` and `try` by lines of theirs
 
         def follow(frame: FrameType, event: str, argument: Any) -> Any:
-            nonlocal before
+            nonlocal before, returning
             if event == "exception":
                 note(frame, event, argument)
                 return follow
             started = self._clock()
             try:
-                if before is not None:
-                    self._after(frame, before, names, argument if event == "return" else None)
+                if event == "return":
+                    made = returning or before
+                    if made is not None:
+                        self._after(frame, made, names, argument)
+                elif before is not None:
+                    self._after(frame, before, names, None)
                 line = frame.f_lineno
                 before = None
                 if event == "line" and line in names:
                     before = (line, self._spoilt(frame, names[line]), self._event_count)
+                    if _RETURNS.match(self._text(code.co_filename, line)):
+                        returning = before
             except _ANYTHING:
                 before = None  # the program is what matters
             self._left_seconds -= self._clock() - started
