@@ -58,7 +58,9 @@ class Numbers:
             return note
         # The line under way, what of its names was no number before it, and how many were seen by then.
         before: tuple[int, dict[str, str], int] | None = None
-        returning = before  # the last `return`: Python leaves its `with` and `try` by lines of theirs
+        returning = (
+            before  # the last `return`: Python leaves its `with` and `try` by lines of theirs
+        )
 
         def follow(frame: FrameType, event: str, argument: Any) -> Any:
             nonlocal before, returning
@@ -67,18 +69,16 @@ class Numbers:
                 return follow
             started = self._clock()
             try:
-                if event == "return":
-                    made = returning or before
-                    if made is not None:
-                        self._after(frame, made, names, argument)
-                elif before is not None:
-                    self._after(frame, before, names, None)
+                is_over = event == "return"
+                made = returning if is_over and returning else before
+                if made is not None:
+                    self._after(frame, made, names, argument if is_over else None)
                 line = frame.f_lineno
                 before = None
                 if event == "line" and line in names:
                     before = (line, self._spoilt(frame, names[line]), self._event_count)
-                    if _RETURNS.match(self._text(code.co_filename, line)):
-                        returning = before
+                    is_returning = _RETURNS.match(self._text(code.co_filename, line))
+                    returning = before if is_returning else returning
             except _ANYTHING:
                 before = None  # the program is what matters
             self._left_seconds -= self._clock() - started
