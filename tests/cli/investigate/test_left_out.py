@@ -133,3 +133,40 @@ def test_a_record_that_was_there_before_is_only_possible(whet: Whet) -> None:
     records = {each["says"]: each["sureness"] for each in clues if each["line"] in {11, 17}}
     assert records
     assert records == {says: "shown" if "p14,500" in says else "possible" for says in records}
+
+
+LATEST = """
+import csv
+
+newest, kept = 0, []
+with open("paid.csv", newline="") as lines:
+    for row in csv.DictReader(lines):
+        newest = max(newest, int(row["cents"]))
+        if int(row["cents"]) > newest - 10:
+            kept.append(row)
+assert len(kept) > 19_990, len(kept)
+"""
+
+
+def many(whet: Whet, program: str, odd: int) -> list[dict[str, object]]:
+    rows = [f"payment-{number:06d},{number}" for number in range(20_000)]
+    rows[700] = f"payment-000700,{odd}"
+    whet.write("main.py", program)
+    whet.write("paid.csv", "\n".join(["payment,cents", *rows, ""]))
+    whet("investigate", "--", sys.executable, "main.py")
+    found: list[dict[str, object]] = json.loads(
+        (whet.folder / "whet-report" / "report.json").read_text()
+    )["clues"]
+    return found
+
+
+def test_the_one_of_many_thousand_records_that_stands_out_is_left_out(whet: Whet) -> None:
+    first, *_ = many(whet, LATEST, 90_000)
+    assert (first["line"], first["sureness"]) == (702, "possible")
+    assert "without the record at paid.csv:702" in str(first["says"])
+    assert "its second value, 90000, is at least 89299 above those before" in str(first["says"])
+
+
+def test_a_record_that_stands_out_and_does_no_harm_is_not_told(whet: Whet) -> None:
+    program = LATEST.replace("newest = max(newest, ", "newest = (").replace("> 19_990", "> 20_000")
+    assert not [each for each in many(whet, program, 90_000) if "record" in str(each["says"])]

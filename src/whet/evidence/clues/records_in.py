@@ -25,6 +25,7 @@ class DataRecord:
         line: the number of its first line.
         text: what it says.
         column: the number of its first character, where other records are in that line too; else 0.
+        stands_out: by what, among the others; empty: that wasn't looked at, or it doesn't.
     """
 
     begin: int
@@ -32,6 +33,7 @@ class DataRecord:
     line: int
     text: str
     column: int = 0
+    stands_out: str = ""
 
 
 def records_in(name: str, text: str) -> list[DataRecord]:

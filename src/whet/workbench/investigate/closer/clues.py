@@ -91,8 +91,7 @@ _RECORDS, _CHANGES = "runs without a record", "small changes of the program"
 _LOOKS = 4
 _CHANCE = 0.05
 _FOR_REPAIRS, _FOR_CHANGES, _FOR_OTHERS, _FOR_ALL = 0.3, 0.8, 0.4, 0.9
-_MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)
-"""The time for both where nobody said how much there is: so many times the failing run's, and seconds."""
+_MOST_RECORDS, _MOST_CHANGES = (10, 4.0), (15, 6.0)  # times the failing run's, and seconds
 _FOR_NEIGHBOURS, _FOR_RECORDS, _FOR_FIRST, _FOR_FLAKY = 0.35, 0.35, 0.75, 0.85
 """How much of the time that is left they may take: what comes later shows causes, too."""
 
@@ -339,7 +338,7 @@ class Closer:
             clues += lock_clues(reports, at)
         if kind is FailureKind.TIMEOUT or any(is_given_up(each) for each in reports):
             run = self._changes().run if self.tries_changes else None
-            clues = [*shown_clues(reports, run, self.baseline, at), *clues]
+            clues[:0] = shown_clues(reports, run, self.baseline, at)
         if kind is FailureKind.SIGNAL:
             clues += foreign_clues(reports, at)
         clues += memory_clues(reports, at, _source_of)
@@ -365,7 +364,6 @@ class Closer:
                 ),
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
-                # One that passes is tried again also after that.
                 until=self._until(_FOR_ALL if way is None else _FOR_REPAIRS),
             )
             return [] if clue is None else [clue]
@@ -379,8 +377,8 @@ class Closer:
         process = at_inner_error(dead[likeliest(self.baseline.outcome, dead)]) if dead else None
         began = time.monotonic()
         recorded = recorded_alone(self.session, self.trial, self.baseline, process, self._variant)
-        is_whole = recorded is not None and recorded.recording.standing is None
-        self._record_seconds = time.monotonic() - began if is_whole else 0.0
+        if recorded is not None and recorded.recording.standing is None:
+            self._record_seconds = time.monotonic() - began
         return [recorded]
 
     def _of_neighbours(
@@ -416,8 +414,7 @@ class Closer:
         contained, read = self._contained(), set(origins.files)
         # A neighbour lacks the record.
         is_found = any(str(Path(self.trial.cwd, each.path)) in read for each in clues)
-        # One that passes is tried again also after that.
-        until = self._until(_FOR_RECORDS, _MOST_RECORDS)
+        until = self._until(_FOR_RECORDS, _MOST_RECORDS, is_recorded=False)
         bench, base = self.session.bench, self.baseline
         (left_out,) = (
             [] if is_found else self._in_time(
@@ -457,16 +454,19 @@ class Closer:
             whole=None if self.whole is None else self._contained(self.whole),
         )  # fmt: skip
 
-    def _until(self, share: float, most: tuple[float, float] | None = None) -> float:
-        """Return when a share of the time that is left is over, on the monotonic clock.
+    def _until(
+        self, share: float, most: tuple[float, float] | None = None, *, is_recorded: bool = True
+    ) -> float:
+        """Return when a share of the time that is left is over; what passes is tried again after that, too.
 
         Args:
             share: from 0 to 1.
             most: the bound where nobody asked for more: times of the failing run, and seconds.
+            is_recorded: what passes runs once more, with its steps recorded.
         """
         now, deadline = time.monotonic(), self.session.deadline
-        # What passes runs once more, with its steps recorded.
-        left = math.inf if deadline is None else max(deadline - now - self._record_seconds, 0.0)
+        kept = self._record_seconds if is_recorded else 0.0
+        left = math.inf if deadline is None else max(deadline - now - kept, 0.0)
         until = now + share * left
         if most is None or self.is_patient:
             return until

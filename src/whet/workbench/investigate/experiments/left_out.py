@@ -18,6 +18,7 @@ from whet.core.observations.clue import Clue, Mention, Placing, Sureness
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
+from whet.evidence.clues.odd_records import odd_records
 from whet.evidence.clues.records_in import SETTINGS, DataRecord, records_in, without
 from whet.workbench.investigate.experiments.other_data import RunAll, own_files, with_content
 from whet.workbench.investigate.experiments.renamed_keys import renamed_clue
@@ -178,6 +179,7 @@ def _clue(
     path, text, record = candidate
     control, trials = others
     excerpt = record.text if len(record.text) <= _SHOWN else record.text[: _SHOWN - 1] + "…"
+    stands_out = f": {record.stands_out}" if record.stands_out else ""
     twins = [
         each
         for each in records_in(path.name, text)
@@ -191,7 +193,7 @@ def _clue(
         twice = f", which stands {there}, too,"
     place = _place(path, record, at)
     return Clue(
-        says=f"without the record at {place} (`{excerpt}`){twice} the command passes",
+        says=f"without the record at {place} (`{excerpt}`){twice} the command passes{stands_out}",
         why=f"trials {numbers[0]} and {numbers[1]} ran without it and passed, {control} with it and failed;"
         f" whet left out {trials} records, one at a time",
         path=str(path),
@@ -212,11 +214,12 @@ def _likeliest_first(candidates: Sequence[_Candidate], names: AbstractSet[str]) 
     twice = Counter((path, record.text.rstrip(",")) for path, _, record in candidates)
     shapes = Counter((path, _shape(record.text)) for path, _, record in candidates)
 
-    def oddness(candidate: _Candidate) -> tuple[bool, bool, int]:
+    def oddness(candidate: _Candidate) -> tuple[bool, bool, bool, int]:
         path, _, record = candidate
         is_twin = twice[path, record.text.rstrip(",")] > 1
         is_named = not names.isdisjoint(_NAME.findall(record.text))
-        return not is_named, not is_twin, shapes[path, _shape(record.text)]
+        shape = shapes[path, _shape(record.text)]
+        return not record.stands_out, not is_named, not is_twin, shape
 
     return sorted(candidates, key=oddness)
 
@@ -237,3 +240,6 @@ def _candidates(bench: Workbench, trial: Trial, files: Sequence[str]) -> Iterato
         records = records_in(path.name, text)
         if len(records) >= _LEAST_RECORDS or path.suffix.lower() in SETTINGS:
             yield from ((path, text, record) for record in records)
+    for path, text in own_files(bench, trial, files, larger=True):
+        odd = odd_records(records_in(path.name, text))
+        yield from ((path, text, record) for record in odd)

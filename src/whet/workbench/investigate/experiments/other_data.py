@@ -12,7 +12,7 @@ from whet.workbench.trials.bench import Workbench
 RunAll = Callable[[Iterable[Trial]], Iterator[tuple[int, Outcome]]]
 """Runs trials, several at once; yields the number of each and what it did, in their order."""
 
-_MOST_FILES, _MOST_BYTES = 3, 256 * 1024
+_MOST_FILES, _MOST_BYTES, _MOST_OF_LARGER = 3, 256 * 1024, 8 * 1024 * 1024
 _REPLACED = 'cp -- "$1" "$2" && shift 2 && exec "$@"'
 
 
@@ -23,11 +23,14 @@ def with_content(trial: Trial, copy: Path, path: Path, content: str) -> Trial:
     return replace(trial, command=words)
 
 
-def own_files(bench: Workbench, trial: Trial, files: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    """Yield the project's own small data files among some, with their texts."""
+def own_files(
+    bench: Workbench, trial: Trial, files: Sequence[str], *, larger: bool = False
+) -> Iterator[tuple[Path, str]]:
+    """Yield the project's own small data files among some, or its larger ones, with their texts."""
     roots = (bench.project.root, Path(trial.cwd))
     own = [Path(each) for each in files if any(Path(each).is_relative_to(top) for top in roots)]
     for path in own[:_MOST_FILES]:
         with suppress(OSError, UnicodeDecodeError):
-            if path.suffix != ".py" and path.stat().st_size <= _MOST_BYTES:
+            least, most = (_MOST_BYTES, _MOST_OF_LARGER) if larger else (-1, _MOST_BYTES)
+            if path.suffix != ".py" and least < path.stat().st_size <= most:
                 yield path, path.read_bytes().decode("utf-8")
