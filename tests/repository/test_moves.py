@@ -126,6 +126,9 @@ SYMPTOMS = {
     "an update that is lost although there is a lock": (
         "cli/investigate/test_repaired.py::test_a_lock_for_each_call_is_the_cause_of_a_lost_update",
     ),
+    "a length of time that is an hour off": (
+        "cli/investigate/test_repaired.py::test_a_difference_over_a_change_of_the_clocks_is_its_cause",
+    ),
     "a call that waits for a connection, a place or an item": (
         "cli/investigate/test_waiting_for_nothing.py::test_what_a_call_took_and_kept_is_shown_by_a_run_in_which_it_gives_it_back",
     ),

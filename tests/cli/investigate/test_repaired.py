@@ -265,3 +265,25 @@ def test_a_lock_for_each_call_is_the_cause_of_a_lost_update(whet: Whet) -> None:
     assert found is not None
     assert (found["line"], found["sureness"]) == (8, "shown")
     assert "several calls of `add` have each made a lock of their own" in str(found["says"])
+
+
+ROSTER = """
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+
+def hours(begin, end):
+    return (end - begin).total_seconds() / 3600
+
+
+there = ZoneInfo("Europe/Berlin")
+planned = hours(datetime(2024, 3, 30, 22, tzinfo=there), datetime(2024, 3, 31, 6, tzinfo=there))
+assert planned == 7, "an hour too long"
+"""
+
+
+def test_a_difference_over_a_change_of_the_clocks_is_its_cause(whet: Whet) -> None:
+    found = cause(whet, ROSTER, "main.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (7, "shown")
+    assert "`end - begin` goes by the clock" in str(found["says"])

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterable, Iterator
 
-from whet.evidence.experiments.changes import expression, place_of
+from whet.evidence.experiments.changes import expression
 
 _MADE = ast.Call | ast.Await | ast.JoinedStr | ast.BinOp
 _SCOPES = (
@@ -67,16 +67,25 @@ def made_once(
     place = made.lineno, made.col_offset
     parts = [(made, _KEPT.replace("PLACE", f"{place}").replace("FRAME", within))]
     parts += [] if rounds is None else [(rounds, _ANEW)]
-    lines = [each.encode() for each in source.splitlines(keepends=True)]
     given = "".join(f"{each}, " for each in names)
-    for node, instead in sorted(parts, key=lambda each: place_of(each[0])[:2], reverse=True):
+    return replaced(source, [(node, text.replace("NAMES", given)) for node, text in parts])
+
+
+def replaced(source: str, parts: Iterable[tuple[ast.expr, str]]) -> str:
+    """Return a module with other expressions in the place of some; `MADE` in them is the one that was there."""
+    lines = [each.encode() for each in source.splitlines(keepends=True)]
+    for node, instead in sorted(parts, key=lambda each: _begin(each[0]), reverse=True):
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         own, end = b"".join(lines[first : last + 1]), len(lines[last]) - (node.end_col_offset or 0)
         text = own[node.col_offset : len(own) - end].decode()
-        new = instead.replace("NAMES", given).replace("MADE", text)
+        new = instead.replace("MADE", text)
         lines[first] = own[: node.col_offset] + f"({new})".encode() + own[len(own) - end :]
         lines[first + 1 : last + 1] = [b""] * (last - first)
     return b"".join(lines).decode()
+
+
+def _begin(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def parameters_of(function: ast.AST) -> list[str]:

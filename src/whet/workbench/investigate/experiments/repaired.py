@@ -26,6 +26,7 @@ from whet.host.inspect.presence import pythons_in
 from whet.host.inspect.stacks import is_user_code
 from whet.host.trial.agent_tasks import AgentTasks
 from whet.workbench.inspect.post_mortem import Dead, dead_in, likeliest
+from whet.workbench.investigate.experiments.clocks import clock_changes
 from whet.workbench.investigate.experiments.default_values import Defaults
 from whet.workbench.investigate.experiments.kept_for_others import untried_clue
 from whet.workbench.investigate.experiments.locks import lock_changes
@@ -199,7 +200,7 @@ def _of_run(
         return [*locks, *likely_changes(files, at)]
     defaults, retried = Defaults(recording, at).changes(), retried_changes(recording)
     shared, orders = shared_changes(recording, at), order_changes(recording, at)
-    return [*locks, *shared, *defaults, *retried, *orders]
+    return [*locks, *clock_changes(recording), *shared, *defaults, *retried, *orders]
 
 
 def _controlled(
