@@ -137,6 +137,78 @@ def test_what_could_not_be_made_is_tried_again(laboratory: Laboratory, does: str
         twins.close()
 
 
+LOGS = "import logging; logging.basicConfig(filename='log', level=20); logging.info('begin')"
+KEEPS = "f = open('log', 'a'); f.write('x'); f.flush()"
+HEADS = "f = open('log', 'a'); f.tell() or f.write('head,'); f.write('x,'); f.flush()"
+COUNTS = "open('log', 'a').write('x'); n = len(open('log').read())"
+
+
+@crossed(
+    does={"logs": LOGS, "keeps": KEEPS, "shell": "os.system('echo x >>log')"},
+    edit={
+        "nothing": {},
+        "more": {"log": "old\nmore\n"},
+        "less": {"log": "o"},
+        "empty": {"log": ""},
+        "gone": {"log": None},
+    },
+)
+def test_what_was_appended_is_appended_again_once(
+    laboratory: Laboratory, edit: dict[str, str | None], does: str
+) -> None:
+    twins = Twins(laboratory)
+    text = f"import os\nexec({does!r})\n{SLOW}"
+    twins.write({"log": "old\n"})
+    try:
+        for end, change in (
+            ("pass\n", {}),
+            ("pass\n", {}),
+            ("open('log', 'a').write('later\\n')\n", {}),
+            (f"{SLOW}open('log', 'a').write('last\\n')\n", {}),
+            (f"{SLOW}print(len(open('log').read()))\n", edit),
+            ("print(len(open('log').read()))\n", {}),
+            ("pass\n", {}),
+        ):
+            twins.write({"main.py": text + end, **change})
+            twins.run()
+        assert all(start.place for start in twins.starts[1:4]), twins.starts
+    finally:
+        twins.close()
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        HEADS,
+        COUNTS,
+        "n = os.path.lexists('log') and os.stat('log').st_size; open('log', 'a').write('x')",
+        "open('log', 'a').write('x'); n = os.stat('log').st_size",
+        "f = open('log', 'a+'); f.write('x'); f.seek(0); n = len(f.read())",
+        "open('log', 'a').write('x'); os.truncate('log', 2)",
+        "open('log', 'a').write('x'); os.link('log', 'other')",
+        "open('log', 'a').write('x'); os.rename('log', 'other')",
+        "open('log', 'a').write('x'); os.unlink('log')",
+        "open('log', 'a').write('x'); open('log', 'w').write('new')",
+        "open('log', 'a').write('x'); open('b', 'w').close(); os.replace('b', 'log')",
+        "os.symlink('log', 'b'); open('b', 'a').write('x')",
+    ],
+)
+@pytest.mark.parametrize("held", [None, "", "old\n"])
+def test_what_depends_on_what_it_appends_to_sees_what_it_would_from_the_start(
+    laboratory: Laboratory, held: str | None, does: str
+) -> None:
+    twins = Twins(laboratory)
+    twins.write({"log": held})
+    try:
+        for end in ("pass\n", "pass\n", "print(globals().get('n'))\n", "pass\n", "print(1)\n"):
+            undo = "for p in ('b', 'other'):\n    if os.path.lexists(p): os.unlink(p)\n"
+            twins.write({"main.py": f"import os\n{undo}exec({does!r})\n{SLOW}{end}"})
+            with suppress(FileNotFoundError):
+                twins.run()
+    finally:
+        twins.close()
+
+
 MAPS = """\
 import mmap, os
 with open({name!r}, 'wb') as file:

@@ -85,15 +85,30 @@ def test_a_command_that_cannot_be_followed_says_so(
 
 
 @pytest.mark.parametrize(
-    ("mode", "halted"), [("a", "opens {}/old to append (mode `w` allows copies)"), ("w", "")]
+    ("mode", "held", "halted"),
+    [
+        ("a", "1", ""),
+        ("w", "1", ""),
+        ("a", "", "opens {}/old to append while it is empty (mode `w` allows copies)"),
+        ("a+", "1", "opens {}/old to append and read (mode `w` allows copies)"),
+    ],
 )
 def test_a_file_that_is_appended_to_is_named_with_the_mode_that_allows_copies(
-    workshop: Workshop, mode: str, halted: str
+    workshop: Workshop, mode: str, held: str, halted: str
 ) -> None:
-    workshop.write({"old": "1"})
+    workshop.write({"old": held})
     start, _ = _start_of(workshop, f"f = open('old', {mode!r})\n{SLOW}print(1, file=f)\n")
 
     assert start.halted == halted.format(workshop.folder)
+
+
+def test_a_file_that_is_looked_at_after_it_was_appended_to_is_named(workshop: Workshop) -> None:
+    workshop.write({"old": "1"})
+    does = "open('old', 'a').write('2'); open('old').read()"
+    start, _ = _start_of(workshop, f"import time\n{does}\n{SLOW}print('end')\n")
+
+    path = workshop.folder / "old"
+    assert start.halted == f"appends to {path} and looks at it (mode `w` allows copies)"
 
 
 def test_what_goes_away_is_forgotten(workshop: Workshop) -> None:
@@ -117,6 +132,7 @@ def test_a_quick_program_has_no_reason(workshop: Workshop) -> None:
         ("open('/dev/null', 'w').close()", ()),
         ("import tempfile\nwith tempfile.TemporaryDirectory() as d: open(d + '/x', 'w').close()", ()),
         ("open('out', 'w').close()", ("writes {}/out",)),
+        ("open('full', 'a').write('x')", ("appends to {}/full",)),
         ("open('old', 'w').close(); import os; os.remove('old')", ("removes {}/old",)),
         ("import os; os.mkdir('made')", ("writes {}/made",)),
         ("import os; os.chmod('old', 0o600)", ("calls chmod on {}/old",)),
@@ -125,7 +141,7 @@ def test_a_quick_program_has_no_reason(workshop: Workshop) -> None:
 def test_what_a_run_leaves_in_the_world_is_known(
     workshop: Workshop, does: str, effects: tuple[str, ...]
 ) -> None:
-    workshop.write({"old": ""})
+    workshop.write({"old": "", "full": "1"})
     start, outcome = _start_of(workshop, f"{SLOW}exec({does!r})\n")
 
     assert outcome.exit_code == 0

@@ -97,7 +97,7 @@ class Sighted(NamedTuple):
 WRITE, APPEND, REMOVE, OTHER = "write", "append", "remove", "other"
 _EFFECTS_IN_WORDS = {
     WRITE: "writes {path}",
-    APPEND: "opens {path} to append (mode `w` allows copies)",
+    APPEND: "appends to {path}",
     REMOVE: "removes {path}",
     OTHER: "{says}",
 }
@@ -212,6 +212,7 @@ class Begun(NamedTuple):
     cache: str  # folder of byte code by content; empty: none
     cwd: str  # the folder in which the run begins
     varied: tuple[str, ...]  # paths at whose first sight the program is asked where it is
+    is_alone: bool  # no other run of the program is under way, which might append to the same files
 
 
 class Plan(NamedTuple):

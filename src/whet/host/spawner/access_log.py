@@ -141,6 +141,7 @@ class AccessLog:
 
     def see(self, path: str) -> None:
         """Note that a path is looked up, links followed."""
+        self._file_effects.looks_at(path)
         if path in self._read:
             self._marks[path] = without_contents(self._read.pop(path))
         if path in self._known or self._file_effects.owns(path):
@@ -154,6 +155,7 @@ class AccessLog:
 
     def see_link(self, path: str) -> None:
         """Note that a path is looked up, a link at its end not followed."""
+        self._file_effects.looks_at(path)
         if path not in self._known_links and not self._file_effects.owns(path):
             self._known_links.add(path)
             if not self.is_made_up(path):
@@ -162,6 +164,10 @@ class AccessLog:
     def knows(self, path: str) -> bool:
         """Whether a path has been looked up by now."""
         return path in self._known or path in self._known_kinds or path in self._known_links
+
+    def knows_more_than_kind(self, path: str) -> bool:
+        """Whether more than the kind of what is at a path has been looked at by now."""
+        return path in self._known or path in self._known_links
 
     def was_absent(self, path: str) -> None:
         """Note that it has made a difference that nothing was at a path, which is made by now."""

@@ -1,8 +1,8 @@
 """Files and folders that a program makes before a snapshot, and how to make them again before a resume.
 
 It covers only effects that a cold run would repeat in any case: a file opened with `O_TRUNC`, a new
-folder or file, or a file of the program's own that replaces another or is removed. For any other
-effect, the caller takes no more snapshots. Paths that didn't exist are marked: a snapshot isn't
+folder or file, a file of the program's own that replaces another or is removed, or what is appended to
+a file that the program doesn't look at. For any other effect, the caller takes no more snapshots. Paths that didn't exist are marked: a snapshot isn't
 usable if its folder exists now.
 """
 
@@ -10,7 +10,7 @@ import os
 import stat
 
 from whet.host.files.file_times import wait_until_settled
-from whet.host.process.messages import REMOVE, WRITE, LastingEffect
+from whet.host.process.messages import APPEND, REMOVE, WRITE, LastingEffect
 from whet.host.spawner.mapped import Mapped, files_mapped_by
 
 TYPE_CHECKING = False  # importing `typing` would add 5 ms to the start of a spawner
@@ -58,6 +58,26 @@ class FileEffect:
         return deed
 
 
+class Appended:
+    """A file that a run has added to.
+
+    Attributes:
+        node: its device and inode.
+        size: how long it was before.
+        was_looked_at: the run has looked at it, too, and may depend on what it holds.
+    """
+
+    def __init__(self, node: "tuple[int, int]", size: int) -> None:
+        self.node = node
+        self.size = size
+        self.was_looked_at = False
+
+    def is_it(self, found: os.stat_result) -> bool:
+        """Whether what is there is still this file, and no shorter."""
+        is_same = (found.st_dev, found.st_ino) == self.node
+        return is_same and is_plain(found) and found.st_size >= self.size
+
+
 class FileEffects:
     """What one run has made so far, and what runs had made at their snapshots."""
 
@@ -66,10 +86,12 @@ class FileEffects:
         self._at: dict[int, dict[str, FileEffect]] = {}
         self._kept: dict[int, list[Kept]] = {}
         self._mapped: dict[int, dict[str, Mapped]] = {}
+        self._appended: dict[str, Appended] = {}
+        self._appended_at: dict[int, dict[str, tuple[Appended, bytes]]] = {}
 
     def begin(self) -> None:
         """Begin with a run that has made nothing yet."""
-        self._made = {}
+        self._made, self._appended = {}, {}
 
     def deed(self, path: str) -> "FileEffect | None":
         """Return what the run has made of a path; None: it isn't its own."""
@@ -86,11 +108,11 @@ class FileEffects:
             LastingEffect(REMOVE if deed.kind == "gone" else WRITE, path)
             for path, deed in self._made.items()
             if not (deed.kind == "gone" and deed.was_absent)
-        ]
+        ] + [LastingEffect(APPEND, path) for path in self._appended]
 
     def paths(self) -> list[str]:
-        """Return what the run has made or removed, with folders for all that is in them."""
-        return [*self._made]
+        """Return what the run has made, added to or removed, with folders for all that is in them."""
+        return [*self._made, *self._appended]
 
     def owns(self, path: str) -> bool:
         """Whether what is at a path is the run's own work, and nothing that it found there."""
@@ -113,6 +135,18 @@ class FileEffects:
         deed = FileEffect(kind, mode)
         deed.was_absent = was_absent
         self._made[key_of(path)] = deed
+        self._appended.pop(key_of(path), None)
+
+    def appends(self, path: str, found: os.stat_result) -> None:
+        """Note that a file which is there is opened to be added to."""
+        self._appended.setdefault(
+            key_of(path), Appended((found.st_dev, found.st_ino), found.st_size)
+        )
+
+    def looks_at(self, path: str) -> None:
+        """Note that the run looks at a path."""
+        if self._appended and (file := self._appended.get(key_of(path))) is not None:
+            file.was_looked_at = True
 
     def removes(self, path: str) -> None:
         """Note that a file or folder of its own is removed."""
@@ -130,6 +164,7 @@ class FileEffects:
         traces.kind = "moved"
         self.removes(path)
         self._made[key_of(to)] = traces
+        self._appended.pop(key_of(to), None)
 
     def gets_name(self, path: str, other: str) -> None:
         """Note that a file of its own gets one more name."""
@@ -175,6 +210,11 @@ class FileEffects:
                     f"writes more than {_MOST_BYTES >> 20} MB, for example {path}"
                 )
             copies.append((path, f"{kind}{'!' if sets_mode else ''}", mode, times, content))
+        added = {path: (file, _added(path, file)) for path, file in self._appended.items()}
+        size += sum(len(content) for _, content in added.values())
+        if size > _MOST_BYTES:
+            raise CannotPutBackError(f"writes more than {_MOST_BYTES >> 20} MB")
+        self._appended_at[number] = added
         self._kept[number] = copies
         self._at[number] = {path: deed.copy() for path, deed in self._made.items()}
 
@@ -196,6 +236,7 @@ class FileEffects:
         self._mapped.pop(number, None)
         self._kept.pop(number, None)
         self._at.pop(number, None)
+        self._appended_at.pop(number, None)
 
     def put_back(self, number: int) -> None:
         """Make the files of a snapshot's moment again, and resume from there.
@@ -212,11 +253,17 @@ class FileEffects:
         folders = {path for path, kind, *_ in copies if kind.startswith("folder")}
         for path, kind, *_ in copies:
             _check(path, kind, folders)
+        added = self._appended_at.get(number, {})
+        for path, (file, _) in added.items():
+            _check_appended(path, file)
         before, path = os.umask(0), ""
         try:
             for each in sorted(copies, key=lambda one: (not one[1].startswith("folder"), one[0])):
                 path = each[0]  # the system names none where there is no space for a text
                 _make(*each)
+            self._appended = {}
+            for path, (file, content) in added.items():
+                self._appended[path] = Appended(file.node, _append(path, content))
         except OSError as error:
             raise CannotPutBackError(f"{path}: {error.strerror}") from error
         finally:
@@ -273,6 +320,47 @@ def _make(path: str, kind: str, mode: int, times: "tuple[int, int] | None", cont
         os.chmod(path, mode)
     if times is not None:
         os.utime(path, ns=times)
+
+
+def _added(path: str, file: Appended) -> bytes:
+    """Return what a run has added to a file."""
+    if file.was_looked_at:
+        raise CannotPutBackError(f"appends to {path} and looks at it (mode `w` allows copies)")
+    try:
+        if not file.is_it(os.lstat(path)):
+            raise CannotPutBackError(f"{path} is no longer what the program appended to")
+        with open(path, "rb", 0) as content:
+            content.seek(file.size)
+            return content.read(_MOST_BYTES + 1)
+    except OSError as error:
+        raise CannotPutBackError(f"{path}: {error.strerror}") from error
+
+
+def _check_appended(path: str, file: Appended) -> None:
+    """Raise unless a file that is to be added to again is there still."""
+    try:
+        is_right = file.is_it(os.lstat(path)) and os.access(path, os.W_OK)
+    except OSError:
+        is_right = False
+    if not is_right:
+        raise CannotPutBackError(f"{path} is no longer what the program appended to")
+
+
+def _append(path: str, content: bytes) -> int:
+    """Add to a file; return how long it was before."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size
+        rest = memoryview(content)
+        try:
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        except OSError:
+            os.ftruncate(descriptor, size)
+            raise
+        return size
+    finally:
+        os.close(descriptor)
 
 
 def _write(path: str, mode: int, content: bytes) -> None:

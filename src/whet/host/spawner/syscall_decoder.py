@@ -8,7 +8,6 @@ import stat
 
 from whet.host.kernel.syscalls import AT_FDCWD, KIND_FOLDER, NO_LINKS, calls
 from whet.host.process.messages import (
-    APPEND,
     OTHER,
     REMOVE,
     WRITE,
@@ -53,6 +52,7 @@ class SyscallDecoder:
             "bare": self._bare,
         }  # fmt: skip
         self._own_socket = ""
+        self._is_alone = False
         self._ended: LastingEffect | None = None
         self._changed: set[str] | None = set()
         self._file_effects = FileEffects()
@@ -62,6 +62,7 @@ class SyscallDecoder:
     def begin(self, begun: Begun) -> None:
         """Begin again, with another run."""
         self._own_socket, self._ended, self._changed = begun.own_socket, None, set()
+        self._is_alone = begun.is_alone
         self._file_effects.begin()
         self._seen.begin(begun.cache)
         self._seen.see(begun.cwd)
@@ -191,10 +192,24 @@ class SyscallDecoder:
         elif not self._file_effects.owns(path):
             if is_plain(status) and flags & _ANEW == _ANEW and flags & (os.O_WRONLY | os.O_RDWR):
                 self._makes(pid, path, mode, was_absent=False)
+            elif is_plain(status) and flags & os.O_APPEND:
+                self._append(path, status, flags)
             else:
-                kind = APPEND if is_plain(status) and flags & os.O_APPEND else WRITE
                 is_file = stat.S_ISREG(status.st_mode)
-                self._does(LastingEffect(kind, path), [path] if is_file else None)
+                self._does(LastingEffect(WRITE, path), [path] if is_file else None)
+
+    def _append(self, path: str, status: os.stat_result, flags: int) -> None:
+        """Note that lines are added to a file that is there: a resumed run adds them again.
+
+        A run may behave in another way if the file is empty (it writes a header), or if it looks at it.
+        """
+        is_to_read = flags & os.O_ACCMODE != os.O_WRONLY or self._seen.knows_more_than_kind(path)
+        if self._is_alone and status.st_size and not is_to_read:
+            self._file_effects.appends(path, status)
+            return
+        why = " and read" if is_to_read else "" if status.st_size else " while it is empty"
+        way = f"opens {path} to append{why} (mode `w` allows copies)"
+        self.ends(way, [path])
 
     def _makes(self, pid: int, path: str, mode: int, *, was_absent: bool) -> None:
         self._seen.see(os.path.dirname(path))

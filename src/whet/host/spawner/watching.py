@@ -41,10 +41,16 @@ class Watching:
         self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
 
     def begin(
-        self, own_socket: str, cache: bytes, cwd: bytes, varied: "tuple[str, ...]" = ()
+        self,
+        own_socket: str,
+        cache: bytes,
+        cwd: bytes,
+        varied: "tuple[str, ...]" = (),
+        *,
+        is_alone: bool = False,
     ) -> None:
         """Forget what was noticed: another run begins."""
-        begun = Begun(own_socket, os.fsdecode(cache), os.fsdecode(cwd), varied)
+        begun = Begun(own_socket, os.fsdecode(cache), os.fsdecode(cwd), varied, is_alone)
         self._observer.send("begin", begun)
 
     def begin_looks(self, top: str, repository: str, cwd: bytes) -> None:

@@ -9,7 +9,7 @@ import os
 import stat
 
 from ..hiding.private import private_import
-from ..hiding.unfiltered_calls import entries, link_at, whole
+from ..hiding.unfiltered_calls import entries, link_at, status_at, whole
 from .kernel_calls import KernelCalls
 
 TYPE_CHECKING = False
@@ -227,7 +227,7 @@ def _can_be_made_anew(number: int, target: str, flags: int) -> bool:
             and found.st_size <= _MOST_BYTES
         )
     try:
-        return os.path.samestat(found, os.stat(target))
+        return os.path.samestat(found, status_at(target))
     except OSError:
         return False
 

@@ -75,6 +75,15 @@ def link_at(path: str) -> str:
     return _readlink(path, dir_fd=MAGIC_FOLDER)
 
 
+def status_at(path: str) -> os.stat_result:
+    """Return what the kernel says of a file, links followed.
+
+    Raises:
+        OSError: if it can't be looked up.
+    """
+    return _stat(path, dir_fd=MAGIC_FOLDER)
+
+
 def kind_at(path: str) -> int:
     """Return of which kind a file is, links followed; the call counts as having seen no more of it.
 
