@@ -81,11 +81,12 @@ def test_what_is_tagged_as_whets_own_passes() -> None:
 PROBE = """
 import os, sys
 sys.path.append({sources!r})
+from whet.host.process.messages import Freezing
 from whet.host.spawner.observer import divide
 from whet.host.spawner.watching import Watching
 from whet.host.spawner.launch import start
 watching = Watching(divide())
-watching.begin("", b"", os.fsencode(os.getcwd()))
+watching.begin(Freezing(), b"", os.fsencode(os.getcwd()))
 words = [os.fsencode(word) for word in sys.argv[1:]]
 command = start(words, dict(os.environb), os.getcwdb(), ((0, 1, 2), -1, None), watching)
 _, status = os.waitpid(command.pid, 0)

@@ -166,8 +166,9 @@ class AccessLog:
         return path in self._known or path in self._known_kinds or path in self._known_links
 
     def knows_more_than_kind(self, path: str) -> bool:
-        """Whether more than the kind of what is at a path has been looked at by now."""
-        return path in self._known or path in self._known_links
+        """Whether more than the kind of what is at a path has been looked at by now: of code it has."""
+        is_code = path.endswith(_SOURCE) or path == self._script
+        return is_code or path in self._known or path in self._known_links
 
     def was_absent(self, path: str) -> None:
         """Note that it has made a difference that nothing was at a path, which is made by now."""

@@ -521,9 +521,7 @@ def _begin(channel: Channel, copies: FrozenCopies, run: Run, streams: "Sequence[
     watching = copies.watching if freezing.address or freezing.looks[0] else None
     if watching is not None and freezing.address:
         cache = run.environment.get(_PYCACHE_VARIABLE, b"")
-        varied = freezing.varied if number < 0 else ()
-        is_search = bool(freezing.varied or freezing.first_word)
-        watching.begin(freezing.address, cache, run.cwd, varied, is_alone=not is_search)
+        watching.begin(freezing, cache, run.cwd)
     if number >= 0:
         blocker = watching.put_back(number) if watching is not None else ""
         if blocker:

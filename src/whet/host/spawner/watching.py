@@ -9,6 +9,7 @@ from whet.host.process.channel import Channel, as_text
 from whet.host.process.messages import (
     Begun,
     Done,
+    Freezing,
     Looked,
     Observed,
     as_done,
@@ -40,18 +41,14 @@ class Watching:
         self._filter = None if self.refusal else Filter()
         self._ours, self._theirs = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
 
-    def begin(
-        self,
-        own_socket: str,
-        cache: bytes,
-        cwd: bytes,
-        varied: "tuple[str, ...]" = (),
-        *,
-        is_alone: bool = False,
-    ) -> None:
+    def begin(self, freezing: Freezing, cache: bytes, cwd: bytes) -> None:
         """Forget what was noticed: another run begins."""
-        begun = Begun(own_socket, os.fsdecode(cache), os.fsdecode(cwd), varied, is_alone)
-        self._observer.send("begin", begun)
+        varied = freezing.varied if freezing.resumed < 0 else ()
+        is_search = bool(freezing.varied or freezing.first_word)
+        self._observer.send(
+            "begin",
+            Begun(freezing.address, os.fsdecode(cache), os.fsdecode(cwd), varied, not is_search),
+        )
 
     def begin_looks(self, top: str, repository: str, cwd: bytes) -> None:
         """Record accesses below a folder from now on, and nothing else.
