@@ -200,7 +200,7 @@ def _of_run(
         return [*locks, *likely_changes(files, at)]
     defaults, retried = Defaults(recording, at).changes(), retried_changes(recording)
     shared, orders = shared_changes(recording, at), order_changes(recording, at)
-    return [*locks, *clock_changes(recording), *shared, *defaults, *retried, *orders]
+    return [*locks, *retried, *clock_changes(recording), *shared, *defaults, *orders]
 
 
 def _controlled(
