@@ -12,8 +12,8 @@ from whet.core.outcome import Outcome
 from whet.core.text.record import JsonObject
 from whet.core.verdict import Verdict
 from whet.evidence.clues.not_given_back import Kept, kept_in
-from whet.evidence.experiments.given_back import given_back
 from whet.host.trial.agent_tasks import AgentTasks
+from whet.workbench.investigate.closer.given_back import given_back
 from whet.workbench.investigate.experiments.varied import text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
