@@ -231,6 +231,14 @@ TIED = {
         "class A:\n    def __init__(self):\n        self.rows, self.other = [], []\na = A()\nb = 1\nstr(a.rows)\nstr(a.other)\nassert len(a.rows) == 1\n",
         "a.rows",
     ),
+    "a method that is to change it later": (
+        "rows = []\nother = []\ndef later(*, into):\n    pass\nlater(into=rows.append)\nlater(into=other.append)\nassert len(rows) == 1, rows\n",
+        "rows",
+    ),
+    "a method that changes nothing": (
+        "rows, other = [], []\ndef later(*, by):\n    pass\nrows.sort()\nlater(by=rows.index)\nassert len(rows) == 1, rows\n",
+        "rows",
+    ),
     "a path": (
         "from pathlib import Path\nname = 'table.json'\nother = 'other.json'\nfound = [Path(name)]\nb = 1\nstr(name)\nstr(other)\npath = found[0]\nassert path.exists(), path\n",
         "name",

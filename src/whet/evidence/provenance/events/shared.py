@@ -1,7 +1,7 @@
 """What a statement was given that the failed value comes from."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from whet.evidence.provenance.failure.way import Way
@@ -15,7 +15,7 @@ from whet.evidence.provenance.run.recording import (
     Recording,
     Value,
 )
-from whet.evidence.provenance.run.source import Sources, changed_in
+from whet.evidence.provenance.run.source import Sources, changed_in, handed_over
 
 _CHANGING = frozenset({CONTAINER, OBJECT, ARRAY})
 _LEAST_CHARACTERS = 6
@@ -36,7 +36,8 @@ class Shared:
     def name(self, path: str, node: ast.expr | ast.stmt) -> str:
         """Return what a statement, or a part of it, calls the first such thing; empty: there is none."""
         lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        return self._first(self._had(path, lines, _named(node)))
+        own = {(path, line) for line in lines}
+        return self._first(self._had(path, lines, [*handed_over(node), *_named(node)]), own)
 
     def has_passed(self, path: str, line: int) -> bool:
         """Whether the failed value came by a line."""
@@ -62,19 +63,23 @@ class Shared:
             if isinstance(each, ast.stmt) and (each.end_lineno or 0) >= error.line:
                 yield from changed_in(each)
 
-    def _first(self, values: Iterable[tuple[str, Value]]) -> str:
-        return next((name for name, value in values if _key(value) in self._on_the_way), "")
+    def _first(
+        self, values: Iterable[tuple[str, Value]], own: Collection[tuple[str, int]] = ()
+    ) -> str:
+        """Return the first that was also had where the failed value came by, but for some lines."""
+        failing = None if self._way is None else self._way.failing
+        others = (keys for at, keys in self._on_the_way.items() if at == failing or at not in own)
+        found = set[object]().union(*others) - {None}
+        return next((name for name, value in values if _key(value) in found), "")
 
     @cached_property
-    def _on_the_way(self) -> set[object]:
-        if self._way is None:
-            return set()
-        found: set[object] = set()
-        for path, line in {self._way.failing, *self._way.followed}:
+    def _on_the_way(self) -> dict[tuple[str, int], set[object]]:
+        found: dict[tuple[str, int], set[object]] = {}
+        for path, line in () if self._way is None else {self._way.failing, *self._way.followed}:
             statement = self._sources[path].statement(line)
             named = () if statement is None else _named(statement, holders=True)
-            found |= {_key(value) for _, value in self._had(path, (line,), named)}
-        return found - {None}
+            found[path, line] = {_key(value) for _, value in self._had(path, (line,), named)}
+        return found
 
     def _had(
         self, path: str, lines: Iterable[int], named: Iterable[ast.expr]

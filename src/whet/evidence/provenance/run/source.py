@@ -318,6 +318,15 @@ def changed_in(statement: ast.stmt | None) -> Iterator[ast.expr]:
             yield from (node.func.value,) if isinstance(node.func, ast.Attribute) else node.args
 
 
+def handed_over(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what a call may change later: a method of it that does so is an argument."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            for given in (*each.args, *(word.value for word in each.keywords)):
+                if isinstance(given, ast.Attribute) and given.attr in _CHANGING:
+                    yield given.value
+
+
 _CHANGING = {
     "append", "extend", "insert", "remove", "pop", "popitem", "popleft", "clear", "sort", "reverse",
     "add", "discard", "update", "setdefault", "appendleft", "fill", "resize", "put", "setattr",
