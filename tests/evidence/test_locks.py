@@ -131,10 +131,11 @@ def passing(program: str, folder: Path) -> set[tuple[int, str]]:
     recording, _ = recorded(folder, said="AssertionError")
     found = set[tuple[int, str]]()
     for path, change in lock_changes([str(folder / "main.py")], recording):
-        text = text_with(program, change)
-        sys.__dict__.pop("whet_kept", None)
         try:
-            exec(compile(text, path, "exec"), {"__name__": "__main__"})
+            for text in (text_with(program, change), change.turned):
+                assert text.count("\n") == program.count("\n")
+                sys.__dict__.pop("whet_kept", None)
+                exec(compile(text, path, "exec"), {"__name__": "__main__"})
         except AssertionError:
             continue
         found.add((change.line, f"{change.what}: {change.instead}"))
@@ -156,6 +157,31 @@ def test_locks_that_are_shared_or_guard_nothing_of_others_are_no_cause(
     kind: str, tmp_path: Path
 ) -> None:
     assert passing(COUNTED + RIGHT[kind] + DONE, tmp_path) == set()
+
+
+SEVERAL = """
+import threading
+class Adding:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def run(self):
+        with self.lock:
+            pass
+made = [Adding(), Adding()]
+threads = [threading.Thread(target=each.run) for each in made + made[:NUMBER]]
+for each in threads:
+    each.start()
+    each.join()
+assert not threads
+"""
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_lock_that_several_threads_have_taken_says_less(number: int, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(SEVERAL.replace("NUMBER", f"{number}"))
+    recording, _ = recorded(tmp_path, said="AssertionError")
+    ((_, change),) = lock_changes([str(tmp_path / "main.py")], recording)
+    assert change.is_telling is (number == 0)
 
 
 def test_a_lock_that_was_made_once_is_not_tried(tmp_path: Path) -> None:

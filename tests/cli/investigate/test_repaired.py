@@ -287,3 +287,88 @@ def test_a_difference_over_a_change_of_the_clocks_is_its_cause(whet: Whet) -> No
     assert found is not None
     assert (found["line"], found["sureness"]) == (7, "shown")
     assert "`end - begin` goes by the clock" in str(found["says"])
+
+
+IN_ORDER = """
+import threading
+import time
+
+
+class Job:
+    def __init__(self, size, results):
+        self.size, self.results = size, results
+        self.lock = threading.Lock()
+        self.is_cancelled = False
+
+    def run(self):
+        with self.lock:
+            if not self.is_cancelled:
+                time.sleep(self.size / 1000)
+                self.results.append(self.size)
+
+
+results = []
+jobs = [Job(size, results) for size in (150, 60, 20)]
+threads = [threading.Thread(target=each.run) for each in jobs]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+assert results == [150, 60, 20], "not in the order of the jobs"
+"""
+
+
+def test_locks_that_would_only_keep_threads_in_order_are_no_cause(whet: Whet) -> None:
+    assert cause(whet, IN_ORDER, "main.py") is None
+
+
+STOCK = """
+import threading
+import time
+
+
+class Stock:
+    def __init__(self):
+        self.pieces, self.lock = 5, threading.Lock()
+
+    def left(self):
+        with self.lock:
+            return self.pieces
+
+    def take(self, number):
+        with self.lock:
+            self.pieces -= number
+
+
+class Order:
+    def __init__(self):
+        self.state = "new"
+        self.lock = threading.Lock()
+
+    def reserve(self, stock):
+        with self.lock:
+            if stock.left() >= 2:
+                time.sleep(0.05)
+                stock.take(2)
+                self.state = "reserved"
+
+    def cancel(self):
+        with self.lock:
+            self.state = "cancelled"
+
+
+stock = Stock()
+orders = [Order() for _ in range(4)]
+threads = [threading.Thread(target=each.reserve, args=(stock,)) for each in orders]
+threads += [threading.Thread(target=orders[-1].cancel)]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+assert stock.pieces >= 0, "taken too often"
+"""
+
+
+def test_a_lock_that_several_threads_took_is_no_cause(whet: Whet) -> None:
+    found = cause(whet, STOCK, "main.py")
+    assert found is None or "at once" in str(found["says"])

@@ -56,6 +56,8 @@ class Change:
         place: the file and the line that it is about; None: those that it changes.
         control: another text, with which the command still fails if `what` is what is wrong; empty: there is none.
         otherwise: what is wrong where it passes with that, too.
+        turned: another text, with which things go on in another order and the command passes, too, if `what`
+            is what is wrong; empty: there is none.
     """
 
     node: ast.AST
@@ -74,6 +76,7 @@ class Change:
     place: tuple[str, int] | None = None
     control: str = ""
     otherwise: str = ""
+    turned: str = ""
 
     @property
     def line(self) -> int:

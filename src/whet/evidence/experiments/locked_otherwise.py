@@ -10,6 +10,34 @@ from whet.evidence.experiments.retried_otherwise import ANY, made_once, paramete
 _LOCKS = frozenset({"BoundedSemaphore", "Condition", "Lock", "RLock", "Semaphore"})
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _MAKING = "__init__"
+_LATE = """
+import asyncio, inspect, time
+class Late:
+    def __init__(self, own):
+        self._own, self._waits = own, [0.002, 0.005, 0.01, 0.02, 0.04]
+    def _wait(self):
+        return self._waits.pop() if self._waits else 0
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+    def __enter__(self):
+        time.sleep(self._wait())
+        return self._own.__enter__()
+    def __exit__(self, *error):
+        return self._own.__exit__(*error)
+    async def __aenter__(self):
+        await self.acquire()
+    async def __aexit__(self, *error):
+        self._own.release()
+    def acquire(self, *given, **named):
+        if inspect.iscoroutinefunction(self._own.acquire):
+            return self._acquire()
+        time.sleep(self._wait())
+        return self._own.acquire(*given, **named)
+    async def _acquire(self):
+        await asyncio.sleep(self._wait())
+        return await self._own.acquire()
+"""
+"""A lock before which those that come first wait longest."""
 
 
 @value_class(eq=False)
@@ -20,11 +48,13 @@ class OwnLock:
         made: the expression that makes it.
         function: the function.
         is_let_go: nothing has it any more when the function ends.
+        name: of the variable or the attribute that holds it; empty: not known.
     """
 
     made: ast.Call
     function: ast.FunctionDef | ast.AsyncFunctionDef
     is_let_go: bool
+    name: str
 
     @property
     def says(self) -> str:
@@ -39,11 +69,17 @@ class OwnLock:
             return "one for all of them"
         return "one for all calls with the same arguments"
 
-    def text_of(self, source: str) -> str:
-        """Return the module in which they have the same one; no line moves."""
+    def text_of(self, source: str, *, turned: bool = False) -> str:
+        """Return the module in which they have the same one; no line moves.
+
+        Args:
+            source: the module.
+            turned: who comes first has it last.
+        """
         is_for_all = self.is_let_go or self.function.name == _MAKING
         names = [] if is_for_all else parameters_of(self.function)
-        return made_once(source, self.made, names, within=ANY)
+        late = f"(exec({_LATE!r}, made := {{}}), made['Late'](MADE))[1]" if turned else "MADE"
+        return made_once(source, self.made, names, within=ANY, instead=late)
 
 
 def own_locks(tree: ast.AST) -> Iterator[OwnLock]:
@@ -53,7 +89,7 @@ def own_locks(tree: ast.AST) -> Iterator[OwnLock]:
             own = list(_own(function))
             for node in own:
                 if isinstance(node, ast.Call) and name_of(node.func) in _LOCKS:
-                    yield OwnLock(node, function, _is_let_go(node, own))
+                    yield OwnLock(node, function, _is_let_go(node, own), _name(node, own))
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
@@ -61,6 +97,23 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             yield each
             yield from _own(each)
+
+
+def _name(made: ast.Call, own: list[ast.AST]) -> str:
+    for each in own:
+        if isinstance(each, ast.Assign) and each.value is made and len(each.targets) == 1:
+            return name_of(each.targets[0])
+    return ""
+
+
+def held_in(tree: ast.AST, name: str) -> Iterator[ast.expr]:
+    """Yield where a module takes a lock, as it calls it, which ends with a name."""
+    for node in ast.walk(tree):
+        held = node.context_expr if isinstance(node, ast.withitem) else None
+        if isinstance(node, ast.Attribute) and node.attr == "acquire":
+            held = node.value
+        if held is not None and name and name_of(held) == name:
+            yield held
 
 
 def _is_let_go(made: ast.Call, own: list[ast.AST]) -> bool:

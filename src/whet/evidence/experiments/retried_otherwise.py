@@ -52,6 +52,7 @@ def made_once(
     rounds: ast.expr | None = None,
     *,
     within: str,
+    instead: str = "MADE",
 ) -> str:
     """Return a module in which an expression is what it was at first for the same frame and the same things.
 
@@ -63,9 +64,11 @@ def made_once(
         names: what tells one piece of work from another one in the same frame.
         rounds: what a loop goes through that begins a piece of work; None: there is none.
         within: whose frame that is.
+        instead: what is kept of what was made, `MADE`.
     """
     place = made.lineno, made.col_offset
-    parts = [(made, _KEPT.replace("PLACE", f"{place}").replace("FRAME", within))]
+    kept = _KEPT.replace("PLACE", f"{place}").replace("FRAME", within).replace("MADE", instead)
+    parts = [(made, kept)]
     parts += [] if rounds is None else [(rounds, _ANEW)]
     given = "".join(f"{each}, " for each in names)
     return replaced(source, [(node, text.replace("NAMES", given)) for node, text in parts])

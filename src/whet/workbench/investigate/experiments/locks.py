@@ -4,9 +4,10 @@ import ast
 from collections.abc import Iterable
 
 from whet.evidence.experiments.changes import Change
-from whet.evidence.experiments.locked_otherwise import own_locks
+from whet.evidence.experiments.locked_otherwise import OwnLock, held_in, own_locks
 from whet.evidence.provenance.run.recording import Recording
 from whet.evidence.provenance.run.source import Sources
+from whet.evidence.provenance.trace.moments import Moments
 
 _SEVERAL = 2
 _MOST_CHANGES = 4
@@ -25,13 +26,30 @@ def lock_changes(paths: Iterable[str], recording: Recording | None) -> list[tupl
         for each in own_locks(source.tree):
             if recording is not None and _times(recording, path, each.made) < _SEVERAL:
                 continue
+            is_taken = recording is not None and _is_taken_by_several(
+                recording, path, each, sources
+            )
             change = Change(
                 node=each.made, what=each.says, instead=each.instead, edit=lambda _: None,
                 text=each.text_of(source.text), advice=f"by sharing {each.instead}",
+                is_telling=not is_taken, turned=each.text_of(source.text, turned=True),
             )  # fmt: skip
             found.append((not each.is_let_go, path, change))
     ordered = sorted(found, key=lambda each: each[0])
     return [(path, change) for _, path, change in ordered][:_MOST_CHANGES]
+
+
+def _is_taken_by_several(recording: Recording, path: str, lock: OwnLock, sources: Sources) -> bool:
+    """Whether several threads took the same one: then they have waited for each other, as was meant."""
+    now, takers = Moments(recording, sources), dict[int, set[int]]()
+    places = {each.lineno: each for each in held_in(sources[path].tree, lock.name)}
+    for step in recording.steps:
+        node = places.get(step.line) if step.frame.code.path == path else None
+        value = None if node is None else now.value(node, step.frame, step)
+        if value is not None and value.number:
+            *_, outermost = step.frame.around  # a thread's number may be that of one that has ended
+            takers.setdefault(value.number, set()).add(outermost.index)
+    return any(len(each) >= _SEVERAL for each in takers.values())
 
 
 def _times(recording: Recording, path: str, made: ast.expr) -> int:

@@ -208,13 +208,19 @@ def _controlled(
 ) -> Clue:
     """Return the clue of a change as what its control shows: that alone, or something else that it mends, too."""
     clue = _clue(path, repair, ran, at)
-    if not repair.control:
+    if not repair.control and not (repair.turned and repair.is_telling):
         return clue
     try:
-        number, outcome = run(AgentTasks(edit=(path, repair.control)))
+        number, outcome = run(AgentTasks(edit=(path, repair.control or repair.turned)))
     except OutOfTimeError:
         return replace(clue, sureness=Sureness.POSSIBLE)
     verdict, trials = baseline.oracle.judge(outcome), (*clue.trials, number)
+    if repair.turned:
+        if verdict is Verdict.GOOD:
+            why = f"{clue.why}; trial {number} let those that came first wait longest, and passed, too"
+            return replace(clue, why=why, trials=trials)
+        why = f"{clue.why}; but trial {number}, in which those that came first waited longest, did not pass: with that change the order may only be another one"
+        return replace(clue, why=why, sureness=Sureness.POSSIBLE, trials=trials)
     if verdict is Verdict.GOOD:
         instead = "a result that is made anew"
         otherwise = replace(repair, what=repair.otherwise, instead=instead, advice=_FORGET)
