@@ -42,6 +42,7 @@ MOVES = {
     ),
     "a deadlock: who waits for whom": (
         "cli/evidence/test_stacks.py::test_a_deadlock_of_two_locks_names_both_lines",
+        "cli/evidence/test_pipe_circles.py::test_who_waits_for_whom_at_a_pipe_is_named",
         "agent/test_closer.py::test_a_lock_that_is_never_given_back_is_told_while_the_program_hangs",
     ),
     "a hang that is waited for by nobody": (

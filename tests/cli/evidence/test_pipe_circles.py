@@ -2,6 +2,7 @@
 
 import json
 import platform
+import subprocess
 import sys
 
 import pytest
@@ -45,10 +46,74 @@ with open(r, "rb") as file:
 """
 
 
+LOCKS_FIRST = """\
+import fcntl, subprocess, sys
+held = open("north.lock", "w")
+fcntl.{0}(held, fcntl.LOCK_EX)
+child = subprocess.Popen([sys.executable, "child.py"], stdout=subprocess.PIPE)
+print(child.stdout.read())
+"""
+LOCKS_TOO = """\
+import fcntl, sys
+with open("north.lock", "w") as held:
+    fcntl.{0}(held, fcntl.LOCK_EX)
+    print("locked")
+"""
+CROSSED = """\
+import fcntl, os
+def work(first, second, ready, go):
+    with open(first, "w") as one, open(second, "w") as other:
+        fcntl.flock(one, fcntl.LOCK_EX)
+        os.write(ready, b"x")
+        os.read(go, 1)
+        fcntl.flock(other, fcntl.LOCK_EX)
+(r1, w1), (r2, w2) = os.pipe(), os.pipe()
+if os.fork():
+    work("a.lock", "b.lock", w1, r2)
+else:
+    work("b.lock", "a.lock", w2, r1)
+"""
+LOCKS_TWICE = """\
+import fcntl
+one, other = open("a.lock", "w"), open("a.lock", "w")
+fcntl.flock(one, fcntl.LOCK_EX)
+fcntl.flock(other, fcntl.LOCK_EX)
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "child", "told"),
     [
+        (
+            LOCKS_FIRST.format("flock"),
+            LOCKS_TOO.format("flock"),
+            (
+                "the main process waits at main.py:5 for the standard output of its child; its child waits"
+                " at child.py:3 for the lock of `north.lock`, which the main process holds"
+            ),
+        ),
+        (
+            LOCKS_FIRST.format("lockf"),
+            LOCKS_TOO.format("lockf"),
+            (
+                "the main process waits at main.py:5 for the standard output of its child; its child waits"
+                " at child.py:3 for the lock of `north.lock`, which the main process holds"
+            ),
+        ),
+        (
+            CROSSED,
+            "",
+            (
+                "the main process waits at main.py:7 for the lock of `b.lock`, which its child holds; its child"
+                " waits at main.py:7 for the lock of `a.lock`, which the main process holds"
+            ),
+        ),
+        (
+            LOCKS_TWICE,
+            "",
+            "process waits at main.py:4 for the lock of `a.lock`, which it holds itself",
+        ),
         (
             ONE_AFTER_THE_OTHER,
             LOUD,
@@ -88,8 +153,11 @@ with open(r, "rb") as file:
             "process waits at main.py:8 for the end of a pipe that it alone has open for writing",
         ),
     ],
-    ids=["one after the other", "the end first", "all input first", "no newline", "its own end"],
-)
+    ids=[
+        "a lock of flock", "a lock of fcntl", "two locks", "its own lock", "one after the other", "the end first",
+        "all input first", "no newline", "its own end",
+    ],
+)  # fmt: skip
 def test_who_waits_for_whom_at_a_pipe_is_named(
     whet: Whet, program: str, child: str, told: str
 ) -> None:
@@ -105,6 +173,13 @@ def test_who_waits_for_whom_at_a_pipe_is_named(
     assert told in shown.replace("the program waits", "process waits")
 
 
+SLOW_HOLDER = """\
+import fcntl, subprocess, sys, time
+held = open("north.lock", "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+child = subprocess.Popen([sys.executable, "child.py"], stdout=subprocess.PIPE)
+time.sleep(1000)
+"""
 IDLE_POOL = """\
 import multiprocessing, threading
 if __name__ == "__main__":
@@ -123,10 +198,17 @@ OTHER_READER = START + (
     [
         (ONE_AFTER_THE_OTHER, SLOW),
         (ENDS_FIRST, SLOW),
+        (SLOW_HOLDER, LOCKS_TOO.format("flock")),
         (OTHER_READER, LOUD + "import time\ntime.sleep(1000)\n"),
         (IDLE_POOL, ""),
     ],
-    ids=["a slow child", "the end of a slow child", "each pipe has its reader", "an idle pool"],
+    ids=[
+        "a slow child",
+        "the end of a slow child",
+        "a slow holder of a lock",
+        "each pipe has its reader",
+        "an idle pool",
+    ],
 )
 def test_who_waits_for_what_may_still_come_is_in_no_circle(
     whet: Whet, program: str, child: str
@@ -152,3 +234,37 @@ def test_an_investigation_names_who_leaves_the_other_pipe_full(whet: Whet) -> No
         "cause: The main process waits at main.py:4 for the standard output of its child" in answer
     )
     assert "Read both at once: `communicate()`" in answer
+
+
+@pytest.mark.slow
+def test_an_investigation_names_who_holds_a_lock_and_waits_for_who_needs_it(whet: Whet) -> None:
+    whet.write("main.py", LOCKS_FIRST.format("flock"))
+    whet.write("child.py", LOCKS_TOO.format("flock"))
+
+    said = whet("investigate", "--hang", patience(1), "--", sys.executable, "main.py")
+
+    answer = " ".join(said.stdout.split())
+    assert (
+        "cause: The main process waits at main.py:5 for the standard output of its child" in answer
+    )
+    assert "Release the lock before waiting" in answer
+
+
+@pytest.mark.slow
+def test_an_investigation_names_the_other_program_that_holds_a_lock(whet: Whet) -> None:
+    whet.write("child.py", LOCKS_TOO.format("flock"))
+    holder = whet.write("holder.py", LOCKS_FIRST.format("flock").partition("child")[0])
+    holds = f"exec(open({str(holder)!r}).read()); print(flush=True); input()"
+    words = [sys.executable, "-c", holds]
+    with subprocess.Popen(
+        words, cwd=whet.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        said = whet("investigate", "--hang", patience(1), "--", sys.executable, "child.py")
+        other.communicate(b"\n")
+
+    answer = " ".join(said.stdout.split())
+    assert "cause: child.py:3 waits for the lock of" in answer
+    assert f"which process {other.pid} (`python" in answer
+    assert "that process isn't one of this command's" in answer

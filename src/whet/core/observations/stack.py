@@ -72,20 +72,25 @@ class ThreadWait(Record):
 
 @value_class(kw_only=True)
 class PipeWait(Record):
-    """A thread that waits for another process: at a pipe, or for its end.
+    """A thread that waits for another process: at a pipe, for its end, or for the lock of a file.
 
     Attributes:
         thread: the kernel's number of it.
-        deed: ``read``: the pipe is empty; ``write``: it is full; ``end``: it waits for an end.
-        descriptor: of the pipe, in the process that waits; -1: not a pipe.
+        deed: ``read``: the pipe is empty; ``write``: it is full; ``end``: it waits for an end;
+            ``lock``: another one has the lock.
+        descriptor: of the pipe or file, in the process that waits; -1: neither.
         others: the processes that alone could end the wait, each with its descriptor of the other
             end of the pipe; it can be the process itself.
+        file: whose lock it waits for; empty: it doesn't.
+        holder: what runs in a process that isn't the program's and has that lock; empty: one of its own has.
     """
 
     thread: int
     deed: str
     descriptor: int = -1
     others: tuple[tuple[int, int], ...] = ()
+    file: str = sparse("")
+    holder: str = sparse("")
 
 
 @value_class(kw_only=True)

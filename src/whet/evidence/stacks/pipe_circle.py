@@ -1,4 +1,4 @@
-"""Processes that wait for each other at pipes, so none of them continues."""
+"""Processes that wait for each other at pipes and locks of files, so none of them continues."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
@@ -11,11 +11,13 @@ from whet.evidence.stacks.stack_groups import roles_of
 
 _STREAMS = {0: "standard input", 1: "standard output", 2: "standard error"}
 _WHY = "each process of a hang was asked which pipe it waits for, and who has the other end"
+WHY_LOCKED = "the kernel says who waits for the lock of a file, and who holds it"
 _READ_BOTH = (
     "Read both at once: `communicate()` of subprocess does, or a thread for each pipe;"
     " or send one to a file, to `DEVNULL` or to the other (`stderr=STDOUT`)."
 )
 _CLOSE = "Close the ends that a process doesn't use: the reader sees the end only when no writer is left."
+_RELEASE = "Release the lock before waiting for a process that needs it, or take several locks in the same order everywhere."
 _FLUSH = "Check what each should have written by then: it may still be in a buffer (`flush=True`), it may lack a newline, or the pipe was never closed."
 
 
@@ -36,10 +38,15 @@ class Waiting:
     @property
     def place(self) -> Frame | None:
         """Where it waits, in the user's own code if it is there; None: not known."""
-        threads = [each for each in self.process.threads if each.number == self.wait.thread]
-        frames = [frame for each in threads for frame in each.frames]
-        own = [frame for frame in frames if frame.in_user_code]
-        return own[-1] if own else frames[-1] if frames else None
+        return place_of(self.process, self.wait)
+
+
+def place_of(process: ProcessStack, wait: PipeWait) -> Frame | None:
+    """Return where a process waits, in the user's own code if it is there; None: not known."""
+    threads = [each for each in process.threads if each.number == wait.thread]
+    frames = [frame for each in threads for frame in each.frames]
+    own = [frame for frame in frames if frame.in_user_code]
+    return own[-1] if own else frames[-1] if frames else None
 
 
 def pipe_circle(processes: Sequence[ProcessStack]) -> tuple[Waiting, ...]:
@@ -100,17 +107,18 @@ def pipe_clues(processes: Sequence[ProcessStack], at: Placing) -> list[Clue]:
     if not circle:
         return []
     deeds = {each.wait.deed for each in circle}
-    # Who waits for the end, or reads one pipe to its end, leaves the other one full.
-    blamed = next((each for each in circle if each.wait.deed != "write"), circle[0])
+    # Who waits for the end, or reads one pipe to its end, leaves the other one full, or keeps a lock.
+    blamed = next((each for each in circle if each.wait.deed not in {"write", "lock"}), circle[0])
     place = blamed.place
-    is_full = "write" in deeds
+    is_full, is_locked = "write" in deeds, "lock" in deeds
     says = pipe_sentence(processes, lambda frame: at(frame.path, frame.line))
     step = _READ_BOTH if is_full else _CLOSE if len(circle) == 1 else _FLUSH
     return [
         Clue(
-            says=f"{says[0].upper()}{says[1:]}", why=_WHY, path=place.path if place else "",
+            says=f"{says[0].upper()}{says[1:]}", why=WHY_LOCKED if is_locked else _WHY, path=place.path if place else "",
             line=place.line if place else 0,
-            sureness=Sureness.SEEN if is_full and place else Sureness.POSSIBLE, next_step=step,
+            sureness=Sureness.SEEN if (is_full or is_locked) and place else Sureness.POSSIBLE,
+            next_step=_RELEASE if is_locked else step,
         )
     ]  # fmt: skip
 
@@ -123,6 +131,9 @@ def _member(each: Waiting, roles: Mapping[int, str], at: Callable[[Frame], str])
     own = _STREAMS.get(each.wait.descriptor)
     theirs = _STREAMS.get(end)
     match each.wait.deed:
+        case "lock":
+            holds = "it holds itself" if other == pid else f"{whom} holds"
+            what = f"for the lock of `{PurePath(each.wait.file).name}`, which {holds}"
         case "end":
             what = f"for the end of {whom}"
         case "write" if own:

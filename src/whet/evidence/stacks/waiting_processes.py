@@ -7,7 +7,7 @@ from pathlib import PurePath
 from whet.core.failure import Failure, Frame
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.observations.stack import ProcessEnd, ProcessStack
-from whet.evidence.stacks.pipe_circle import pipe_clues
+from whet.evidence.stacks.pipe_circle import WHY_LOCKED, pipe_clues, place_of
 from whet.evidence.stacks.stack_groups import process_names
 
 _WHY = "a process that waits for another one doesn't show what happened to that one"
@@ -31,9 +31,30 @@ def process_clues(
     undrained = list(_undrained(processes, at))  # says more than which pipe is full
     return [
         *(undrained or pipe_clues(processes, at)),
+        *_locked_out(processes, at),
         *_gone(processes, ended, at),
         *_dead_tasks(processes, at),
     ]
+
+
+def _locked_out(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:
+    """Yield who waits for the lock of a file that another program holds."""
+    for process in processes:
+        for wait in process.pipe_waits:
+            place = place_of(process, wait)
+            if not wait.holder or place is None:
+                continue
+            number = wait.others[0][0]
+            yield Clue(
+                says=f"{at(place.path, place.line)} waits for the lock of `{wait.file}`, which process {number}"
+                f" (`{wait.holder}`) holds; that process isn't one of this command's",
+                why=WHY_LOCKED,
+                path=place.path,
+                line=place.line,
+                sureness=Sureness.SEEN,
+                next_step=f"Check whether process {number} is still needed (`ps -fp {number}`); if it is left from an"
+                " earlier run, end it.",
+            )
 
 
 def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:

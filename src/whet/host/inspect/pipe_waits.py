@@ -1,4 +1,4 @@
-"""Which processes wait for one another at pipes, as the kernel shows it."""
+"""Which processes wait for one another at pipes and at locks of files, as the kernel shows it."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.core.observations.stack import PipeWait
-from whet.host.kernel.blocked_calls import END, READ, WRITE, BlockedCall, blocked_calls
+from whet.host.kernel.blocked_calls import END, LOCK, READ, WRITE, BlockedCall, blocked_calls
+from whet.host.process.process_facts import facts_of
 
 _ACCESS = 0o3  # of the flags of a descriptor
 _END = {READ: os.O_WRONLY, WRITE: os.O_RDONLY}
@@ -23,20 +24,28 @@ def pipe_waits_of(pids: Sequence[int]) -> Mapping[int, tuple[PipeWait, ...]]:
     if not any(call.kind for own in calls.values() for call in own):
         return {}
     ends = {pid: _ends_of(pid) for pid in pids}
+    is_locked = any(each.kind == LOCK for own in calls.values() for each in own)
+    holders: Mapping[int, Sequence[int]] = _holders() if is_locked else {}
     return {
-        pid: tuple(_waits(pid, own, ends))
+        pid: tuple(_waits(pid, own, ends, holders.get(pid, ())))
         for pid, own in calls.items()
         if all(call.is_endless for call in own) and own == blocked_calls(pid)
     }
 
 
 def _waits(
-    pid: int, calls: Sequence[BlockedCall], ends: Mapping[int, Mapping[int, tuple[str, int]]]
+    pid: int,
+    calls: Sequence[BlockedCall],
+    ends: Mapping[int, Mapping[int, tuple[str, int]]],
+    holders: Sequence[int],
 ) -> Iterator[PipeWait]:
     for call in calls:
+        others: tuple[tuple[int, int], ...]
         if call.kind == END and call.target:
             child = int(call.target)
-            others: tuple[tuple[int, int], ...] = ((child, -1),) if child in ends else ()
+            others = ((child, -1),) if child in ends else ()
+        elif call.kind == LOCK:
+            others = tuple((holder, -1) for holder in holders)
         else:
             wanted = (call.target, _END.get(call.kind))
             others = tuple(
@@ -49,8 +58,32 @@ def _waits(
         foreign = tuple(each for each in others if each[0] != pid) or others
         if foreign:
             yield PipeWait(
-                thread=call.thread, deed=call.kind, descriptor=call.descriptor, others=foreign
-            )
+                thread=call.thread, deed=call.kind, descriptor=call.descriptor, others=foreign,
+                file=call.target if call.kind == LOCK else "",
+                holder=_program_of(foreign[0][0]) if foreign[0][0] not in ends else "",
+            )  # fmt: skip
+
+
+def _program_of(pid: int) -> str:
+    """Return what runs in a process, without its arguments: they may hold a secret."""
+    facts = facts_of(pid)
+    words = facts.command.split() if facts is not None else []
+    script = words[1] if len(words) > 1 and words[1].endswith(".py") else ""
+    return " ".join(os.path.basename(each) for each in (*words[:1], script) if each) or "?"
+
+
+def _holders() -> Mapping[int, Sequence[int]]:
+    """Return which processes hold the locks of files that each process waits for."""
+    found: dict[int, list[int]] = {}
+    holder = 0
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/locks").read_text("ascii", "replace").splitlines():
+            words = line.split()
+            if words[1] == "->":
+                found.setdefault(int(words[5]), []).append(holder)  # 0: of another container
+            else:
+                holder = int(words[4])  # each lock is followed by who waits for it
+    return {pid: held for pid, held in found.items() if all(held)}
 
 
 def _ends_of(pid: int) -> Mapping[int, tuple[str, int]]:

@@ -8,17 +8,18 @@ from pathlib import Path
 
 from whet.core.value_class import value_class
 
-READ, WRITE, END = "read", "write", "end"
+READ, WRITE, END, LOCK = "read", "write", "end", "lock"
 _FUTEX, _FOREVER = "futex", "forever"
-# wait4 and waitid; pause, flock, openat (a FIFO without its other end) have no timeout at all.
+# wait4 and waitid; flock and fcntl; pause, openat (a FIFO without its other end) have no timeout at all.
 _CALLS = {
-    "x86_64": {202: _FUTEX, 0: READ, 1: WRITE, 61: END, 247: END, 34: _FOREVER, 73: _FOREVER,
-               257: _FOREVER, 130: _FOREVER},
-    "aarch64": {98: _FUTEX, 63: READ, 64: WRITE, 260: END, 95: END, 32: _FOREVER, 56: _FOREVER,
-                133: _FOREVER},
+    "x86_64": {202: _FUTEX, 0: READ, 1: WRITE, 61: END, 247: END, 34: _FOREVER, 73: LOCK,
+               72: LOCK, 257: _FOREVER, 130: _FOREVER},
+    "aarch64": {98: _FUTEX, 63: READ, 64: WRITE, 260: END, 95: END, 32: LOCK, 25: LOCK,
+                56: _FOREVER, 133: _FOREVER},
 }  # fmt: skip
 _FUTEX_TIMEOUT = 3
 _WAITID, _ONE = {247, 95}, 1
+_FCNTL, _WAITING_COMMANDS = {72, 25}, {7, 38}  # F_SETLKW and F_OFD_SETLKW
 _BITS = 64
 
 
@@ -28,10 +29,10 @@ class BlockedCall:
 
     Attributes:
         thread: the kernel's number of it.
-        kind: `READ` or `WRITE` of a pipe, `END` of a child; empty: something else.
-        target: the pipe as proc(5) names it, or the number of the child; empty: any child, or
-            something else.
-        descriptor: of the pipe; -1: not a pipe.
+        kind: `READ` or `WRITE` of a pipe, `END` of a child, `LOCK` of a file; empty: something else.
+        target: the pipe or the file as proc(5) names it, or the number of the child; empty: any child,
+            or something else.
+        descriptor: of the pipe or the file; -1: neither.
         is_endless: only another thread or process can end it.
     """
 
@@ -74,6 +75,9 @@ def _call(pid: int, thread: int, line: str) -> BlockedCall:
             if pipe.startswith("pipe:"):
                 return BlockedCall(thread, kind, pipe, values[0], is_endless=True)
         return BlockedCall(thread)
+    if kind == LOCK:
+        is_endless = int(number) not in _FCNTL or values[1] in _WAITING_COMMANDS
+        return _lock(pid, thread, values[0]) if is_endless else BlockedCall(thread)
     if kind == END:
         is_one, child = (
             (values[0] == _ONE, values[1]) if int(number) in _WAITID else (True, values[0])
@@ -81,3 +85,11 @@ def _call(pid: int, thread: int, line: str) -> BlockedCall:
         is_one = is_one and child != 0 and not child >> (_BITS - 1)
         return BlockedCall(thread, END, str(child) if is_one else "", is_endless=True)
     return BlockedCall(thread, is_endless=kind == _FOREVER)
+
+
+def _lock(pid: int, thread: int, descriptor: int) -> BlockedCall:
+    """Return that a thread waits for the lock of a file."""
+    with suppress(OSError):
+        file = os.readlink(f"/proc/{pid}/fd/{descriptor}")
+        return BlockedCall(thread, LOCK, file, descriptor, is_endless=True)
+    return BlockedCall(thread, is_endless=True)
