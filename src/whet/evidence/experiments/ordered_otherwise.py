@@ -46,7 +46,7 @@ class Ordering:
         control = _CONTROL.replace("{good}", good)
         return Change(
             node=self.node, what=f"the order that `{ast.unparse(self.node)}` makes decides",
-            instead=f"{instead}, and with at most one of {len(_CONTROLS)} others,",
+            instead=f"{instead} (and at most one of {len(_CONTROLS)} other orders)",
             edit=self._edit(good, "own"),
             beside=tuple(self._edit(control.replace("{key}", key), "list(own)") for key in _CONTROLS),
             advice="so that what belongs together has one order, or is held together: in a dict or as pairs",
