@@ -184,6 +184,17 @@ def test_a_lock_that_several_threads_have_taken_says_less(number: int, tmp_path:
     assert change.is_telling is (number == 0)
 
 
+@pytest.mark.parametrize(
+    "more", ["", "    def end(self):\n        with self.lock:\n            pass\n"]
+)
+def test_a_lock_that_several_places_take_says_less_of_a_run_that_was_not_recorded(
+    more: str, tmp_path: Path
+) -> None:
+    (tmp_path / "main.py").write_text(SEVERAL.replace("made = [", f"{more}made = ["))
+    ((_, change),) = lock_changes([str(tmp_path / "main.py")], None)
+    assert change.is_telling is (not more)
+
+
 def test_a_lock_that_was_made_once_is_not_tried(tmp_path: Path) -> None:
     program = "import threading\ndef make():\n    return threading.Lock()\nlock = make()\nassert lock.locked()\n"
     (tmp_path / "main.py").write_text(program)

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 
 from whet.evidence.experiments.changes import Change
-from whet.evidence.experiments.locked_otherwise import OwnLock, held_in, own_locks
+from whet.evidence.experiments.locked_otherwise import held_in, own_locks
 from whet.evidence.provenance.run.recording import Recording
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.moments import Moments
@@ -26,8 +26,12 @@ def lock_changes(paths: Iterable[str], recording: Recording | None) -> list[tupl
         for each in own_locks(source.tree):
             if recording is not None and _times(recording, path, each.made) < _SEVERAL:
                 continue
-            is_taken = recording is not None and _is_taken_by_several(
-                recording, path, each, sources
+            held = [] if each.is_let_go else list(held_in(source.tree, each.name))
+            # Without a recording, two places that take it may be for two threads.
+            is_taken = (
+                len(held) >= _SEVERAL
+                if recording is None
+                else _is_taken_by_several(recording, path, held, sources)
             )
             change = Change(
                 node=each.made, what=each.says, instead=each.instead, edit=lambda _: None,
@@ -39,10 +43,12 @@ def lock_changes(paths: Iterable[str], recording: Recording | None) -> list[tupl
     return [(path, change) for _, path, change in ordered][:_MOST_CHANGES]
 
 
-def _is_taken_by_several(recording: Recording, path: str, lock: OwnLock, sources: Sources) -> bool:
+def _is_taken_by_several(
+    recording: Recording, path: str, held: Iterable[ast.expr], sources: Sources
+) -> bool:
     """Whether several threads took the same one: then they have waited for each other, as was meant."""
     now, takers = Moments(recording, sources), dict[int, set[int]]()
-    places = {each.lineno: each for each in held_in(sources[path].tree, lock.name)}
+    places = {each.lineno: each for each in held}
     for step in recording.steps:
         node = places.get(step.line) if step.frame.code.path == path else None
         value = None if node is None else now.value(node, step.frame, step)
