@@ -54,6 +54,30 @@ RIGHT = {
 }  # fmt: skip
 
 
+NUMBERED = (
+    "def rest(rows):\n    for _ in range(2):\n        TAKES\n    return sum(rows)\n"
+    "assert rest(iter([4, 3, 1])) == 8\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("takes", "is_meant"), [("next(rows)", True), ("print(next(rows))", False)]
+)
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_what_is_taken_and_thrown_away_is_mostly_meant(
+    takes: str, *, is_meant: bool, is_seen: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "main.py").write_text(NUMBERED.replace("TAKES", takes))
+    recording, _ = recorded(tmp_path, said="AssertionError")
+    at = Placing(str(tmp_path))
+    paths = [str(tmp_path / "main.py")]
+    offered = shared_changes(recording, at) if is_seen else likely_changes(paths, at)
+    first = [change.is_telling for _, change in offered if change.line == 4]
+    assert first
+    assert set(first) == {not is_meant}
+    assert {change.line for _, change in offered} == {4}
+
+
 UNSEEN_WRONG = {
     "a search before a loop": (
         "def lines():\n    yield from 'abc'\ndef total():\n    found = lines()\n    if any(each == 'b' for each in found):\n"

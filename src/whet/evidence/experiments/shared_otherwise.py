@@ -19,8 +19,10 @@ _PAIR = (
     " __import__('io'))({source})"
 )
 """What is left in an iterator or a file, twice."""
-_READS = frozenset({"read", "readline", "readlines", "fetchone", "fetchmany", "fetchall"})
+READS = frozenset({"read", "readline", "readlines", "fetchone", "fetchmany", "fetchall"})
 LOOP = "for"
+TURNS = frozenset({"next", "islice", "readline", "fetchone", "fetchmany"})
+"""What takes some items and leaves the rest: repeated at one place, it is meant to take the next ones."""
 QUERIES = frozenset({"execute", "executemany"})
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Place = tuple[object, ...]
@@ -38,12 +40,24 @@ def uses_in(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
                 found = [(used, "")]
             case ast.Call(func=function):
                 given = [*node.args, *(each.value for each in node.keywords)]
-                found = [(each, "") for each in given]
-                if name_of(function) in {*_READS, *QUERIES} and isinstance(function, ast.Attribute):
+                name = name_of(function)
+                found = [(each, name if name in TURNS else "") for each in given]
+                if name_of(function) in {*READS, *QUERIES} and isinstance(function, ast.Attribute):
                     found.append((function.value, function.attr))
             case _:
                 found = []
         yield from (each for each in found if isinstance(each[0], ast.Name | ast.Attribute))
+
+
+def thrown_away_in(tree: ast.AST) -> set[Place]:
+    """Return the places at which a module takes something and doesn't use it, which is mostly meant."""
+    alone = (each.value for each in ast.walk(tree) if isinstance(each, ast.Expr))
+    calls = (each for each in alone if isinstance(each, ast.Call) and name_of(each.func) in TURNS)
+    return {place_of(used) for call in calls for used in (*call.args, *_receiver(call))}
+
+
+def _receiver(call: ast.Call) -> list[ast.expr]:
+    return [call.func.value] if isinstance(call.func, ast.Attribute) else []
 
 
 def each_with_a_copy(tree: ast.AST, places: Collection[Place]) -> ast.AST | list[ast.stmt]:

@@ -12,7 +12,10 @@ from whet.evidence.experiments.changes import Change, edit_at, name_of, place_of
 from whet.evidence.experiments.shared_otherwise import (
     LOOP,
     QUERIES,
+    READS,
+    TURNS,
     each_with_a_copy,
+    thrown_away_in,
     uses_in,
     with_own_cursor,
 )
@@ -110,7 +113,7 @@ def _pairs_in(path: str, tree: ast.AST) -> Iterator[tuple[_Use, _Use]]:
         handed, known = {id(each) for each in _handed_on(own)}, set(_held_whole(own))
         by_name: dict[str, list[ast.expr]] = {}
         for node, method in uses_in(function):
-            if id(node) not in others and method in {"", LOOP}:
+            if id(node) not in others and method in {"", LOOP, *TURNS - READS}:
                 by_name.setdefault(ast.unparse(node), []).append(node)
         for name, nodes in by_name.items():
             nodes.sort(key=lambda each: (each.lineno, each.col_offset))
@@ -154,7 +157,7 @@ def _is_second(use: _UseInRun, other: _UseInRun) -> bool:
     if {use.method, other.method} <= QUERIES:
         return True
     is_next_round = other.node is use.node and other.step.frame is use.step.frame
-    return use.is_rebound_for(other) and not (is_next_round and use.method == LOOP)
+    return use.is_rebound_for(other) and not (is_next_round and use.method in {LOOP, *TURNS})
 
 
 def _separated(
@@ -172,6 +175,7 @@ def _separated(
         )  # fmt: skip
         return
     tree = sources[first.path].tree
+    is_meant = place_of(first.node) in thrown_away_in(tree)
     own = [place_of(first.node)]
     every = [place_of(each) for each, _ in uses_in(tree) if ast.unparse(each) == first.source]
     for places in [own, *([every] if every != own else [])]:
@@ -180,7 +184,7 @@ def _separated(
             node=second.node, place=where,
             what=f"`{second.source}` is the same {second.kind} that {here} has already read from",
             instead=f"a copy of what was left in it {which}" if places is not own else f"a copy of what was left in it for {here}",
-            edit=edit_at(tree, partial(each_with_a_copy, places=places)),
+            edit=edit_at(tree, partial(each_with_a_copy, places=places)), is_telling=not is_meant,
             advice=f"with a list of what `{first.source}` gives, made once, or by opening it anew at {there}",
         )  # fmt: skip
 
