@@ -372,3 +372,37 @@ assert stock.pieces >= 0, "taken too often"
 def test_a_lock_that_several_threads_took_is_no_cause(whet: Whet) -> None:
     found = cause(whet, STOCK, "main.py")
     assert found is None or "at once" in str(found["says"])
+
+
+PARKED = """
+import math
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+HERE = ZoneInfo("Europe/Berlin")
+NIGHT = 23
+TICKETS = [
+    (datetime(2024, 3, 29, 10, tzinfo=HERE), datetime(2024, 3, 29, 14, tzinfo=HERE), 8.0),
+    (datetime(2024, 3, 30, 23, tzinfo=HERE), datetime(2024, 3, 31, 6, tzinfo=HERE), 12.0),
+]
+
+
+def fee(begin, end):
+    hours = math.ceil((end - begin).total_seconds() / 3600)
+    if begin.hour > NIGHT:
+        hours -= 1  # it is free
+    return hours * 2.0
+
+
+for begin, end, billed in TICKETS:
+    assert fee(begin, end) == billed, "another fee"
+"""
+
+
+def test_a_difference_over_a_change_of_the_clocks_is_no_cause_beside_a_likely_change(
+    whet: Whet,
+) -> None:
+    assert cause(whet, PARKED, "main.py") is None
+    report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
+    says = next(each for each in report["clues"] if "goes by the clock" in each["says"])
+    assert "with `begin.hour >= NIGHT` instead of `begin.hour > NIGHT`" in json.dumps(says["trail"])

@@ -58,6 +58,7 @@ class Change:
         otherwise: what is wrong where it passes with that, too.
         turned: another text, with which things go on in another order and the command passes, too, if `what`
             is what is wrong; empty: there is none.
+        is_weighed: it is no more than possible if the command also passes with a likely change of another line.
     """
 
     node: ast.AST
@@ -77,6 +78,7 @@ class Change:
     control: str = ""
     otherwise: str = ""
     turned: str = ""
+    is_weighed: bool = False
 
     @property
     def line(self) -> int:

@@ -60,7 +60,7 @@ from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.kept_for_others import kept_changes
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
-from whet.workbench.investigate.experiments.varied import Varied, Witnesses, vary
+from whet.workbench.investigate.experiments.varied import Varied, Witnesses, rivals_of, vary
 from whet.workbench.investigate.experiments.warm_changes import TriedChanges, contained
 from whet.workbench.investigate.traces.neighbours import Neighbours
 from whet.workbench.investigate.traces.origins import (
@@ -361,6 +361,7 @@ class Closer:
                     recording=None if recorded is None else recorded.recording,
                     drops=self._dropped.drops,
                     kept=kept_changes(recorded, way, Placing(self.trial.cwd)),
+                    rivals=() if way is None else rivals_of(way),
                 ),
                 self._changes().run,
                 None if way is None else self._witnesses(way).still_checking,
@@ -427,18 +428,10 @@ class Closer:
             return [*records, *clues]
         if left_out.is_cut:
             self.short_of.append(_RECORDS)
+        until = self._until(_FOR_CHANGES, _MOST_CHANGES)
+        run, confirm = self._changes().run, self._witnesses(way).confirm
         (varied,) = self._in_time(
-            _CHANGES,
-            lambda: [
-                vary(
-                    self.baseline,
-                    way,
-                    self._changes().run,
-                    at,
-                    self._witnesses(way).confirm,
-                    until=self._until(_FOR_CHANGES, _MOST_CHANGES),
-                )
-            ],
+            _CHANGES, lambda: [vary(self.baseline, way, run, at, confirm, until=until)]
         ) or [Varied()]
         if varied.is_cut:
             self.short_of.append(_CHANGES)

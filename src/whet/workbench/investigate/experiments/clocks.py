@@ -37,6 +37,6 @@ def clock_changes(recording: Recording) -> list[tuple[str, Change]]:
 def _change(node: ast.BinOp, source: Source) -> Change:
     return Change(
         node=node, what=f"`{source.said(node)}` goes by the clock, which was changed between those times",
-        instead="it counted in UTC", edit=lambda _: None, is_checked=True,
+        instead="it counted in UTC", edit=lambda _: None, is_checked=True, is_weighed=True,
         text=by_time_passed(source.text, node), advice="by converting times to UTC before",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from itertools import islice
 
 from whet.core.budget import OutOfTimeError
 from whet.core.failure import FailureKind
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -20,6 +20,7 @@ from whet.evidence.experiments.complaints import still_complains, warns_of_more
 from whet.evidence.experiments.dropped_results import uses_of_dropped
 from whet.evidence.experiments.repairs import repairs_of
 from whet.evidence.experiments.taken_otherwise import SPELT
+from whet.evidence.experiments.variations import Variation
 from whet.evidence.provenance.run.recording import Recording
 from whet.evidence.variables.kept_failure import KeptFailure
 from whet.host.inspect.presence import pythons_in
@@ -34,7 +35,7 @@ from whet.workbench.investigate.experiments.needed import given_as_text, is_met
 from whet.workbench.investigate.experiments.orders import order_changes
 from whet.workbench.investigate.experiments.retries import retried_changes
 from whet.workbench.investigate.experiments.shared_uses import likely_changes, shared_changes
-from whet.workbench.investigate.experiments.varied import text_to_change
+from whet.workbench.investigate.experiments.varied import passes, text_to_change
 from whet.workbench.trials.reproduce import Baseline
 
 _MOST_EXPERIMENTS, _FEWEST = 24, 2
@@ -52,6 +53,7 @@ however often it fails."""
 _FORGET = "by forgetting it where that changes"
 
 Run = Callable[[AgentTasks], tuple[int, Outcome]]
+StillChecking = Callable[[str, str, int, int], int]
 
 
 @value_class(kw_only=True)
@@ -62,11 +64,13 @@ class Known:
         recording: its steps; None: they weren't recorded.
         drops: the results that it dropped.
         kept: the keys that lacked something, with it.
+        rivals: the likeliest small changes of other lines.
     """
 
     recording: Recording | None = None
     drops: Sequence[Drop] = ()
     kept: Sequence[tuple[str, Change]] = ()
+    rivals: Iterable[tuple[str, Variation]] = ()
 
 
 def repaired_clue(
@@ -74,7 +78,7 @@ def repaired_clue(
     baseline: Baseline,
     known: Known,
     run: Run,
-    still_checking: Callable[[str, str, int, int], int] | None,
+    still_checking: StillChecking | None,
     *,
     until: float = math.inf,
 ) -> Clue | None:
@@ -115,7 +119,7 @@ def _shown(
     baseline: Baseline,
     known: Known,
     run: Run,
-    still_checking: Callable[[str, str, int, int], int] | None,
+    still_checking: StillChecking | None,
     until: float,
 ) -> Clue | None:
     seconds = baseline.reproduction.wall_seconds
@@ -137,17 +141,7 @@ def _shown(
         and not (is_slow and repair.needs is None)
         and not (is_full and repair.frees)
     ]
-    # A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
-    # What the run is known to have had says most.
-    candidates.sort(
-        key=lambda each: (
-            not each[1].is_telling,
-            each[1].hides,
-            each[1].needs is None,
-            each[1].is_seldom,
-            "deepcopy" in each[1].instead,
-        )
-    )
+    candidates.sort(key=lambda each: _place(each[1]))
     at = Placing(trial.cwd)
     seen = _of_run(files, known.recording, at)
     spent = 0.0
@@ -188,8 +182,25 @@ def _shown(
             baseline.oracle.judge(each) is Verdict.GOOD for each in again
         ):
             clue = _controlled(path, repair, (number, control), run, baseline, at)
+            rivals = known.rivals if repair.is_weighed and clue.sureness is Sureness.SHOWN else ()
+            clue = _weighed(clue, rivals, run, baseline, still_checking, at)
             return _with_call(clue, path, repair, known.recording, at)
     return None
+
+
+def _place(change: Change) -> tuple[bool, ...]:
+    """Return the place of a change among others.
+
+    A copy says least of what is wrong, and nothing at all where a change was meant to be seen.
+    What the run is known to have had says most.
+    """
+    return (
+        not change.is_telling,
+        change.hides,
+        change.needs is None,
+        change.is_seldom,
+        "deepcopy" in change.instead,
+    )
 
 
 def _of_run(
@@ -231,6 +242,34 @@ def _controlled(
         return replace(clue, sureness=Sureness.POSSIBLE, trials=trials)
     why = f"{clue.why}; trial {number} made each result with what the key lacks as it was at first, and failed"
     return replace(clue, why=why, trials=trials)
+
+
+def _weighed(
+    clue: Clue,
+    rivals: Iterable[tuple[str, Variation]],
+    run: Run,
+    baseline: Baseline,
+    still_checking: StillChecking | None,
+    at: Placing,
+) -> Clue:
+    """Return a clue that is no more than possible if the command passes with a likely change of another line."""
+    try:
+        for path, rival in rivals:
+            if (path, rival.line) == (clue.path, clue.line) or still_checking is None:
+                continue
+            _, outcome = run(AgentTasks(edit=(path, rival.text)))
+            if baseline.oracle.judge(outcome) is Verdict.GOOD and (
+                number := still_checking(path, rival.text, rival.line, rival.more_lines)
+            ):
+                why = f"{clue.why}; but trial {number} ran with `{rival.new}` instead of `{rival.old}` at {at(path, rival.line)}, and passed, too"
+                trail = (*clue.trail, TrailStep(says=passes((path, rival.line), rival, at, "it")))
+                trials = (*clue.trials, number)
+                return replace(
+                    clue, why=why, sureness=Sureness.POSSIBLE, trail=trail, trials=trials
+                )
+    except OutOfTimeError:
+        return replace(clue, sureness=Sureness.POSSIBLE)
+    return clue
 
 
 def _with_call(

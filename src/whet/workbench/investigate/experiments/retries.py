@@ -61,7 +61,7 @@ def retried_changes(recording: Recording) -> list[tuple[str, Change]]:
             what = f"`{sources[again.path].said(made)}` gives another value when {again.says}"
             change = Change(
                 node=made, what=what, instead="the value of the first attempt", edit=lambda _: None,
-                is_checked=True, text=text, advice="by making it once, before the first attempt",
+                is_checked=True, is_weighed=True, text=text, advice="by making it once, before the first attempt",
             )  # fmt: skip
             found.setdefault((again.path, text), (not is_known, again.path, change))
     ordered = sorted(found.values(), key=lambda each: each[0])

@@ -184,7 +184,7 @@ def _separated(
             node=second.node, place=where,
             what=f"`{second.source}` is the same {second.kind} that {here} has already read from",
             instead=f"a copy of what was left in it {which}" if places is not own else f"a copy of what was left in it for {here}",
-            edit=edit_at(tree, partial(each_with_a_copy, places=places)), is_telling=not is_meant,
+            edit=edit_at(tree, partial(each_with_a_copy, places=places)), is_telling=not is_meant, is_weighed=True,
             advice=f"with a list of what `{first.source}` gives, made once, or by opening it anew at {there}",
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +21,7 @@ from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.evidence.experiments.changes import MOST_BYTES
 from whet.evidence.experiments.complaints import still_complains
-from whet.evidence.experiments.single_changes import LESS_LIKELY, RARE
+from whet.evidence.experiments.single_changes import LESS_LIKELY, LIKELY, RARE
 from whet.evidence.experiments.variations import (
     Variation,
     deciding_lines,
@@ -41,6 +42,7 @@ _INSTEAD = {
     "utcnow": "datetime.now(timezone.utc)",
 }
 
+_MOST_RIVALS = 12
 _LEAST_FAILED = 8
 """So many other changes must not let it pass: among fewer, one that does is no wonder."""
 
@@ -158,7 +160,7 @@ def _only_possible(
     likely, others = (tuple(_clue(*each, control, at) for each in some) for some in split)
     if on_the_way != 1:
         return Varied(likely=likely, others=others)
-    also = (TrailStep(says=_passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
+    also = (TrailStep(says=passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
     first = replace(likely[0], trail=(*likely[0].trail, *also))
     return Varied(likely=(first,), others=others, is_on_the_way=True)
 
@@ -173,7 +175,8 @@ def _is_confirmed(place: _Place, change: Variation, confirm: Confirm) -> bool:
     return False
 
 
-def _passes(place: _Place, best: Variation, at: Placing, what: str) -> str:
+def passes(place: _Place, best: Variation, at: Placing, what: str) -> str:
+    """Say that something passes with a change."""
     return f"with `{best.new}` instead of `{best.old}` at {at(*place)} {what} passes"
 
 
@@ -285,7 +288,7 @@ def _clue(
         f", as with {len(variations) - 1} more changes of that line" if len(variations) > 1 else ""
     )
     return Clue(
-        says=_passes(place, best, at, "the command"),
+        says=passes(place, best, at, "the command"),
         why=f"trial {number} ran with that change and passed{also}; trial {control} ran without it"
         " and failed",
         path=path,
@@ -301,6 +304,12 @@ def _meant(new: str) -> str:
         if new.endswith(deprecated):
             return f"did you mean UTC there? `{instead}` says so (`{new}` is deprecated)"
     return f"did you mean `{new}` there?"
+
+
+def rivals_of(way: Way) -> Iterator[tuple[str, Variation]]:
+    """Yield the likeliest small changes, by which another line may be what is wrong."""
+    likely = (each for each in _candidates(way) if each[1].order == (LIKELY, False))
+    yield from islice(likely, _MOST_RIVALS)
 
 
 def _candidates(way: Way) -> Iterator[tuple[str, Variation]]:
