@@ -102,3 +102,24 @@ def test_no_place_is_named_where_none_decides_alone(whet: Whet, program: str) ->
     said = whet("investigate", "--budget", "3m", "--", PYTHON, "main.py")
 
     assert "and its order decides" not in said.stdout
+
+
+FOURTH = """\
+import sys
+with open("runs", "a+") as runs:
+    runs.write("x")
+    runs.seek(0)
+    if len(runs.read()) % 4:
+        sys.exit("not the fourth run")
+"""
+
+
+@pytest.mark.slow
+def test_what_fails_three_times_and_then_passes_is_not_said_to_fail_always(whet: Whet) -> None:
+    whet.write("main.py", FOURTH)
+
+    said = whet("investigate", "--budget", "3m", "--", PYTHON, "main.py")
+
+    assert "run 4: GOOD" in said.stdout + said.stderr
+    assert "flaky: it failed the same way in" in said.stdout + said.stderr
+    assert "in each of" not in said.stdout

@@ -50,6 +50,7 @@ def reproduce_on_copies(
     *,
     place: Place | None = None,
     attempts: int = FEW,
+    quick_seconds: float = 0.0,
 ) -> Copied:
     """Reproduce the failure on copies of ``files``, and once on the files themselves.
 
@@ -61,7 +62,9 @@ def reproduce_on_copies(
         CopyFailsOtherwise: if it fails on the files themselves alone, or in another way.
     """
     if not trial.payloads:  # nothing is copied
-        only = reproduce(session, trial, place=place, attempts=attempts)
+        only = reproduce(
+            session, trial, place=place, attempts=attempts, quick_seconds=quick_seconds
+        )
         return Copied(trial=trial, baseline=only)
     original = _Original(session, trial, files, place)
     missing: BaselineDoesNotFail | None = None
@@ -69,7 +72,9 @@ def reproduce_on_copies(
     for placed in filter(None, (trial, _with_neighbours(trial, files))):
         baseline: Baseline | None
         try:
-            baseline = reproduce(session, placed, place=place, attempts=attempts)
+            baseline = reproduce(
+                session, placed, place=place, attempts=attempts, quick_seconds=quick_seconds
+            )
         except BaselineDoesNotFail as error:
             missing = missing or error
             if not original.fails_at_all():

@@ -77,8 +77,16 @@ def reproduce(
     *,
     attempts: int = FEW,
     place: Place | None = None,
+    quick_seconds: float = 0.0,
 ) -> Baseline:
     """Run ``trial`` several times and say how often it fails the same way.
+
+    Args:
+        session: runs it.
+        trial: what is run.
+        attempts: how often; more often if the first runs disagree.
+        place: where it runs, if not where it stands.
+        quick_seconds: it is run more often as long as all runs fail and have taken less than this together.
 
     Raises:
         BaselineDoesNotFail: if it never fails.
@@ -92,10 +100,12 @@ def reproduce(
             return FEW_WHERE_SLOW - len(verdicts)
         if len(verdicts) == FEW_WHERE_SLOW and all(_is_hang(r.outcome) for r in repeated.runs):
             return 0  # most of the time that a hang takes is spent on being sure of it
-        if len(verdicts) == attempts < MANY and (
-            _disagree(judging, repeated.runs) or _says_other_things(repeated.runs)
-        ):
-            return MANY - attempts
+        if attempts <= len(verdicts) < MANY:
+            if _disagree(judging, repeated.runs) or _says_other_things(repeated.runs):
+                return MANY - len(verdicts)
+            took = sum(each.outcome.wall_seconds for each in repeated.runs)
+            is_failing = verdicts[-1] is Verdict.BAD
+            return int(is_failing and took < quick_seconds)
         return attempts - len(verdicts)
 
     with session.executor(place=place) as executor:
