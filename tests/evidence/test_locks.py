@@ -1,5 +1,6 @@
 """Locks that several calls or objects each make for themselves: with one for all, the program passes."""
 
+import builtins
 import sys
 from pathlib import Path
 
@@ -157,6 +158,23 @@ def test_locks_that_are_shared_or_guard_nothing_of_others_are_no_cause(
     kind: str, tmp_path: Path
 ) -> None:
     assert passing(COUNTED + RIGHT[kind] + DONE, tmp_path) == set()
+
+
+def test_what_turns_the_order_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "main.py").write_text(COUNTED + WRONG["a lock for each call"] + DONE)
+    ((_, change),) = lock_changes([str(tmp_path / "main.py")], None)
+    for name in ("whet_kept", "whet_late"):
+        sys.__dict__.pop(name, None)
+    calls: list[str] = []
+    make = exec
+
+    def counted(text: str, space: dict[str, object]) -> None:
+        calls.append(text)
+        make(text, space)
+
+    monkeypatch.setattr(builtins, "exec", counted)
+    make(compile(change.turned, "main.py", "exec"), {"__name__": "__main__"})
+    assert len(calls) == 1
 
 
 SEVERAL = """

@@ -14,13 +14,15 @@ _LATE = """
 import asyncio, inspect, time
 class Late:
     def __init__(self, own):
-        self._own, self._waits = own, [0.002, 0.005, 0.01, 0.02, 0.04]
+        self._own, self._waits = own, iter([0.04, 0.02, 0.01, 0.005, 0.002])
     def _wait(self):
-        return self._waits.pop() if self._waits else 0
+        seconds = next(self._waits, 0)
+        if seconds:
+            time.sleep(seconds)
     def __getattr__(self, name):
         return getattr(self._own, name)
     def __enter__(self):
-        time.sleep(self._wait())
+        self._wait()
         return self._own.__enter__()
     def __exit__(self, *error):
         return self._own.__exit__(*error)
@@ -31,13 +33,17 @@ class Late:
     def acquire(self, *given, **named):
         if inspect.iscoroutinefunction(self._own.acquire):
             return self._acquire()
-        time.sleep(self._wait())
+        self._wait()
         return self._own.acquire(*given, **named)
     async def _acquire(self):
-        await asyncio.sleep(self._wait())
+        await asyncio.sleep(next(self._waits, 0))
         return await self._own.acquire()
 """
 """A lock before which those that come first wait longest."""
+_MADE_LATE = (
+    f"(lambda kept: ('Late' in kept or exec({_LATE!r}, kept), kept['Late'])[1])"
+    "(__import__('sys').__dict__.setdefault('whet_late', {}))(MADE)"
+)
 
 
 @value_class(eq=False)
@@ -78,8 +84,8 @@ class OwnLock:
         """
         is_for_all = self.is_let_go or self.function.name == _MAKING
         names = [] if is_for_all else parameters_of(self.function)
-        late = f"(exec({_LATE!r}, made := {{}}), made['Late'](MADE))[1]" if turned else "MADE"
-        return made_once(source, self.made, names, within=ANY, instead=late)
+        instead = _MADE_LATE if turned else "MADE"
+        return made_once(source, self.made, names, within=ANY, instead=instead)
 
 
 def own_locks(tree: ast.AST) -> Iterator[OwnLock]:
