@@ -484,3 +484,20 @@ def test_what_is_put_back_in_time_or_seldom_put_back_is_not_named(
     program: str, tmp_path: Path
 ) -> None:
     assert clues(program, tmp_path) == []
+
+
+def test_who_keeps_all_that_it_takes_comes_last_and_is_not_said_to_have_put_others_back(
+    tmp_path: Path,
+) -> None:
+    night = (
+        "class Night:\n    def begin(self):\n        self.parked = pool.take()\nnight = Night()\n"
+    )
+    program = POOL.replace("pool = Pool(2)\n", f"{night}pool = Pool(3)\nnight.begin()\n")
+    program = program.replace('"two", ', '"two", "six", ')
+    first, last = clues(program, tmp_path)
+    assert "which it did for" in first.says
+    assert "`Night.begin` took" in last.says
+    said = (
+        "without putting it back, which only other calls have done, and another call waits for that"
+    )
+    assert last.says.endswith(said)

@@ -29,9 +29,12 @@ class Kept:
 def kept_in(
     told: Sequence[JsonObject], at: Placing, source_of: Callable[[str], str]
 ) -> Iterator[Kept]:
-    """Yield what was taken of a semaphore or a queue that another call waits for, each place once."""
+    """Yield what was taken of a semaphore or a queue that another call waits for, each place once.
+
+    Who has given others back comes first: who keeps all that it takes may mean to.
+    """
     places: set[tuple[str, int]] = set()
-    for each in of_kind(told, "kept"):
+    for each in sorted(of_kind(told, "kept"), key=lambda one: not whole(one.get("own"))):
         taking, leaving, by = (line_of(each.get(name)) for name in ("taken", "left", "by"))
         if taking is None or by is None:
             continue
@@ -53,9 +56,11 @@ def kept_in(
         if leaving is None and last:
             how = f"went on to the next one at {at(path, line)}"
         through = f" through `{taking.function}`" if is_wrapped else ""
-        others = whole(each.get("gives"))
+        others, own = whole(each.get("gives")), whole(each.get("own"))
         if others > 1 and (is_wrapped or last or of == _POOL):
-            rest += f", which it did for {others} others"
+            rest += (
+                f", which it did for {own} others" if own else ", which only other calls have done"
+            )
         waits = {_POOL: "there is an item", _QUEUE: "all items of the queue are done"}
         clue = Clue(
             says=f"`{by.function}` took {what}{through} at {at(taking.path, taking.number)} and {how} without"
@@ -64,7 +69,7 @@ def kept_in(
             path=path,
             line=line,
             # Items that are put back may as well be those that are tried again.
-            sureness=Sureness.SEEN if others and of != _POOL else Sureness.POSSIBLE,
+            sureness=Sureness.SEEN if own and of != _POOL else Sureness.POSSIBLE,
         )
         gave = line_of(each.get("gave"))
         is_own = gave is not None and (gave.path, gave.function) == (path, by.function)

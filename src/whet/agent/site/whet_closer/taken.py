@@ -58,6 +58,8 @@ class Taken:
         """For each queue what was taken of it and not put back into it, by its number."""
         self._given: dict[tuple[str, int, bool], tuple[int, int, Any]] = {}
         """Where calls took something that was given back: how far out the one is that did, how often, and where."""
+        self._own: dict[tuple[tuple[str, int, bool], Any], int] = {}
+        """And how often each function that takes something there has given it back."""
         self._held: set[tuple[str, int, bool]] = set()
         """Where calls took something that they gave back after they had taken more."""
         self._asking: set[int] = set()
@@ -285,6 +287,8 @@ class Taken:
         if level <= known:
             where = place(given.frames[level])
         self._given[key] = (min(level, known), times + 1, where)
+        giver = key, given.frames[level].f_code
+        self._own[giver] = self._own.get(giver, 0) + 1
 
     def _tell(self, kind: str, owner: Any, left: int = 0) -> None:
         """Write down what was taken by calls that have ended, or that have taken more since.
@@ -318,6 +322,7 @@ class Taken:
                 lines=each.went.get(level, []),
                 item=each.item,
                 gives=times,
+                own=self._own.get((key, frame.f_code), 0),
                 # Data may be a job that is tried again, and is done where it isn't put back.
                 gave=[] if isinstance(each.lent, _DATA) else where,
                 process=os.getpid(),
