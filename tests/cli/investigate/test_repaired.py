@@ -406,3 +406,5 @@ def test_a_difference_over_a_change_of_the_clocks_is_no_cause_beside_a_likely_ch
     report = json.loads((whet.folder / "whet-report" / "report.json").read_text())
     says = next(each for each in report["clues"] if "goes by the clock" in each["says"])
     assert "with `begin.hour >= NIGHT` instead of `begin.hour > NIGHT`" in json.dumps(says["trail"])
+    assert says["next_step"].startswith("check main.py:")
+    assert "; if it is the cause, fix it, for example by" in says["next_step"]

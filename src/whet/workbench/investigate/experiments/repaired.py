@@ -184,7 +184,7 @@ def _shown(
             clue = _controlled(path, repair, (number, control), run, baseline, at)
             rivals = known.rivals if repair.is_weighed and clue.sureness is Sureness.SHOWN else ()
             clue = _weighed(clue, rivals, run, baseline, still_checking, at)
-            return _with_call(clue, path, repair, known.recording, at)
+            return _with_call(_advised(clue, at), path, repair, known.recording, at)
     return None
 
 
@@ -297,7 +297,7 @@ def _clue(path: str, repair: Change, trials: tuple[int, int], at: Placing) -> Cl
         line=line,
         sureness=Sureness.SHOWN if repair.is_telling else Sureness.POSSIBLE,
         trials=trials,
-        next_step=f"fix {at(path, line)}, for example {repair.advice or f'with {repair.instead}'}",
+        next_step=f"for example {repair.advice or f'with {repair.instead}'}",
     )
 
 
@@ -330,3 +330,11 @@ def _of_failure(dead: Dead) -> Iterator[str]:
     failure: KeptFailure = dead.failure
     yield from (each.frame.path for each in reversed(dead.error.frames))
     yield from failure.modules.values()
+
+
+def _advised(clue: Clue, at: Placing) -> Clue:
+    """Return a clue that says where to do what its next step is an example of, if it is the cause."""
+    where = at(clue.path, clue.line)
+    is_shown = clue.sureness is Sureness.SHOWN
+    step = f"fix {where}" if is_shown else f"check {where}; if it is the cause, fix it"
+    return replace(clue, next_step=f"{step}, {clue.next_step}")
