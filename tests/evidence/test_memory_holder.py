@@ -115,11 +115,11 @@ main()
 JOINED = f"""
 {LIMIT}
 def line(number):
-    return b'x' * 100_000
+    return b'x' * 10_000
 
 def main():
     text = bytearray()
-    for number in range(1_000_000):
+    for number in range(10_000_000):
         text += line(number)
 
 main()
