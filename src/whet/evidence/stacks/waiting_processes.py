@@ -38,13 +38,15 @@ def process_clues(
 
 
 def _locked_out(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:
-    """Yield who waits for the lock of a file that another program holds."""
+    """Yield where the program waits for the lock of a file that another program holds, each once."""
+    told: set[tuple[str, int, int]] = set()
     for process in processes:
         for wait in process.pipe_waits:
             place = place_of(process, wait)
-            if not wait.holder or place is None:
+            number = wait.others[0][0] if wait.holder else 0
+            if place is None or not number or (place.path, place.line, number) in told:
                 continue
-            number = wait.others[0][0]
+            told.add((place.path, place.line, number))
             yield Clue(
                 says=f"{at(place.path, place.line)} waits for the lock of `{wait.file}`, which process {number}"
                 f" (`{wait.holder}`) holds; that process isn't one of this command's",

@@ -1,7 +1,7 @@
 """Which processes wait for one another at pipes and at locks of files, as the kernel shows it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -60,16 +60,28 @@ def _waits(
             yield PipeWait(
                 thread=call.thread, deed=call.kind, descriptor=call.descriptor, others=foreign,
                 file=call.target if call.kind == LOCK else "",
-                holder=_program_of(foreign[0][0]) if foreign[0][0] not in ends else "",
+                holder=_other_program(foreign[0][0], pid, ends) if call.kind == LOCK else "",
             )  # fmt: skip
 
 
-def _program_of(pid: int) -> str:
-    """Return what runs in a process, without its arguments: they may hold a secret."""
-    facts = facts_of(pid)
-    words = facts.command.split() if facts is not None else []
+def _other_program(holder: int, pid: int, own: Container[int]) -> str:
+    """Return what runs in a process that holds a lock, without its arguments: they may hold a secret.
+
+    Empty if it may be one of the program's: a run has a session of its own, and a lock is inherited from
+    one that has ended.
+    """
+    facts = facts_of(holder)
+    try:
+        is_other = facts is not None and os.getsid(holder) != os.getsid(pid)
+    except OSError:
+        return ""
+    parent = facts
+    while is_other and parent is not None and parent.parent:
+        is_other = parent.pid not in own
+        parent = facts_of(parent.parent)
+    words = facts.command.split() if is_other and facts is not None else []
     script = words[1] if len(words) > 1 and words[1].endswith(".py") else ""
-    return " ".join(os.path.basename(each) for each in (*words[:1], script) if each) or "?"
+    return " ".join(os.path.basename(each) for each in (*words[:1], script) if each)
 
 
 def _holders() -> Mapping[int, Sequence[int]]:
@@ -80,10 +92,11 @@ def _holders() -> Mapping[int, Sequence[int]]:
         for line in Path("/proc/locks").read_text("ascii", "replace").splitlines():
             words = line.split()
             if words[1] == "->":
-                found.setdefault(int(words[5]), []).append(holder)  # 0: of another container
+                found.setdefault(int(words[5]), []).append(holder)
             else:
                 holder = int(words[4])  # each lock is followed by who waits for it
-    return {pid: held for pid, held in found.items() if all(held)}
+    # 0 is a process of another container, -1 whoever has an open file description.
+    return {pid: held for pid, held in found.items() if min(held) > 0}
 
 
 def _ends_of(pid: int) -> Mapping[int, tuple[str, int]]:

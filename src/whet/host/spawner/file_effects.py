@@ -6,6 +6,7 @@ a file that the program doesn't look at. For any other effect, the caller takes 
 usable if its folder exists now.
 """
 
+import errno
 import os
 import stat
 
@@ -263,8 +264,10 @@ class FileEffects:
                 _make(*each)
             self._appended = {}
             for path, (file, content) in added.items():
-                self._appended[path] = Appended(file.node, _append(path, content))
+                self._appended[path] = Appended(file.node, _append(path, file, content))
         except OSError as error:
+            for other, file in self._appended.items():
+                os.truncate(other, file.size)  # the run from the start appends to it
             raise CannotPutBackError(f"{path}: {error.strerror}") from error
         finally:
             os.umask(before)
@@ -346,19 +349,21 @@ def _check_appended(path: str, file: Appended) -> None:
         raise CannotPutBackError(f"{path} is no longer what the program appended to")
 
 
-def _append(path: str, content: bytes) -> int:
+def _append(path: str, file: Appended, content: bytes) -> int:
     """Add to a file; return how long it was before."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        size = os.fstat(descriptor).st_size
+        found = os.fstat(descriptor)
+        if not file.is_it(found):
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
         rest = memoryview(content)
         try:
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
         except OSError:
-            os.ftruncate(descriptor, size)
+            os.ftruncate(descriptor, found.st_size)
             raise
-        return size
+        return found.st_size
     finally:
         os.close(descriptor)
 
