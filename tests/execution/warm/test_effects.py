@@ -1,5 +1,7 @@
 """What a program had made before a snapshot is there again when it runs on from it, byte for byte."""
 
+import os
+import resource
 import stat
 import sys
 from collections.abc import Mapping
@@ -17,6 +19,7 @@ from whet.core.outcome import Outcome
 from whet.core.trial import ResetStep, Trial
 from whet.execution.warm import Start
 from whet.host.files.file_times import wait_until_settled
+from whet.host.spawner.file_effects import CannotPutBackError, FileEffects
 
 pytestmark = pytest.mark.slow
 
@@ -304,3 +307,25 @@ def test_a_warm_run_leaves_the_files_that_a_cold_one_would(
             twins.run()
     finally:
         twins.close()
+
+
+def test_what_cannot_be_appended_to_one_file_is_taken_back_from_another(tmp_path: Path) -> None:
+    small, large = tmp_path / "a", tmp_path / "b"
+    small.write_text("1")
+    large.write_text("1" * 5000)
+    effects = FileEffects()
+    for path in (small, large):
+        effects.appends(str(path), path.lstat())
+        with path.open("a") as file:
+            file.write("more")
+    effects.keep(1, os.getpid())
+    effects.begin()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5004, before[1]))
+    try:
+        with pytest.raises(CannotPutBackError, match="b: File too large"):
+            effects.put_back(1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert (small.read_text(), large.stat().st_size) == ("1more", 5004)

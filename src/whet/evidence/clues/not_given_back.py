@@ -18,7 +18,7 @@ class Kept:
     """What was taken and not given back.
 
     Attributes:
-        clue: what is told of it.
+        clue: what whet says of it.
         gave: the line of the same function that has given another one back; 0: it isn't known.
     """
 

@@ -1,4 +1,4 @@
-"""Changes by which what each attempt of the same work makes anew is made once."""
+"""Changes by which something that each attempt of the same work makes again is made once."""
 
 import ast
 from collections.abc import Iterable, Iterator

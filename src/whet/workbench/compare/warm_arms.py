@@ -80,7 +80,7 @@ class WarmArms:
         """Whether both runs have resumed from the same place as all others.
 
         Raises:
-            BadUsage: if runs from copies aren't to be had any more.
+            BadUsage: if no run resumes from a copy any longer.
         """
         if all(ran.outcome.resumed_from == self.place for ran in pair.values()):
             self.cold_pairs = 0
