@@ -154,6 +154,35 @@ def added_statements(
     return GraftedLines(source=source, pieces=tuple(apart))
 
 
+def changed_check(source: str, before: str, failing: int) -> frozenset[int]:
+    """Return the lines of a check that an older text lacks or has otherwise; empty: it is none.
+
+    What else it asks for is asked of values that may have been there before.
+
+    Args:
+        source: the text that fails.
+        before: the older text.
+        failing: the line that fails.
+    """
+    lines = _lines(source)
+    matches = alignment(lines, _lines(before))
+    try:
+        path = _path_to(ast.parse(source), failing)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    if matches is None or not path:
+        return frozenset()
+    added = frozenset(number + 1 for number in range(len(lines)) if number not in matches)
+    around = _condition_around(path)
+    conditions: list[ast.stmt] = list(_left_before(path))
+    conditions += [path[-1]] if isinstance(path[-1], ast.Assert) else []
+    conditions += [] if around is None else [around]
+    if not any(_is_new(each, added) for each in conditions):
+        return frozenset()
+    whole = [*conditions, *(path[-1:] if around is None else around.body)]
+    return frozenset(number for each in whole for number in _header(each))
+
+
 def alignment(new: Sequence[str], old: Sequence[str]) -> dict[int, int] | None:
     """Return which line of one text is which of another, from 0; None: they differ too much."""
     start = 0
@@ -180,7 +209,9 @@ def _lines(text: str) -> list[str]:
 
 
 def _mark_like(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())] + _MARK
+    text = line.lstrip()
+    mark = f"elif {_MARK}: pass" if text.startswith("elif ") else _MARK
+    return line[: len(line) - len(text)] + mark
 
 
 def _is_there(piece: Piece, matches: Mapping[int, int]) -> bool:
@@ -289,18 +320,40 @@ def _piece_at(tree: ast.Module, number: int, added: frozenset[int]) -> Piece | N
     at = len(path) - 1
     if not _is_new(path[at], added):
         # A condition that became stricter raises what it has always raised.
-        is_condition = (
-            at > 0 and isinstance(path[at - 1], ast.If) and isinstance(path[at], ast.Raise)
-        )
-        if not is_condition or not _is_new(path[at - 1], added):
+        around = _condition_around(path)
+        if around is None or not _is_new(around, added):
             return None
-        at -= 1
+        last = _last(around.body[-1])  # what else it does isn't put in a second time
+        return Piece(first=_first(around), last=last, check=(_first(around), last))
     while at > 0 and not isinstance(path[at - 1], _SCOPES) and _is_new(path[at - 1], added):
         at -= 1
     check = path[at]
     while at > 0 and _is_new(path[at - 1], added):
         at -= 1
     return Piece(first=_first(path[at]), last=_last(path[at]), check=(_first(check), _last(check)))
+
+
+def _condition_around(path: Sequence[ast.stmt]) -> ast.If | None:
+    """Return the condition under which the last statement of a path raises; None: it has none."""
+    *outer, last = path
+    if outer and isinstance(last, ast.Raise) and isinstance(outer[-1], ast.If):
+        return outer[-1] if last in outer[-1].body else None
+    return None
+
+
+def _left_before(path: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the conditions under which a block is left before the `raise` that ends a path."""
+    *outer, last = path
+    if not outer or not isinstance(last, ast.Raise):
+        return
+    for sibling in _statements(outer[-1]):
+        if sibling is last:
+            return
+        if isinstance(sibling, ast.If) and not sibling.orelse:
+            end = sibling.body[-1]
+            # What returns a value looks for one: it checks nothing.
+            if isinstance(end, ast.Continue) or (isinstance(end, ast.Return) and end.value is None):
+                yield sibling
 
 
 def _needed(

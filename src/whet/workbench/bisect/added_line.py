@@ -15,17 +15,20 @@ HEADING = "where it began to fail"
 
 @value_class(kw_only=True)
 class AddedLine:
-    """A line that fails, and that isn't there before a change.
+    """A line that fails, and that isn't there, or asks for less, before a change.
 
     Attributes:
         place: where it is, such as ``app.py:7``.
+        is_check: it is a check; the change may have made it stricter.
     """
 
     place: str
+    is_check: bool = False
 
     def remark(self, change: str) -> str:
         """Say what that means for the commit or the edits that add it."""
-        return f"{change} the line that fails ({self.place}), so the bad value may be older"
+        does = "adds or changes the check" if self.is_check else "adds the line"
+        return f"{change} {does} that fails ({self.place}), so the bad value may be older"
 
     def next_step(self, look: str) -> str:
         """Say what to do about it."""

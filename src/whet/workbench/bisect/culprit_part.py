@@ -82,13 +82,13 @@ def _repeats(search: VersionSearch, terms: Terms) -> int:
 
 def _seconds_of(bench: Workbench, search: VersionSearch) -> float:
     """Return how long the first bad version ran; 0 if it was not run."""
-    outcome = _outcome_of(bench, search)
+    outcome = outcome_of(bench, search)
     return 0.0 if outcome is None else outcome.wall_seconds
 
 
 def _accesses_of(bench: Workbench, search: VersionSearch) -> FileAccesses | None:
     """Return what the run of the first bad version looked at; None if that isn't known."""
-    outcome = _outcome_of(bench, search)
+    outcome = outcome_of(bench, search)
     if search.noisy is not None or outcome is None:
         return None
     return accesses_of(outcome, bench.notebook.blobs.read)
@@ -108,7 +108,7 @@ def _with_its_data(bench: Workbench, first: FirstBad) -> Oracle:
     return SameData(first.oracle, data.pop()) if is_known else first.oracle
 
 
-def _outcome_of(bench: Workbench, search: VersionSearch) -> Outcome | None:
+def outcome_of(bench: Workbench, search: VersionSearch) -> Outcome | None:
     """Return what the first bad version did; None if it was not run."""
     for tested in search.tested:
         if tested.label == search.first_bad and tested.trial is not None:

@@ -249,11 +249,17 @@ class _Commits(Versions):
         return replace(self, check=check, equal=None, remarks=())
 
     def with_lines(
-        self, files: Mapping[str, GraftedLines], place: str, new: str, *, is_marked: bool = False
+        self,
+        files: Mapping[str, GraftedLines],
+        place: str,
+        new: str,
+        *,
+        source: str = "",
+        is_marked: bool = False,
     ) -> "Versions":
         check = GraftedCheck(
-            repository=self.repository, journal=self.bench.cleanup_journal, source=self.new,
-            files=files, place=place, is_marked=is_marked,
+            repository=self.repository, journal=self.bench.cleanup_journal,
+            source=source or self.new, files=files, place=place, is_marked=is_marked,
         )  # fmt: skip
         return replace(self, check=check, equal=None, remarks=(), old=None, new=new, history=None)
 

@@ -92,7 +92,13 @@ class Versions(ABC):
         return self
 
     def with_lines(
-        self, files: Mapping[str, GraftedLines], place: str, new: str, *, is_marked: bool = False
+        self,
+        files: Mapping[str, GraftedLines],
+        place: str,
+        new: str,
+        *,
+        source: str = "",
+        is_marked: bool = False,
     ) -> "Versions":
         """Return those up to one of them, each with lines that fail today where they belong.
 
@@ -100,9 +106,10 @@ class Versions(ABC):
             files: the lines, by the path of their file.
             place: where the last of them is today.
             new: the new end.
+            source: the version whose paths these are; empty: the newest.
             is_marked: the program ends where it reaches that line.
         """
-        del files, place, new, is_marked
+        del files, place, new, source, is_marked
         return self
 
     @property

@@ -13,6 +13,7 @@ from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import shown_seconds
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
+from whet.host.process.git import Repository
 from whet.host.trial.agent_tasks import NO_TASKS
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.report_place import ReportFolder
@@ -283,3 +284,12 @@ def place_of(work: Work) -> Place | None:
     """Return where its trials run; None: where the command does."""
     versions = work.history.versions
     return versions.place if versions is not None else None
+
+
+def in_users_tree(work: Work, path: str) -> str:
+    """Return the path of a file in the user's repository for that in a checkout of whet's own."""
+    checkouts = work.bench.project.state / "worktrees"
+    if not Path(path).is_relative_to(checkouts):
+        return path
+    inside = Path(path).relative_to(checkouts).parts[1:]
+    return str(Repository.containing(Path(work.trial.cwd)).top.joinpath(*inside))

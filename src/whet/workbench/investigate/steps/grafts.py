@@ -11,19 +11,26 @@ from whet.bisection.grafted_lines import (
     GraftedLines,
     added_statements,
     alignment,
+    changed_check,
 )
 from whet.core.errors import EndMisjudged, NothingBetween
 from whet.core.event import Notice
+from whet.core.failure import Failure
 from whet.core.observations.clue import Placing
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.host.process.git import GitFailedError, Repository
-from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.bisect.culprit_part import outcome_of
+from whet.workbench.investigate.progress.investigating import Work, in_users_tree
 from whet.workbench.parts.edits import commit_before
+from whet.workbench.trials.changed_part import SmallestPart
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.versions.grafted_check import text_at
 from whet.workbench.versions.versions import FirstBad, VersionHunt
+
+Read = Callable[[str], str | None]
+"""Reads a file by its path from the top of the repository; None: there is no such text."""
 
 
 @value_class(kw_only=True)
@@ -31,12 +38,21 @@ class TodaysLines:
     """The statements that fail today and that an older commit lacks.
 
     Attributes:
-        files: the statements, by the path of their file from the top of the repository.
+        files: the statements, by the path of their file; empty: they can't be put into another text.
         place: where the last of them is, such as ``app.py:7``.
+        name: what it is called in a sentence.
+        source: the commit whose paths these are; empty: today's.
+        path: the file of the last one.
+        check: the lines of the check that the last one is, which may have become stricter; empty:
+            it is none.
     """
 
     files: Mapping[str, GraftedLines]
     place: str
+    name: str
+    path: str
+    source: str = ""
+    check: frozenset[int] = frozenset()
 
 
 @value_class(kw_only=True)
@@ -46,13 +62,13 @@ class Grafted:
     Attributes:
         hunt: the search with them.
         found: its answer.
-        place: where the last of the lines is.
+        name: what the last of the lines is called.
         is_reached: the last good commit was seen to reach it.
     """
 
     hunt: VersionHunt
     found: FirstBad
-    place: str
+    name: str
     is_reached: bool = False
 
     @property
@@ -63,7 +79,7 @@ class Grafted:
     @property
     def remark(self) -> str:
         """What it says where no commit is to blame; empty: nothing."""
-        search, line = self.found.search, f"today's {self.place}"
+        search, line = self.found.search, self.name
         if self.found.first_bad is not None:
             return (
                 "" if self.is_reached else f"{search.good} passes with {line} but doesn't reach it"
@@ -93,35 +109,92 @@ def todays_lines(
         GitFailedError: if git doesn't have it.
     """
     failure = baseline.outcome.failure
-    if not baseline.reproduction.is_deterministic:
+    if failure is None or not baseline.reproduction.is_deterministic:
         return None
-    place = None if failure is None else failure.place
-    if failure is None or place is None or not place.in_user_code or not place.line:
+
+    def today(path: str) -> str | None:
+        return _today(Path(repository.top, path))
+
+    def older(path: str) -> str | None:
+        return text_at(repository, before, path, "HEAD")
+
+    failing = _failing(repository, trial, failure)
+    if failing is None:
         return None
-    at, top = Placing(trial.cwd), os.path.realpath(repository.top)
+    path, number = failing
+    text = today(path)
+    if since and (
+        text is None or not _has_line(text_at(repository, since, path, "HEAD"), text, number)
+    ):
+        return None  # it was changed later: the commit has another line there
+    lines = _missing(repository, trial, failure, today, older)
+    return None if lines is None else replace(lines, name=f"today's {lines.place}")
+
+
+def _failing(repository: Repository, trial: Trial, failure: Failure) -> tuple[str, int] | None:
+    """Return the path and line that fail; None: they aren't in the user's code."""
+    place = failure.place
+    if place is None or not place.in_user_code or not place.line:
+        return None
+    return _path_in(repository, trial, place.path), place.line
+
+
+def _path_in(repository: Repository, trial: Trial, path: str) -> str:
+    top = os.path.realpath(repository.top)
+    return os.path.relpath(os.path.realpath(Placing(trial.cwd).absolute(path)), top)
+
+
+def _missing(
+    repository: Repository, trial: Trial, failure: Failure, source: Read, before: Read
+) -> TodaysLines | None:
+    """Return the statements on the way to a failure that older texts lack."""
+    failing = _failing(repository, trial, failure)
+    if failing is None:
+        return None
     called: dict[str, list[int]] = {}
     for frame in failure.frames:
-        path = os.path.realpath(at.absolute(frame.path))
-        if frame.in_user_code and path.startswith(f"{top}{os.sep}"):
-            called.setdefault(os.path.relpath(path, top), []).append(frame.line)
-    failing = os.path.relpath(os.path.realpath(at.absolute(place.path)), top)
+        path = _path_in(repository, trial, frame.path)
+        if frame.in_user_code and not path.startswith(os.pardir):
+            called.setdefault(path, []).append(frame.line)
     files: dict[str, GraftedLines] = {}
+    check: frozenset[int] = frozenset()
     for path, numbers in called.items():
-        older = text_at(repository, before, path, "HEAD")
-        text = _today(Path(top, path))
-        if older is not None and text is not None:
-            last = place.line if path == failing else 0
-            if (
-                last
-                and since
-                and not _has_line(text_at(repository, since, path, "HEAD"), text, last)
-            ):
-                return None  # it was changed later: the commit has another line there
-            lines = added_statements(text, older, numbers, last)
+        old, text = before(path), source(path)
+        if old is not None and text is not None:
+            last = failing[1] if path == failing[0] else 0
+            check = changed_check(text, old, last) if last else check
+            lines = added_statements(text, old, numbers, last)
             files |= {} if lines is None else {path: lines}
-    if failing not in files:
+    if failing[0] not in files and not check:
         return None
-    return TodaysLines(files=files, place=at(place.path, place.line))
+    place = Placing(trial.cwd)(failure.place.path, failing[1]) if failure.place else ""
+    whole = files if failing[0] in files else {}
+    return TodaysLines(files=whole, place=place, name=place, path=failing[0], check=check)
+
+
+def stricter_check(
+    repository: Repository, trial: Trial, baseline: Baseline, part: SmallestPart
+) -> str:
+    """Return where the check is that edits make stricter, if nothing else of them decides; else nothing.
+
+    Args:
+        repository: where they are.
+        trial: the command, which says where it was started.
+        baseline: the failure.
+        part: the part of the edits that brings it.
+    """
+    with suppress(GitFailedError):
+        lines = todays_lines(repository, trial, baseline, "HEAD")
+        if (
+            lines is not None
+            and part.decides
+            and all(
+                each.path == lines.path and lines.check.issuperset(range(each.first, each.last + 1))
+                for each in part.decides
+            )
+        ):
+            return lines.place
+    return ""
 
 
 def search_with_lines(
@@ -142,25 +215,27 @@ def search_with_lines(
         new: the new end.
         who: which change adds the lines, in words, with its verb.
     """
-    text = f"{who} the line that fails ({lines.place}): whet puts it into older versions"
+    text = f"{who} what fails at {lines.place}: whet puts it into older versions"
     work.bench.emit(Notice(text=text))
     versions = work.history.versions
     assert versions is not None
-    versions = versions.with_lines(lines.files, lines.place, new)
+    versions = versions.with_lines(lines.files, lines.place, new, source=lines.source)
     grafted = replace(hunt, versions=versions, budget=work.budget)
     try:
         found = find(grafted)
     except EndMisjudged:
         return None
     is_reached = found.last_good is not None and _is_reached(work, hunt, lines, found)
-    return Grafted(hunt=grafted, found=found, place=lines.place, is_reached=is_reached)
+    return Grafted(hunt=grafted, found=found, name=lines.name, is_reached=is_reached)
 
 
 def _is_reached(work: Work, hunt: VersionHunt, lines: TodaysLines, found: FirstBad) -> bool:
     """Whether the last good commit runs the line: one that doesn't passes whatever it computes."""
     versions = work.history.versions
     assert versions is not None
-    marked = versions.with_lines(lines.files, lines.place, versions.new, is_marked=True)
+    marked = versions.with_lines(
+        lines.files, lines.place, versions.new, source=lines.source, is_marked=True
+    )
     question = marked.question(hunt.trial, found.last_good or "")
     if question.refusal is not None:
         return False
@@ -173,12 +248,35 @@ def lines_since(
     work: Work, baseline: Baseline, found: FirstBad, repository: Repository
 ) -> TodaysLines | None:
     """Return the failing statements that the first bad commit adds; None: they are older."""
-    if found.first_bad is None:
+    since = found.first_bad
+    if since is None:
         return None
     with suppress(NothingBetween, GitFailedError):
-        before = commit_before(repository, found.first_bad, found.last_good)
-        return todays_lines(repository, work.trial, baseline, before, found.first_bad)
+        before = commit_before(repository, since, found.last_good)
+        lines = todays_lines(repository, work.trial, baseline, before, since)
+        return lines or _its_own_lines(work, baseline, found, repository, before)
     return None
+
+
+def _its_own_lines(
+    work: Work, baseline: Baseline, found: FirstBad, repository: Repository, before: str
+) -> TodaysLines | None:
+    """Return the check that fails on the first bad commit, where it was reworded since."""
+    since = found.first_bad or ""
+    outcome = outcome_of(work.bench, found.search)
+    failure = None if outcome is None else outcome.failure
+    if failure is None or not baseline.reproduction.is_deterministic:
+        return None
+    frames = [replace(each, path=in_users_tree(work, each.path)) for each in failure.frames]
+    lines = _missing(
+        repository, work.trial, replace(failure, frames=tuple(frames)),
+        lambda path: text_at(repository, since, path, since),
+        lambda path: text_at(repository, before, path, since),
+    )  # fmt: skip
+    if lines is None or not lines.check:
+        return None
+    name = f"{lines.place} of {found.search.first_bad}"
+    return replace(lines, name=name, source=since)
 
 
 def _has_line(text: str | None, today: str, number: int) -> bool:

@@ -20,6 +20,7 @@ from whet.host.process.git import GitFailedError, Repository
 from whet.workbench.bisect.added_line import HEADING, AddedLine, added_line
 from whet.workbench.bisect.bisect import MOST_JOBS
 from whet.workbench.investigate.progress.investigating import Work
+from whet.workbench.investigate.steps.grafts import stricter_check
 from whet.workbench.investigate.steps.histories import (
     Searched,
     search_versions,
@@ -172,7 +173,10 @@ def _added_by(work: Work, searched: Searched, baseline: Baseline) -> AddedLine |
     repository = Repository.containing(Path(work.trial.cwd))
     with suppress(NothingBetween, GitFailedError):
         before = commit_before(repository, found.first_bad, found.last_good)
-        return added_line(repository, work.trial, baseline, before, found.first_bad)
+        added = added_line(repository, work.trial, baseline, before, found.first_bad)
+        if added is not None or not searched.stricter:
+            return added
+        return AddedLine(place=searched.stricter, is_check=True)
     return None
 
 
@@ -203,7 +207,7 @@ def _tell_found(work: Work, searched: Searched, baseline: Baseline) -> None:
             why, step = _of_merge(work, searched, why)
             work.show(says, why, next_step=step)
             return
-        why = f"{why}; {added.remark(f'{first} adds')}"
+        why = f"{why}; {added.remark(first)}"
         step = added.next_step(f"`git show {first}`")
         work.show(says, why, next_step=step, heading=HEADING)
 
@@ -322,6 +326,9 @@ def _look_at_edits(work: Work, baseline: Baseline) -> None:
             why = "it fails with this part alone, and without your edits it doesn't"
             repository = Repository.containing(Path(work.trial.cwd))
             added = added_line(repository, work.trial, baseline, "HEAD", work.part.commit)
+            stricter = stricter_check(repository, work.trial, baseline, work.part)
+            if added is None and stricter:
+                added = AddedLine(place=stricter, is_check=True)
             _show_part(work, work.part, why, added, repository.top)
 
 
@@ -348,7 +355,7 @@ def _show_part(
         why = "with all of the change it fails, and without this part of it it passes"
     next_step = next_of_part(part)
     if added is not None:
-        why = f"{why}; {added.remark('the change adds')}"
+        why = f"{why}; {added.remark('the change')}"
         next_step = added.next_step(", ".join(map(str, part.decides)))
     work.show(
         part_sentence(part), why, at=at, next_step=next_step,
