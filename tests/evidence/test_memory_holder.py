@@ -143,6 +143,14 @@ def test_what_keeps_most_and_still_grows_is_named(
     assert clue.line == line_of(program, line)
 
 
+def test_of_one_object_that_grows_only_what_it_has_filled_counts(tmp_path: Path) -> None:
+    assert clues(tmp_path, JOINED)
+    reports = told_in([read_closer(tmp_path / ".told")])
+    sizes = [each["kept"] for each in reports if each.get("type") == "bytearray"]
+    assert sizes
+    assert all(isinstance(size, int) and size % 10_000 == 0 for size in sizes), sizes
+
+
 LOADED = f"""
 {LIMIT}
 def load():

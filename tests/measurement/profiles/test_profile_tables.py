@@ -1,16 +1,23 @@
 """Tables, differences and merges of profiles: what is counted once stays counted once."""
 
 import math
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from profile_makers import library, own, profile_of
+from profile_makers import Costs, library, own, profile_of
 
 from whet.core.failure import Frame
 from whet.core.observations.profile import CPU_SECONDS, Profile, ProfiledProcess
 from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.difference import difference
-from whet.measurement.profiles.line_table import in_memory, lines_of
+from whet.measurement.profiles.line_table import (
+    UNSEEN,
+    in_memory,
+    lines_of,
+    unseen,
+    unseen_seconds,
+)
 from whet.measurement.profiles.merge import RUNS, merged
 
 FRAMES = st.builds(
@@ -135,3 +142,25 @@ def test_a_line_with_more_than_was_in_ram_only_reserved_it() -> None:
     assert [each.frame.line for each in held.lines] == [11]
     assert round(held.total) == 600_000_000
     assert in_memory(table, 0) == table
+
+
+def test_what_the_kernel_counts_and_the_profiler_did_not_see_is_no_waiting() -> None:
+    computes: Costs = {(own(1), own(5)): (0.1, 1.0), (own(1), own(6)): (0.02, 0.2)}
+    sleeps: Costs = {(own(1), own(5)): (0.1, 1.0), (own(1), own(6)): (1.0, 1.1)}
+    for costs, cpu, queued, waits in (
+        (computes, 0.9, 0.5, 0.0),  # a busy machine: too few looks
+        (computes, 0.12, 1.0, 0.08),  # it had no processor
+        (computes, 0.12, 0.0, 1.08),
+        (sleeps, 1.1, 0.0, 1.0),
+    ):
+        profile = profile_of(costs)
+        counted = replace(profile, facts={UNSEEN: unseen(profile, cpu, queued)})
+        assert math.isclose(lines_of(counted).waits, waits, abs_tol=1e-9)
+        missed = max(cpu + queued - profile.total(CPU_SECONDS), 0.0)
+        assert math.isclose(unseen_seconds(counted), missed, abs_tol=1e-9)
+
+
+def test_what_children_compute_is_not_counted_for_the_process_that_waits_for_them() -> None:
+    processes = (ProfiledProcess(pid=1, cpu_seconds=0.1), ProfiledProcess(pid=2, parent=1))
+    profile = profile_of({(own(1),): (0.3, 4.0)}, pid=1, processes=processes)
+    assert math.isclose(unseen(profile, 4.0, 0.0), 1.0)

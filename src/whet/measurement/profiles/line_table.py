@@ -10,6 +10,12 @@ from whet.core.value_class import value_class
 
 MOST_LINES = 15
 
+UNSEEN = "unseen"
+"""Name of the fact that tells how many times as long the program ran, or was ready to, as was seen."""
+
+_LATE_SECONDS = 0.2
+"""A process is looked at for the last time at most so long before its end."""
+
 
 @value_class(kw_only=True)
 class LineCost:
@@ -133,20 +139,46 @@ def waits_by_line(profile: Profile, pids: AbstractSet[int]) -> dict[Frame, float
     """Return how long the main threads of processes stood at each line without running.
 
     Who runs and who is there are two recordings, which look at slightly different moments. So both
-    are summed over a line, with all that it calls in libraries, before they are compared.
+    are summed over a line, with all that it calls in libraries, before they are compared. A machine
+    that is too busy for its profiler misses looks: then the kernel's count decides, see `unseen`.
     """
+    times = profile.facts.get(UNSEEN, 1.0)
     present: dict[tuple[int, Frame], float] = {}
     for stack in profile.stacks:
         place = innermost_own(profile.lines_of(stack))
         if stack.pid in pids and not stack.thread and place is not None:
             key = (stack.pid, place)
-            time = stack.number(SECONDS) - stack.number(CPU_SECONDS)
+            time = stack.number(SECONDS) - stack.number(CPU_SECONDS) * times
             present[key] = present.get(key, 0.0) + time
     waits: dict[Frame, float] = {}
     for (_, place), time in present.items():
         if time > 0:
             waits[place] = waits.get(place, 0.0) + time
     return waits
+
+
+def unseen(profile: Profile, cpu_seconds: float, queued_seconds: float) -> float:
+    """Return how many times as long the leading processes ran, or were ready to, as was seen; at least 1.
+
+    Args:
+        profile: a whole one.
+        cpu_seconds: what the kernel counted of all processes.
+        queued_seconds: how long the command's main thread was ready to run and had no processor.
+    """
+    pids, seen = leading_processes(profile), _seen_seconds(profile)
+    known = [each.cpu_seconds + _LATE_SECONDS for each in profile.processes if each.pid in pids]
+    ran = min(cpu_seconds, sum(known) if known else cpu_seconds) + queued_seconds
+    return max(ran / seen, 1.0) if seen else 1.0
+
+
+def unseen_seconds(profile: Profile) -> float:
+    """Return for how long the leading processes ran, or were ready to, and weren't seen."""
+    return _seen_seconds(profile) * (profile.facts.get(UNSEEN, 1.0) - 1.0)
+
+
+def _seen_seconds(profile: Profile) -> float:
+    pids = leading_processes(profile)
+    return sum(each.number(CPU_SECONDS) for each in profile.stacks if each.pid in pids)
 
 
 def leading_processes(profile: Profile) -> AbstractSet[int]:

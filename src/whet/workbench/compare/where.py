@@ -50,7 +50,7 @@ def where_they_differ(
                 label = f"{'AB'[number]}, profile {turn + 1}"
                 ran = profiling.run_on(executor, arm.trial, AnyFailure(), label)
                 is_brief = ran.outcome.wall_seconds < _BRIEF * seconds
-                found = profiles_in(ran.outcome.evidence)
+                found = profiles_in(ran.outcome.evidence, ran.outcome)
                 notes += [note for each in found for note in each.notes]
                 # A run that is over before the profiler looks costs next to nothing.
                 profiles[number] += [each for each in found if each.stacks or is_brief]

@@ -216,7 +216,7 @@ class _Search:
         self._say("native code holds it: whet runs the program again with memray beside it")
         tasks = tasks_for(ProfileWish(question="memory"))
         ran = replace(self._session, tasks=tasks).run(self._timed(), AnyFailure(), "native memory")
-        profiles = profiles_in(ran.outcome.evidence)
+        profiles = profiles_in(ran.outcome.evidence, ran.outcome)
         if ran.number is not None:
             self._trials.append(ran.number)
         if not profiles or not profiles[0].stacks:

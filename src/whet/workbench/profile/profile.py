@@ -17,9 +17,10 @@ from whet.core.errors import (
 )
 from whet.core.event import Notice
 from whet.core.observations.evidence import PROFILE, SYSTEM_CALLS, Evidence
-from whet.core.observations.profile import Obstacle, Profile, Recording
+from whet.core.observations.profile import CPU_SECONDS, Obstacle, Profile, Recording
 from whet.core.observations.system_call import SystemCalls
 from whet.core.oracle import Oracle
+from whet.core.outcome import Outcome
 from whet.core.text.record import as_record, decoded
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
@@ -33,6 +34,7 @@ from whet.measurement.profiles.capture import captured, near_names
 from whet.measurement.profiles.integrity import checked, read_checked
 from whet.measurement.profiles.jax_trace import JAX, read_jax
 from whet.measurement.profiles.kineto import read_kineto
+from whet.measurement.profiles.line_table import UNSEEN, unseen
 from whet.measurement.profiles.memory_blocks import read_allocations, read_blocks
 from whet.measurement.profiles.merge import KERNEL_CPU, merged
 from whet.measurement.profiles.perf_script import read_perf
@@ -208,7 +210,7 @@ def recorded_profiles(bench: Workbench, number: int | str | None) -> Sequence[Pr
         NotProfiled: if it has none.
     """
     entry = bench.notebook.find(number)
-    profiles = profiles_in(bench.notebook.evidence_of(entry.number, PROFILE))
+    profiles = profiles_in(bench.notebook.evidence_of(entry.number, PROFILE), entry.outcome)
     if not profiles:
         raise NotProfiled(
             f"trial {entry.number} wasn't profiled",
@@ -217,15 +219,30 @@ def recorded_profiles(bench: Workbench, number: int | str | None) -> Sequence[Pr
     return [ProfileReport(profile=each, entry=entry, trials=(entry.number,)) for each in profiles]
 
 
-def profiles_in(evidence: Sequence[Evidence]) -> Sequence[Profile]:
-    """Return the profiles among what was observed of a trial, the last one of each question."""
+def profiles_in(evidence: Sequence[Evidence], outcome: Outcome | None) -> Sequence[Profile]:
+    """Return the profiles among what was observed of a trial, the last one of each question.
+
+    Args:
+        evidence: what was observed.
+        outcome: of the same trial: what the kernel counted; None: it has none.
+    """
     by_question: Mapping[str, Profile] = {
-        profile.question: profile
+        profile.question: _counted(profile, outcome)
         for each in evidence
         if each.kind == PROFILE
         for profile in [checked(Profile.from_json(as_record(decoded(each.data), PROFILE)))]
     }
     return list(by_question.values())
+
+
+def _counted(profile: Profile, outcome: Outcome | None) -> Profile:
+    """Return a profile with what the kernel counted of its run; of several, that is known."""
+    if outcome is None or KERNEL_CPU in profile.facts:
+        return profile
+    facts = {KERNEL_CPU: outcome.cpu_seconds}
+    if profile.unit == CPU_SECONDS:
+        facts[UNSEEN] = unseen(profile, outcome.cpu_seconds, outcome.queued_seconds)
+    return replace(profile, facts={**profile.facts, **facts})
 
 
 def rate_for(seconds: float) -> int:
@@ -288,11 +305,8 @@ def _read_native(recording: Recording) -> Profile:
 
 
 def _profile_in(result: RunResult) -> Profile:
-    (profile,) = profiles_in(result.evidence)
-    outcome = result.entry.outcome
-    if outcome is None:
-        return profile
-    return replace(profile, facts={**profile.facts, KERNEL_CPU: outcome.cpu_seconds})
+    (profile,) = profiles_in(result.evidence, result.entry.outcome)
+    return profile
 
 
 def _is_too_short(profile: Profile, result: RunResult) -> bool:

@@ -379,6 +379,8 @@ def _is_beside(value: Any) -> bool:
 
 def _size_of(value: Any) -> int:
     """Return what an object takes itself, without a `__sizeof__` of the program's own."""
+    if type(value) is bytearray:  # room that it hasn't filled yet takes no memory
+        return len(value)
     for each in type.__dict__["__mro__"].__get__(type(value)):
         own = type.__dict__["__dict__"].__get__(each)
         if "__sizeof__" in own:

@@ -24,7 +24,14 @@ from whet.measurement.leaks.verdict import Kind
 from whet.measurement.profiles.compilations import functions_again, sentence_of
 from whet.measurement.profiles.difference import LineDifference, ProfileDifference
 from whet.measurement.profiles.endless import endless_loop
-from whet.measurement.profiles.line_table import LineCost, in_memory, innermost_own, lines_of
+from whet.measurement.profiles.line_table import (
+    LineCost,
+    in_memory,
+    innermost_own,
+    lines_of,
+    unseen_seconds,
+)
+from whet.measurement.profiles.merge import RUNS, merged
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.where import where_they_differ
 from whet.workbench.investigate.progress.investigating import Work, place_of
@@ -40,6 +47,9 @@ _LEADS, _BUSY = 0.5, 0.1
 
 _MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
+
+_MOST_RUNS = 5
+"""A run in which what is measured takes a few milliseconds is profiled so often at most."""
 
 _PARTS = 4
 """What a program measures of itself may be such a part of its run."""
@@ -110,23 +120,47 @@ def look_at_busy_lines(
     if is_hang:
         trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
     with work.steps.step("Profile it", "find the lines in which it computes or waits"):
-        number, profile = _profiled(
-            work, "cpu", trial, rate=rate_for(usual / (_PARTS if measured else 1))
-        )
-        profile = None if profile is None else _within(profile, measured)
+        rate = rate_for(usual / (_PARTS if measured else 1))
+        numbers, profile, missed = _profiled_enough(work, trial, rate, measured)
         clue = (
             None
             if profile is None
-            else _busy_clue(work, baseline, number, profile, is_cost=is_cost)
+            else _busy_clue(work, baseline, numbers, profile, missed, is_cost=is_cost)
         )
         clues = () if clue is None else (clue,)
         if profile is not None and is_cost:
-            clues = (*_compiling_clues(work, number, profile), *clues)
+            clues = (*_compiling_clues(work, numbers, profile), *clues)
         work.steps.conclude("; ".join(each.says for each in clues) or _unseen(profile))
     return clues
 
 
-def _compiling_clues(work: Work, number: int, profile: Profile) -> Iterator[Clue]:
+def _profiled_enough(
+    work: Work, trial: Trial, rate: int, measured: AbstractSet[tuple[str, str]]
+) -> tuple[tuple[int, ...], Profile | None, float]:
+    """Return as many runs as show what is measured often enough, their profile, and unseen seconds.
+
+    The profile is of the functions that read the time, unless nothing is seen there: a helper may read it
+    for others.
+    """
+    numbers: list[int] = []
+    profiles: list[Profile] = []
+    whole: Profile | None = None
+    while len(numbers) < (_MOST_RUNS if measured else 1):
+        number, profile = _profiled(work, "cpu", trial, rate=rate)
+        numbers.append(number)
+        profiles += [] if profile is None else [profile]
+        whole = merged(profiles) if profiles else None
+        if whole is None:
+            break
+        inside = _within(whole, measured)
+        if not inside.stacks:
+            break
+        if _looks(inside) >= _FEWEST_SAMPLES:
+            return tuple(numbers), inside, unseen_seconds(whole)
+    return tuple(numbers), whole, 0.0 if whole is None else unseen_seconds(whole)
+
+
+def _compiling_clues(work: Work, numbers: tuple[int, ...], profile: Profile) -> Iterator[Clue]:
     """Yield what JAX or torch compile again and again, if that takes long."""
     for function in functions_again(profile, profile.seconds)[:1]:
         first = function.first
@@ -134,7 +168,7 @@ def _compiling_clues(work: Work, number: int, profile: Profile) -> Iterator[Clue
         yield Clue(
             says=sentence_of(function).rstrip("."),
             why="whet noted each compilation in one more run",
-            path=first.path, line=first.line, trials=(number,), sureness=Sureness.SEEN,
+            path=first.path, line=first.line, trials=numbers, sureness=Sureness.SEEN,
             heading=TIME_HEADING,
             next_step=f"give {place} arguments of few shapes and types, so that one version fits",
         )  # fmt: skip
@@ -221,7 +255,7 @@ def _profiled(
         ran = session.run(trial, AnyFailure(), "profiled", place=place_of(work))
     except WhetError:
         return 0, None
-    profiles = profiles_in(ran.outcome.evidence)
+    profiles = profiles_in(ran.outcome.evidence, ran.outcome)
     return ran.own_number, next(iter(profiles), None)
 
 
@@ -266,11 +300,18 @@ def _blocks_of(profile: Profile, line: LineCost) -> int:
 
 
 def _busy_clue(
-    work: Work, baseline: Baseline, number: int, profile: Profile, *, is_cost: bool
+    work: Work,
+    baseline: Baseline,
+    numbers: tuple[int, ...],
+    profile: Profile,
+    missed: float,
+    *,
+    is_cost: bool,
 ) -> Clue | None:
     if _looks(profile) < _FEWEST_SAMPLES:
         return None
-    why = f"whet profiled one more run ({profile.engine}, {profile.samples} samples)"
+    runs = "one more run" if len(numbers) == 1 else shown_count(len(numbers), "more run")
+    why = f"whet profiled {runs} ({profile.engine}, {profile.samples} samples)"
     at = Placing(work.trial.cwd)
     loop = endless_loop(profile, lambda path: Path(path).read_text("utf-8", "replace"))
     if loop is not None and _is_busy_hang(baseline.outcome):
@@ -280,54 +321,55 @@ def _busy_clue(
         return Clue(
             says=f"the loop at {at(loop.path, loop.line)} did not end in that time: {loop.share:.0%} of the"
             f" samples are in it, {loop.busiest_share:.0%} at {busiest} in `{loop.busiest.function}`",
-            why=why, path=loop.path, line=loop.line, trials=(number,),
+            why=why, path=loop.path, line=loop.line, trials=numbers,
             sureness=Sureness.SEEN if is_endless else Sureness.POSSIBLE,
             next_step=f"check what should end the loop at {at(loop.path, loop.line)}",
         )  # fmt: skip
     table = lines_of(profile)
     top, whole = _top(table.lines), table.total + table.waits
     if top is not None and is_cost and top.own + top.waits < _LEADS * whole:
-        return _function_clue(profile, why, at, number)
+        return _function_clue(profile, why, at, numbers)
     if top is None or top.own + top.waits < _LEADS * whole:
         return None
     place = at(top.frame.path, top.frame.line)
     name, command = top.frame.function, joined(masked_words(work.request.command))
     function = f"`{name}`"
-    does_wait = top.waits > _WAITS_TIMES * top.own
+    may_wait = top.waits > _WAITS_TIMES * top.own
+    does_wait = may_wait and top.waits - missed > _WAITS_TIMES * (top.own + missed)
+    lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
+    step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
     if does_wait:
         share = f"{top.waits / whole:.0%} of its time"
         says = f"for {share}, the main thread waits at {place} in {function}"
         step = f"see what it waits for: `whet profile --io -- {command}`"
+    elif may_wait:  # or the profiler came too late to see it run
+        says = f"for {(top.own + top.waits) / whole:.0%} of its time, the main thread is at {place} in {function}"
     else:
         says = f"{top.own / table.total:.0%} of the samples are at {place} in {function}"
-        lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
-        step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
     # What waits may wait for as long as it is to: of what is measured, that alone is no cause.
     is_sure = is_only_slow(baseline) or (is_cost and not does_wait)
     return Clue(
-        says=says, why=why, path=top.frame.path, line=top.frame.line, trials=(number,),
+        says=says, why=why, path=top.frame.path, line=top.frame.line, trials=numbers,
         sureness=Sureness.SEEN if is_sure else Sureness.POSSIBLE,
         heading=TIME_HEADING if is_cost else "", next_step=step if is_cost else "",
     )  # fmt: skip
 
 
 def _within(profile: Profile, measured: AbstractSet[tuple[str, str]]) -> Profile:
-    """Return what was seen in functions, if that is enough: a helper may read the clock for others."""
+    """Return what was seen in functions."""
     inside = tuple(
         stack
         for stack in profile.stacks
         if any((e.path, e.function.rpartition(".")[2]) in measured for e in profile.lines_of(stack))
     )
     seconds = sum(each.number(profile.unit) for each in inside)
-    samples = round(profile.rate * seconds)
-    return (
-        profile
-        if samples < _FEWEST_SAMPLES
-        else replace(profile, stacks=inside, samples=min(samples, profile.samples))
-    )
+    samples = round(profile.rate * seconds * profile.facts.get(RUNS, 1.0))
+    return replace(profile, stacks=inside, samples=min(samples, profile.samples))
 
 
-def _function_clue(profile: Profile, why: str, at: Placing, number: int) -> Clue | None:
+def _function_clue(
+    profile: Profile, why: str, at: Placing, numbers: tuple[int, ...]
+) -> Clue | None:
     """Return the innermost function of the user's that has most of the time, where no line of it has."""
     lines = [e for e in lines_of(profile, len(profile.frames)).lines if e.frame.in_user_code]
     functions: dict[tuple[str, str], list[LineCost]] = {}
@@ -342,7 +384,7 @@ def _function_clue(profile: Profile, why: str, at: Placing, number: int) -> Clue
     return Clue(
         says=f"{share / total:.0%} of the samples are in `{frame.function}`, most of them at"
         f" {at(frame.path, frame.line)}",
-        why=why, path=frame.path, line=frame.line, trials=(number,),
+        why=why, path=frame.path, line=frame.line, trials=numbers,
         sureness=Sureness.SEEN, heading=TIME_HEADING,
     )  # fmt: skip
 
@@ -354,7 +396,8 @@ def _top(lines: Sequence[LineCost]) -> LineCost | None:
 
 def _looks(profile: Profile) -> int:
     """Return how often the profiler saw the program compute or wait."""
-    return profile.samples + round(profile.rate * lines_of(profile).waits)
+    waits = lines_of(profile).waits * profile.facts.get(RUNS, 1.0)
+    return profile.samples + round(profile.rate * waits)
 
 
 def _unseen(profile: Profile | None) -> str:
