@@ -97,6 +97,17 @@ WRONG = {
     "word that is spelt otherwise": (
         "KIND = 'purchased'\nrows = ['purchase', 'page_view']\nassert rows.count(KIND) == 1\n", 1,
     ),
+    "order of steps": (
+        ("def slug(x):\n    x = x.lower()\n    x = ''.join(c for c in x if c.isalnum())\n    x = x.replace('&', 'and')\n"
+        "    return x\nassert slug('A & B') == 'aandb'\n"), 3,
+    ),
+    "last part": (
+        ("def pages(x, n):\n    return [x[at : at + n] for at in range(0, len(x) - n, n)]\n"
+        "assert pages('abcde', 2) == ['ab', 'cd', 'e']\n"), 2,
+    ),
+    "another unit": (
+        "def wait(job):\n    seconds = float(job['timeout_ms'])\n    return seconds\nassert wait({'timeout_ms': 2500}) == 2.5\n", 2,
+    ),
     "operands of a difference": (
         "def days(paid, ordered):\n    return ordered - paid\nassert days(9, 4) == 5\n", 2,
     ),
@@ -270,3 +281,33 @@ def test_a_product_is_tried_as_a_power_only_where_one_may_be_meant(
 ) -> None:
     tried = [each.new for each in variations_of(source, [1], set(), lambda *_: "")]
     assert any("**" in each for each in tried) is is_power
+
+
+def units(text: str) -> list[str]:
+    return [after for _, after in changes(text) if "1000" in after and "1000" not in text]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "seconds = job['timeout_s']",
+        "seconds = job['timeout_ms'] / rate",
+        "wait = job['timeout_ms']",
+        "seconds = job['items']",
+        "seconds = convert(job['items'], job['size_mb'])",
+        "terms_ms = job['problems']",
+    ],
+)
+def test_a_unit_is_changed_only_where_both_names_tell_it_and_nothing_converts(line: str) -> None:
+    assert not units(f"def f(job, rate, convert):\n    {line}\n")
+    assert units("def f(job):\n    seconds = job['timeout_ms']\n")
+
+
+def test_steps_that_take_no_turns_at_one_value_stay_in_their_order() -> None:
+    text = "def f(x, y):\n    a = x + 1\n    b = y * 2\n    return a, b\n"
+
+    assert not any(
+        after.index("b = y") < after.index("a = x")
+        for _, after in changes(text)
+        if "a = x" in after and "b = y" in after
+    )

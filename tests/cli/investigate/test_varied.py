@@ -155,3 +155,41 @@ def test_a_change_with_which_the_work_is_left_out_is_no_clue(whet: Whet) -> None
     whet("investigate", "--", sys.executable, "main.py")
 
     assert "instead of `not line`" not in json.dumps(clues(whet))
+
+
+PAGES = """
+import sys
+
+
+def pages(items, size):
+    for at in range(0, len(items) - size, size):
+        yield items[at : at + size]
+
+
+def main():
+    known = {each for page in pages([1, 2, 3, 4, 5], 2) for each in page}
+    for each in (1, 2, 5):
+        known.remove(each)
+
+
+sys.exit(main())
+"""
+
+
+def test_a_program_that_ends_by_sys_exit_raises_no_more_errors_for_that(whet: Whet) -> None:
+    whet.write("main.py", PAGES)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    says = [str(each["says"]) for each in clues(whet)]
+    assert any("`range(0, len(items), size)` instead of" in each for each in says)
+
+
+def test_a_change_with_which_the_program_ends_early_is_no_clue(whet: Whet) -> None:
+    early = PAGES.replace(
+        "    for each in (1, 2, 5):",
+        "    if 5 in known:\n        sys.exit(0)\n    for each in (1, 2, 5):",
+    )
+    whet.write("main.py", early)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    assert not any("`range(0, len(items), size)`" in str(each["says"]) for each in clues(whet))

@@ -455,6 +455,12 @@ def _called_so(node: ast.Call) -> Iterator[_Instead]:
         *before, stop = node.args or [ast.Constant(0)]
         for more in _one_off(stop):
             yield ast.Call(node.func, [*before, more], node.keywords), LIKELY
+    match name, node.args:
+        case "range", [start, ast.BinOp(left=end, op=ast.Sub(), right=less), step]:
+            if ast.dump(less) == ast.dump(step):  # the last part is shorter
+                yield ast.Call(node.func, [start, end, step], []), LIKELY
+        case _:
+            pass
 
 
 def _one_off(node: ast.expr) -> Iterator[ast.expr]:

@@ -17,6 +17,19 @@ from whet.evidence.experiments.single_changes import (
 
 _Statements = tuple[list[ast.stmt], int]
 
+_UNITS: dict[str, dict[str, float]] = {
+    "time": {
+        "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "millis": 1e-3, "milliseconds": 1e-3, "s": 1, "sec": 1, "secs": 1,
+        "seconds": 1, "mins": 60, "minutes": 60, "hours": 3600, "days": 86400,
+    },
+    "length": {"mm": 1e-3, "cm": 1e-2, "km": 1e3, "metres": 1, "meters": 1},
+    "mass": {"mg": 1e-3, "grams": 1, "kg": 1e3},
+    "money": {"cents": 1, "euros": 100, "eur": 100, "dollars": 100, "usd": 100},
+    "share": {"percent": 1, "pct": 1, "fraction": 100},
+}  # fmt: skip
+_SHORT = frozenset({"s", "us", "sec"})
+"""They say so at the end of a longer name alone."""
+
 
 def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[SingleChange]:
     """Yield what may stand instead of a statement, in lines of its own depth.
@@ -25,12 +38,14 @@ def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[
         node: the statement.
         around: what it is in, the innermost last.
     """
-    for statements, rank in (*_begun_alike(node, around), *_of_statement(node, around)):
+    given = (*_in_its_unit(node), *_begun_alike(node, around), *_of_statement(node, around))
+    for statements, rank in given:
         yield SingleChange(node, "\n".join(map(ast.unparse, statements)), rank)
     after = _after(node, around)
-    if after is not None and _calls_of(node) & _calls_of(after):
+    are_steps = after is not None and _are_steps(node, after)
+    if after is not None and (are_steps or _calls_of(node) & _calls_of(after)):
         swapped = f"{ast.unparse(after)}\n{ast.unparse(node)}"
-        yield SingleChange(node, swapped, LESS_LIKELY, until=after)
+        yield SingleChange(node, swapped, LIKELY if are_steps else LESS_LIKELY, until=after)
 
 
 def _after(node: ast.stmt, around: Sequence[ast.AST]) -> ast.stmt | None:
@@ -51,6 +66,21 @@ def _calls_of(node: ast.stmt) -> set[str]:
         for each in ast.walk(node)
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
     }
+
+
+def _are_steps(node: ast.stmt, after: ast.stmt) -> bool:
+    """Whether two statements each make the same variable anew from what it held."""
+    match node, after:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value),
+            ast.Assign(targets=[ast.Name(id=other)], value=later),
+        ):
+            return name == other and all(
+                any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(made))
+                for made in (value, later)
+            )
+        case _:
+            return False
 
 
 def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:
@@ -76,6 +106,45 @@ def _of_statement(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statem
             yield [ast.Pass()], UNLIKELY
         case _:
             return
+
+
+def _in_its_unit(node: ast.stmt) -> Iterator[_Statements]:
+    """Yield a value that has another unit in its name than its variable, converted."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(func=ast.Name(id="float" | "int" | "Decimal"), args=[inner]) as value,
+        ):
+            pass
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            inner = value  # any other call may convert it
+        case _:
+            return
+    match inner:
+        case ast.Name(id=said) | ast.Attribute(attr=said):
+            pass
+        case ast.Subscript(slice=ast.Constant(value=str(said))):
+            pass
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(said)), *_]):
+            pass
+        case _:
+            return
+    own, given = _unit_of(name), _unit_of(said)
+    if own is None or given is None or given[0] != own[0] or given[1] == own[1]:
+        return
+    factor = given[1] / own[1]
+    operator = ast.Mult() if factor > 1 else ast.Div()
+    times = ast.Constant(round(factor if factor > 1 else 1 / factor))
+    converted = ast.BinOp(value, operator, times)
+    yield [ast.Assign([ast.Name(name)], converted, lineno=0)], LIKELY
+
+
+def _unit_of(name: str) -> tuple[str, float] | None:
+    """Return what a name says that its number counts, and how much one of them is; None: it says neither."""
+    *before, last = name.lower().split("_")
+    if not before and last in _SHORT:
+        return None
+    return next(((kind, units[last]) for kind, units in _UNITS.items() if last in units), None)
 
 
 def _begun_alike(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[_Statements]:

@@ -1,11 +1,11 @@
 """Errors that the program swallowed, in an ``__exit__`` that returned a true value or in a handler."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.events.missing import caught
-from whet.evidence.provenance.failure.suspects import CONTROL_FLOW, Failing
+from whet.evidence.provenance.failure.suspects import CONTROL_FLOW, Failing, Suspect
 from whet.evidence.provenance.run.recording import Call, Raised, Recording, Step
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.trail import Trail
@@ -125,3 +125,31 @@ def fallbacks_on(trail: Trail, recording: Recording, sources: Sources) -> set[tu
                 begun = next(one for one in recording.errors if one.number == each.number)
                 found.add((begun.call.code.path, begun.line))
     return found
+
+
+def used_error(
+    failing: Failing, recording: Recording, suspects: Iterable[Suspect]
+) -> tuple[Suspect, Raised] | None:
+    """Return the error that a failing line takes for another value, and where it was raised."""
+    about = " ".join(part.words for _, part in recording.parts(failing.error.arguments))
+    for suspect in suspects:
+        held = (suspect.value, *(part for _, part in recording.parts(suspect.value)))
+        objects = {(each.number, each.type.rpartition(".")[2]) for each in held if each.number}
+        for error in recording.errors:
+            kind = error.type.rpartition(".")[2]
+            is_earlier = error.moment < failing.error.moment
+            if is_earlier and (error.number, kind) in objects and f"'{kind}'" in about:
+                return suspect, error
+    return None
+
+
+def tests_for(kind: str, tree: ast.AST) -> bool:
+    """Whether a program tells errors from other values: it means to have one of a type."""
+    names = {kind.rpartition(".")[2], "Exception", "BaseException"}
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"isinstance", "issubclass"}
+        and any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+        for node in ast.walk(tree)
+    )

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
 from whet.core.value_class import value_class
-from whet.evidence.provenance.failure.suspects import Failing, decided, tested_in
+from whet.evidence.provenance.failure.suspects import EXIT, Failing, decided, tested_in
 from whet.evidence.provenance.run.recording import CONTAINER, Raised, Recording, Step, Value
 from whet.evidence.provenance.run.source import Sources, called_name
 from whet.evidence.provenance.trace.trail import SIMPLE
@@ -62,10 +62,12 @@ class Check:
     def raises_more(self, recording: Recording) -> bool:
         """Whether another run raised more errors of a type: it may pass because work is refused.
 
-        An error that says that something isn't there, such as a result that wasn't kept, doesn't count.
+        An error that says that something isn't there, such as a result that wasn't kept, doesn't count,
+        nor does the one by which a program ends that has passed.
         """
         found = errors_of(recording)
-        return any(found[name] > self.errors.get(name, 0) for name in found.keys() - _ABSENCES)
+        names = found.keys() - _ABSENCES - {EXIT}
+        return any(found[name] > self.errors.get(name, 0) for name in names)
 
     def is_made_in(
         self,

@@ -1,6 +1,6 @@
 """Clues about what happened around a value: closed, locked, resized in a loop, moved, half imported, caught."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -8,9 +8,15 @@ from whet.core.observations.clue import Clue, Sureness
 from whet.evidence.provenance.events.circumstances import Circumstances
 from whet.evidence.provenance.events.ended import closed_before, dropped_before, kept_waiting
 from whet.evidence.provenance.events.iterated import resized_in_loop
-from whet.evidence.provenance.events.swallowed import half_done_before, swallowed_before
-from whet.evidence.provenance.failure.suspects import Failing
-from whet.evidence.provenance.sentences.wording import Wording, shown
+from whet.evidence.provenance.events.swallowed import (
+    half_done_before,
+    swallowed_before,
+    tests_for,
+    used_error,
+)
+from whet.evidence.provenance.failure.suspects import Failing, suspects_of
+from whet.evidence.provenance.run.recording import Raised
+from whet.evidence.provenance.sentences.wording import Wording, shown, upper
 from whet.evidence.provenance.trace.walk import Walk
 
 
@@ -71,6 +77,26 @@ class CircumstanceClues(Wording):
                 f" module before that is complete: {self.there(failing)} met it half loaded",
                 path, importing.line, Sureness.SEEN,
             )  # fmt: skip
+
+    def handed_on(
+        self, failing: Failing, of_error: Callable[[Raised], list[Clue]]
+    ) -> Iterator[Clue]:
+        """Report where an error was raised that something has handed on, and that is used as a value."""
+        suspects = suspects_of(failing, self.walk, self.recording, self.sources)
+        used = used_error(failing, self.recording, suspects)
+        if used is None:
+            return
+        suspect, error = used
+        path = error.call.code.path
+        is_meant = tests_for(error.type, self.sources[failing.call.code.path].tree)
+        inside = "" if suspect.value.number == error.number else "in "
+        more = "".join(f". {upper(each.says)}" for each in of_error(error)[:1])
+        yield self.clue(
+            f"{inside}`{self.said(suspect.expr, failing.call)}` at {self.there(failing)} is the"
+            f" {error.type} that was raised at {self.place_of(path, error.line)}: it was handed on"
+            f" as a value{more}",
+            path, error.line, Sureness.POSSIBLE if is_meant else Sureness.SEEN,
+        )  # fmt: skip
 
     def dropped(self, failing: Failing) -> Iterator[Clue]:
         """Report database writes that were never committed."""

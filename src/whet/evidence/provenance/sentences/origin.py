@@ -29,6 +29,7 @@ from whet.evidence.provenance.run.recording import (
     OBJECT,
     SCALAR,
     Call,
+    Raised,
     Step,
     Value,
 )
@@ -130,6 +131,7 @@ class Origin(Wording):
         others = [
             *self.tables.clues(failing),
             *self._of_replaced(failing),
+            *self.events.handed_on(failing, self._of_error),
             *self.events.clues(failing),
             *self.missing.clues(failing),
             *self.events.swallowed(failing),
@@ -172,8 +174,7 @@ class Origin(Wording):
         # One that the program itself raises says what it found wrong, and not why.
         is_why = not isinstance(statement, ast.Raise) and error.type not in GIVEN_UP
         is_lost = replaced is not None and is_why and is_user_code(path)
-        below = failing_at(error, self.sources, self.position_of)
-        deeper = [] if below is None else list(self._of(below))
+        deeper = self._of_error(error)
         more = f". {upper(deeper[0].says)}" if deeper else ""
         then = f"raised {failing.error.type} in its place"
         if failing.error.type == EXIT:
@@ -184,6 +185,11 @@ class Origin(Wording):
             path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
         )  # fmt: skip
         yield replace(clue, alike=deeper[0].alike if deeper else frozenset[str]())
+
+    def _of_error(self, error: Raised) -> list[Clue]:
+        """Return the clues about an error that isn't the failure itself."""
+        below = failing_at(error, self.sources, self.position_of)
+        return [] if below is None else list(self._of(below))
 
     # ---- bad values ----
 
@@ -275,7 +281,8 @@ class Origin(Wording):
             return self.clue(says, path, filler.line, Sureness.POSSIBLE, (*plain, *changed[1:]))
         first = trail.hops[0]
         put = f". {self.place(first)} put it there" if suspect.key and first is not last else ""
-        later = ", and became so later" if self.walk.is_changed(trail, suspect.flaw) else ""
+        is_later = self.walk.is_changed(trail, suspect.flaw, suspect.value)
+        later = ", and became so later" if is_later else ""
         why = self._decided(trail, suspect)
         clue = self.clue(
             f"{head}{put}. {self.end(trail, suspect.value)}{later}{why.words}{of}",

@@ -56,13 +56,21 @@ class WalkState:
             trail.hops.pop()
         trail.hops.append(Hop(call, expr.lineno, said, target, inside, expr, step))
 
-    def is_changed(self, trail: Trail, flaw: Flaw | None) -> bool:
-        """Whether a value had no flaw yet where it was made: something has changed it in place."""
+    def is_changed(self, trail: Trail, flaw: Flaw | None, value: Value | None = None) -> bool:
+        """Whether a value had no flaw yet where it was made: something has changed it in place.
+
+        Args:
+            trail: where it came from.
+            flaw: what is wrong with it.
+            value: the value, which isn't to be a part of what was made; None: it may be.
+        """
         expr, step = trail.expression, trail.step
         if expr is None or step is None or flaw is None or trail.end is not End.MADE:
             return False
         made = self.now.outcome(expr, step)
-        return made is not None and made.kind != SCALAR and not flaw(made)
+        if made is None or (value is not None and made.number != value.number):
+            return False
+        return made.kind != SCALAR and not flaw(made)
 
     def _is_flawed(self, value: Value | None) -> bool:
         return value is not None and self._flaw is not None and self._flaw(value)
