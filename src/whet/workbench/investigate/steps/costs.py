@@ -18,7 +18,6 @@ from whet.core.text.shell_words import joined, quoted
 from whet.core.trial import Trial
 from whet.evidence.clues.memory_holder import MEMORY_HEADING
 from whet.evidence.signature.room_met import is_about_gpus
-from whet.host.process.git import Repository
 from whet.host.trial.trial_secrets import masked_words
 from whet.measurement.leaks.verdict import Kind
 from whet.measurement.profiles.compilations import functions_again, sentence_of
@@ -34,7 +33,7 @@ from whet.measurement.profiles.line_table import (
 from whet.measurement.profiles.merge import RUNS, merged
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.where import where_they_differ
-from whet.workbench.investigate.progress.investigating import Work, place_of
+from whet.workbench.investigate.progress.investigating import Work, in_users_tree, place_of
 from whet.workbench.leak.leak import LeakOptions, leak_within
 from whet.workbench.leak.words import leak_lines
 from whet.workbench.profile.profile import LEAST_RATE, Wish, profiles_in, rate_for, tasks_for
@@ -200,7 +199,7 @@ def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
         if not grown:
             work.steps.conclude(why or "no function costs clearly more")
             return
-        first = replace(grown[0], path=_in_users_tree(work, grown[0].path))
+        first = replace(grown[0], path=in_users_tree(work, grown[0].path))
         says = _costlier(first, Placing(work.trial.cwd), good_label, cost)
         work.steps.conclude(says)
         work.show(
@@ -209,15 +208,6 @@ def look_at_slower_lines(work: Work, baseline: Baseline) -> None:
             at=(first.path, first.line),
             sureness=Sureness.SEEN,
         )
-
-
-def _in_users_tree(work: Work, path: str) -> str:
-    """Return the path of a file in the user's repository for that in a checkout of whet's own."""
-    checkouts = work.bench.project.state / "worktrees"
-    if not Path(path).is_relative_to(checkouts):
-        return path
-    inside = Path(path).relative_to(checkouts).parts[1:]
-    return str(Repository.containing(Path(work.trial.cwd)).top.joinpath(*inside))
 
 
 def _grown(difference: ProfileDifference) -> Iterator[LineDifference]:
