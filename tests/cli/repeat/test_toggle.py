@@ -77,6 +77,34 @@ def test_whether_a_switch_took_is_not_known_of_a_program_that_was_killed(whet: W
     assert rows(whet, text, "asyncio-debug")["asyncio-debug"]["took"] is None
 
 
+NOW_AND_THEN = """
+import random
+import sys
+import time
+from pathlib import Path
+
+count = Path(sys.argv[1])
+number = int(count.read_text()) if count.exists() else 0
+count.write_text(str(number + 1))
+time.sleep(float(sys.argv[2]))
+assert number >= int(sys.argv[3]) and random.Random(number).random() < 0.5, "the cart is empty"
+"""
+
+
+@pytest.mark.parametrize(("seconds", "alike"), [(0, 10), (0.4, 3)], ids=["quick", "slow"])
+def test_a_failure_that_goes_away_also_without_a_switch_is_gone_with_none(
+    whet: Whet, tmp_path: Path, seconds: float, alike: int
+) -> None:
+    whet.write("main.py", NOW_AND_THEN)
+    count = str(tmp_path / "count")
+    words = ("--", sys.executable, "main.py", count, str(seconds), str(alike))
+    said = whet("toggle", "--json", "hash-seed", "dev-mode", "import-times", *words)
+
+    told = json.loads(said.stdout)
+    assert [row["effect"] for row in told["toggles"] if row["effect"] == "gone"] == []
+    assert told["failures"] < told["runs"] == 10
+
+
 SHARED = """
 import os, {imported}
 seen = []

@@ -10,7 +10,7 @@ from whet.core.verdict import Verdict
 from whet.search.subsets.hierarchy import Numbers
 from whet.workbench.delta.cases import Cases
 from whet.workbench.files.copies import Copied, reproduce_on_copies
-from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.reproduce import QUICK_SECONDS, Baseline, reproduce, with_patience
 from whet.workbench.trials.session import Session
 from whet.workbench.trials.tested import Tested
 
@@ -109,8 +109,12 @@ class _Ends:
         trial = cases.trial(cases.everything)
         try:
             if cases.originals:
-                return reproduce_on_copies(self.session, trial, cases.originals)
-            baseline = reproduce(self.session, trial, place=cases.place)
+                return reproduce_on_copies(
+                    self.session, trial, cases.originals, quick_seconds=QUICK_SECONDS
+                )
+            baseline = reproduce(
+                self.session, trial, place=cases.place, quick_seconds=QUICK_SECONDS
+            )
         except BaselineDoesNotFail:
             return None
         return Copied(trial=trial, baseline=baseline)

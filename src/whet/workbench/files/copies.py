@@ -23,7 +23,7 @@ from whet.host.code.folders import pack_folder, put_folder_back
 from whet.host.files.files import put_back
 from whet.workbench.trials.bench import oracle_of
 from whet.workbench.trials.payload import PLACEHOLDER
-from whet.workbench.trials.reproduce import FEW, MANY, Baseline, reproduce
+from whet.workbench.trials.reproduce import FEW, MANY, QUICK_SECONDS, Baseline, reproduce
 from whet.workbench.trials.session import Place, Session
 
 _MOST_BESIDE = 1000
@@ -159,7 +159,10 @@ class _Original:
     def _run_until(self, times: int, oracle: Oracle) -> bool:
         if any(oracle.judge(outcome) is Verdict.BAD for outcome in self._outcomes):
             return True
-        while len(self._outcomes) < times:
+        while len(self._outcomes) < times or (
+            len(self._outcomes) < MANY
+            and sum(each.wall_seconds for each in self._outcomes) < QUICK_SECONDS
+        ):
             outcome = self._run(_as_typed(self._trial, self._files), oracle)
             self._outcomes.append(outcome)
             if oracle.judge(outcome) is Verdict.BAD:

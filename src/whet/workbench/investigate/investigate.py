@@ -87,7 +87,7 @@ from whet.workbench.trials.investigation import (
     Reproducer,
     ShrunkPayload,
 )
-from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.reproduce import QUICK_SECONDS, Baseline
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 from whet.workbench.versions.own_failure import check_shows_failure
@@ -102,8 +102,6 @@ _AT_MOST = (
 )
 _BETWEEN_REPORTS = 1.0
 _TIMES_SELDOM = 3
-_QUICK_SECONDS = 1.0
-"""A command that fails is run for so long, to see whether it does so always: three runs alike can be chance."""
 _BEFORE_HISTORY, _BEFORE_OTHERS, _BEFORE_LAST = 0.5, 0.8, 0.95
 """How much of the time the closer look may take: where there are versions to run, where there are none, and
 where there is no data to make smaller either."""
@@ -422,7 +420,7 @@ def _on_copies(work: Work, payloads: list[Payload]) -> tuple[list[Payload], Copi
         session, place = work.session, place_of(work)
         try:
             return reproduce_on_copies(
-                session, trial, files, place=place, quick_seconds=_QUICK_SECONDS
+                session, trial, files, place=place, quick_seconds=QUICK_SECONDS
             )
         except BaselineDoesNotFail:
             if session.weighing is not None:

@@ -29,7 +29,14 @@ from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.driver import as_it_is
 from whet.workbench.trials.investigation import PastedLine, Reproduction
-from whet.workbench.trials.reproduce import Baseline, reproduce, with_patience
+from whet.workbench.trials.reproduce import (
+    MANY,
+    QUICK_SECONDS,
+    Baseline,
+    repeats_for,
+    reproduce,
+    with_patience,
+)
 from whet.workbench.trials.request import TrialRequest
 from whet.workbench.trials.session import Session, open_session
 from whet.workbench.trials.tested import Tested
@@ -191,18 +198,22 @@ def toggle(bench: Workbench, request: TrialRequest, options: ToggleOptions) -> T
     refuse_impossible(bench, options.toggles)
     trial = bench.build_trial(request)
     with open_session(bench, "toggle", request, trial, tasks=_SIGNS) as session:
-        baseline = reproduce(session, trial)
+        baseline = reproduce(session, trial, quick_seconds=QUICK_SECONDS)
         turning = _Turning(session, trial, baseline, options)
         failure = baseline.outcome.failure
-        report = ToggleReport(
-            reproduction=baseline.reproduction, summary="" if failure is None else failure.summary
-        )
+        smallest = simplest = None
+        turned: tuple[Turned, ...] = ()
         if options.simplifies:
-            report = replace(report, simplest=turning.simplest())
+            simplest = turning.simplest()
         elif options.finds_smallest:
-            report = replace(report, smallest=turning.smallest())
+            smallest = turning.smallest()
         else:
-            report = replace(report, turned=turning.one_by_one())
+            turned = turning.one_by_one()
+        report = ToggleReport(
+            reproduction=turning.baseline.reproduction,
+            summary="" if failure is None else failure.summary,
+            turned=turned, smallest=smallest, simplest=simplest,
+        )  # fmt: skip
         session.conclude(report.stopped, _result(report))
     return report
 
@@ -264,7 +275,7 @@ class _Turning:
     ) -> None:
         self._session = session
         self._bench = session.bench
-        self._baseline = baseline
+        self.baseline = baseline
         self._trial = with_patience(trial, baseline.reproduction.wall_seconds)
         self._numbers: dict[str, int] = {}
         self._ran: dict[str, list[Tested[object]]] = {}
@@ -279,8 +290,49 @@ class _Turning:
     # ---- one by one ----
 
     def one_by_one(self) -> tuple[Turned, ...]:
-        # One after the other: how long each takes is part of the answer.
-        return tuple(map(self._turn, self._options.toggles))
+        """Turn each switch; where one makes a failure go away, see that no chance has."""
+        while True:
+            # One after the other: how long each takes is part of the answer.
+            turned = tuple(map(self._turn, self._options.toggles))
+            gone = [(each.toggle,) for each in turned if each.effect is Effect.GONE]
+            if self._are_steady(gone):
+                return turned
+
+    def _are_steady(self, gone: Sequence[tuple[Toggle, ...]]) -> bool:
+        """Whether a failure that came in each run comes again without switches, and not with these.
+
+        If not, it comes only sometimes, and from now on each switch is turned as often as that asks for.
+        """
+        if self._repeats > 1 or self._options.repeats is not None:
+            return True
+        oracle = self.baseline.oracle
+
+        def is_bad(ran: Tested[object]) -> bool:
+            return self._verdict(ran) is Verdict.BAD
+
+        def is_not_bad(ran: Tested[object]) -> bool:
+            return not is_bad(ran)
+
+        for toggles in gone:
+            names = ", ".join(each.name for each in toggles)
+            with_them = self._runs(toggles, names, is_bad)
+            without = self._session.repeat(
+                self._trial, oracle, "as it is", times=1, until=is_not_bad
+            )
+            if is_bad(with_them[-1]) or is_not_bad(without[-1]):
+                self._take_for_flaky()
+                return False
+        return True
+
+    def _take_for_flaky(self) -> None:
+        self._session.emit(
+            Notice(text="it fails only sometimes: whet turns each switch more often")
+        )
+        before = self.baseline.reproduction
+        self.baseline = reproduce(self._session, self._trial, attempts=MANY)
+        runs = before.attempts + self.baseline.reproduction.attempts + 1
+        failures = before.same_failures + self.baseline.reproduction.same_failures
+        self._repeats = max(self.baseline.repeats, repeats_for(failures / runs))
 
     def _turn(self, each: Toggle) -> Turned:
         outcomes: list[Outcome] = []
@@ -293,13 +345,17 @@ class _Turning:
             # It still fails; it may fail otherwise.
             return self._options.repeats is None and ran.outcome.failure is not None
 
-        return self._answer(each, self._runs((each,), each.name, settles))
+        turned = self._answer(each, runs := self._runs((each,), each.name, settles))
+        if turned.effect is Effect.GONE and self._repeats > 1 and self._options.repeats is None:
+            # One of several switches may be followed by a few passes by chance.
+            turned = self._answer(each, [*runs, *self._runs((each,), each.name, settles)])
+        return turned
 
     def _runs(
         self, toggles: tuple[Toggle, ...], label: str, until: Callable[[Tested[None]], bool]
     ) -> list[Tested[None]]:
         trial = turned_on(self._bench, self._trial, toggles)
-        oracle = self._baseline.oracle
+        oracle = self.baseline.oracle
         runs = self._session.repeat(trial, oracle, label, times=self._repeats, until=until)
         for ran in runs:
             self._note(ran)
@@ -310,7 +366,7 @@ class _Turning:
         outcomes = [each.outcome for each in runs]
         failures = verdicts.count(Verdict.BAD)
         example = next((run for run in runs if run.verdict is not Verdict.GOOD), runs[-1])
-        usual = self._baseline.reproduction.wall_seconds
+        usual = self.baseline.reproduction.wall_seconds
         seconds = median(outcome.wall_seconds for outcome in outcomes)
         return Turned(
             toggle=each,
@@ -326,7 +382,7 @@ class _Turning:
 
     def _verdict(self, run: Tested[object]) -> Verdict:
         """Return the verdict of a run; with a switch, more or less may be said of the same failure."""
-        before, now = self._baseline.outcome.failure, run.outcome.failure
+        before, now = self.baseline.outcome.failure, run.outcome.failure
         is_same = is_same_crash(before, now) or is_told_alike(before, now)
         return Verdict.BAD if is_same else run.verdict
 
@@ -339,7 +395,7 @@ class _Turning:
             if verdict is Verdict.SKIP and outcome.failure is not None
         ]
         if Verdict.BAD in verdicts:
-            failures, before = verdicts.count(Verdict.BAD), self._baseline.reproduction
+            failures, before = verdicts.count(Verdict.BAD), self.baseline.reproduction
             is_rarer = failures / len(verdicts) < before.rate / 2 and before.is_rarer_in(
                 failures, len(verdicts)
             )
@@ -347,7 +403,7 @@ class _Turning:
         if not others:
             return Effect.GONE
         first = others[0]
-        is_clearer = tells_more(self._baseline.outcome.failure, first) and not each.is_refusal(
+        is_clearer = tells_more(self.baseline.outcome.failure, first) and not each.is_refusal(
             first.summary
         )
         return Effect.CLEARER if is_clearer else Effect.DIFFERENT
@@ -361,6 +417,8 @@ class _Turning:
         if not self._is(search, toggles, Verdict.BAD):
             return self._nothing(toggles)
         stopped = search.run()
+        if search.best and not self._are_steady([search.best]):
+            return self.smallest()
         return self._found(search.best, toggles, stopped)
 
     def simplest(self) -> TurnedTogether:
@@ -405,8 +463,8 @@ class _Turning:
         """Return the line that runs the command in the simplest setting, run just now."""
         trial = turned_on(self._bench, self._trial, kept) if kept else self._trial
         shell = Shell(
-            session=self._session, trial=trial, oracle=self._baseline.oracle,
-            repeats=self._repeats, usual_seconds=self._baseline.reproduction.wall_seconds,
+            session=self._session, trial=trial, oracle=self.baseline.oracle,
+            repeats=self._repeats, usual_seconds=self.baseline.reproduction.wall_seconds,
         )  # fmt: skip
         wording = Wording(bench=self._bench, write=partial(stored_steps, self._bench))
         comment = f"the simplest setting: {', '.join(each.name for each in kept) or 'as it is'}"
@@ -424,7 +482,7 @@ class _Turning:
             return tuple(toggles[index] for index in kept.elements())
 
         return CommandSearch(
-            session=self._session, oracle=self._baseline.oracle, repeats=self._repeats,
+            session=self._session, oracle=self.baseline.oracle, repeats=self._repeats,
             best=toggles, told=search_verdict, heard=self._note,
             options=CommandOptions(budget=self._options.budget, jobs=self._options.jobs),
             begin=lambda start: rendering(minimize(len(toggles)), chosen, start),

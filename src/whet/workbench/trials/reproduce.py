@@ -30,6 +30,9 @@ from whet.workbench.trials.tested import Tested
 FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
 """How often whet runs a command; more often if the first runs disagree."""
 
+QUICK_SECONDS = 1.0
+"""Who concludes from passes runs a command for so long first: three runs that fail alike can be chance."""
+
 _MOST_SECONDS = 3.0
 """So long may the first few runs take that are followed by more because they say different things."""
 
