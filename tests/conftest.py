@@ -106,6 +106,9 @@ def _no_settings_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> It
         # As where an environment is active: `python3` is the one that runs the tests, not a script of
         # a version manager that looks for it each time.
         patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        # `make` unsets this, too; in a container it is often set, and then each process compiles all of
+        # its modules again: an investigation takes twice as much processor time.
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         # A pytest that a test starts has no use for the plugins of this one, and they take twice as
         # long to load as pytest itself.
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
