@@ -157,7 +157,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
         ("" if told("WHET_LOCALS") == "1" else None, "whet_presence", False,
             lambda own, _: own.begin(tell)),
         ("" if told("WHET_LOCALS") == "1" else None, "whet_failures", False,
-            lambda own, _: own.Watch(tell).begin()),
+            lambda own, _: own.Watch(tell, _hidden).begin()),
         (told("WHET_TOGGLES"), "whet_toggles", False,
             lambda own, wish: own.Switches(tell, wish).begin()),
         (told("WHET_GPU_MEMORY") or None, "whet_gpu", False,
@@ -184,6 +184,10 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
                     guard(vars(sys.modules[module]))
             keeping = _both(keeping, guards)
     return keeping
+
+
+_hidden: dict[str, Any] = {}
+"""Modules without a state that whet has imported for itself, and the program doesn't see: they serve again."""
 
 
 def _append(path: str, data: bytes) -> None:
@@ -220,11 +224,15 @@ def _begun(
 ) -> Guards:
     """Begin with a module of whet's, and leave no name where the program could find it."""
     before = set(sys.modules)
+    if forgets_all:
+        sys.modules.update({each: _hidden[each] for each in _hidden.keys() - before})
     try:
         return begin(_import_unfiltered(name), wish)
     finally:
         for each in set(sys.modules) - before if forgets_all else [name, "whet_installed"]:
-            sys.modules.pop(each, None)  # the program may have modules of these names
+            module = sys.modules.pop(each, None)  # the program may have modules of these names
+            if forgets_all and (each[:5] != "whet_" or each[:10] == "whet_state"):
+                _hidden[each] = module
 
 
 def _import_unfiltered(name: str) -> Any:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from .report_file import ReportLines
 
-ASKED = "functions:"
-
 
 class Functions:
     """Tells each function of the files below a folder when it is called for the first time."""

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .left_places import Place
     from .report_file import ReportLines
 
-ASKED = "left:"
 _RUNNER = "_pytest.runner"
 _MOST_TOLD, _MOST_EVENTS = 24, 200_000
 _MOST_SECONDS = 5.0

@@ -5,17 +5,10 @@ from __future__ import annotations
 import sys
 
 from .descriptors import Descriptors
-from .dropped import Dropped
 from .foreign import ForeignCalls
 from .forks import Forks
-from .functions import ASKED as FUNCTIONS
-from .functions import Functions
-from .left_state import ASKED as LEFT
-from .left_state import LeftState
 from .locks import Locks
 from .raised import Raised
-from .readings import ASKED as READINGS
-from .readings import Readings
 from .report_file import ReportLines
 from .taken import Taken
 
@@ -25,13 +18,17 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any, TypeAlias
 
+    from .dropped import Dropped
+    from .functions import Functions
+    from .left_state import LeftState
+    from .readings import Readings
     from .recording.steps import Steps
     from .woven import Woven
 
     Guard: TypeAlias = Callable[[dict[str, Any]], None]
 
 
-_STEPS = "steps:"
+_FUNCTIONS, _LEFT, _READINGS, _STEPS = "functions:", "left:", "readings:", "steps:"
 _WHOLE = ("", "memory")
 
 
@@ -56,14 +53,25 @@ class Look:
         self._left: LeftState | None = None
         self._readings: Readings | None = None
         # An experiment on one line, or a look at each line, is to run what the file says.
-        self._dropped = Dropped(told) if asked in _WHOLE else None
-        self._woven: Woven | None = self._dropped
-        if asked.startswith(FUNCTIONS):
-            self._alone = Functions(told, asked[len(FUNCTIONS) :])
-        elif asked.startswith(LEFT):
-            self._left = LeftState(told, asked[len(LEFT) :])
-        elif asked.startswith(READINGS):
-            self._readings = Readings(told, asked[len(READINGS) :])
+        self._dropped: Dropped | None = None
+        self._woven: Woven | None = None
+        # Only what is asked for is imported: most runs of an investigation are of one kind.
+        if asked in _WHOLE:
+            from .dropped import Dropped
+
+            self._woven = self._dropped = Dropped(told)
+        elif asked.startswith(_FUNCTIONS):
+            from .functions import Functions
+
+            self._alone = Functions(told, asked[len(_FUNCTIONS) :])
+        elif asked.startswith(_LEFT):
+            from .left_state import LeftState
+
+            self._left = LeftState(told, asked[len(_LEFT) :])
+        elif asked.startswith(_READINGS):
+            from .readings import Readings
+
+            self._readings = Readings(told, asked[len(_READINGS) :])
         elif asked.startswith(_STEPS):
             from .recording.steps import Steps
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Guards = dict[str, Callable[[dict[str, Any]], None]]
 
-ASKED = "readings:"
 _TIMES = 1000
 _CLOCKS = ("perf_counter", "monotonic", "time", "process_time", "thread_time")
 _OF_USE, _SIZES = ("ru_utime", "ru_stime"), ("ru_maxrss", "ru_ixrss", "ru_idrss", "ru_isrss")

@@ -13,7 +13,6 @@ import re
 import sys
 from collections import deque
 
-from .branches import Branches
 from .call import FEW_CALLS, MOST_LOCALS, Call
 from .codes import GENERATORS, Code
 from .groups import Groups
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
         user_place,
         variables_of,
     )
+
+    from .branches import Branches
 else:
     from whet_closer.keepers import SpareMemory
     from whet_closer.report_file import (
@@ -107,7 +108,11 @@ class Steps:
         self.spare = SpareMemory() if self._type == "MemoryError" else None
         # A run with a changed text is to run that, and not what the file says.
         is_changed = bool(os.environ.get("WHET_EDIT"))
-        self.branches: Branches | None = None if is_changed else Branches(self)
+        self.branches: Branches | None = None
+        if not is_changed:
+            from .branches import Branches
+
+            self.branches = Branches(self)
         self.table = Table(is_own)
         self.groups = Groups(self.table, self._clock)
         self.time = 0
