@@ -164,3 +164,10 @@ def test_what_children_compute_is_not_counted_for_the_process_that_waits_for_the
     processes = (ProfiledProcess(pid=1, cpu_seconds=0.1), ProfiledProcess(pid=2, parent=1))
     profile = profile_of({(own(1),): (0.3, 4.0)}, pid=1, processes=processes)
     assert math.isclose(unseen(profile, 4.0, 0.0), 1.0)
+
+
+def test_what_ran_before_the_profiler_began_was_not_missed() -> None:
+    processes = (ProfiledProcess(pid=1, cpu_seconds=0.5, busy_before=0.4),)
+    profile = profile_of({(own(1),): (0.2, 4.0)}, pid=1, processes=processes)
+    assert math.isclose(unseen(profile, 0.5, 0.1), 1.0)
+    assert math.isclose(unseen(profile, 0.5, 0.5), 3.0)

@@ -58,6 +58,7 @@ class ProfiledProcess(Record):
         begun: when whet first saw it, in seconds since the command started.
         ended: when whet last saw it.
         cpu_seconds: its time on processors, as the kernel counts it; without its children's.
+        busy_before: how long its main thread had run, or had been ready to, when the profiler began.
     """
 
     pid: int
@@ -67,6 +68,7 @@ class ProfiledProcess(Record):
     begun: float = sparse(0.0)
     ended: float = sparse(0.0)
     cpu_seconds: float = sparse(0.0)
+    busy_before: float = sparse(0.0)
 
 
 @value_class(kw_only=True)

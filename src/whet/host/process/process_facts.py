@@ -61,6 +61,18 @@ def facts_of(pid: int) -> ProcessFacts | None:
     )
 
 
+def busy_seconds(pid: int) -> float:
+    """Return how long a process's main thread has run, or was ready to run; 0: that isn't known.
+
+    Source: proc(5), `schedstat`.
+    """
+    try:
+        ran, queued, _ = _text(Path(f"/proc/{pid}/schedstat")).split()
+        return (int(ran) + int(queued)) / 1e9
+    except ValueError:
+        return 0.0
+
+
 def all_pids() -> list[int]:
     """Return the numbers of all processes."""
     return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())

@@ -32,7 +32,7 @@ from whet.host.inspect.stacks import find_spy, is_python
 from whet.host.kernel.daemon_thread import DaemonThread
 from whet.host.limits.enforcer import End, Order
 from whet.host.process.cleanup_journal import CleanupJournal
-from whet.host.process.process_facts import facts_of
+from whet.host.process.process_facts import busy_seconds, facts_of
 from whet.host.process.process_tree import descendants_of
 from whet.host.process.room_reports import new_listener
 from whet.host.process.tool import ToolMissingError, call_tool
@@ -93,6 +93,7 @@ class Sampling:
         self._spies: tuple[Recorder, ...] = ()
         self._native: NativeSampler | None = None
         self._processes: dict[int, ProfiledProcess] = {}
+        self._busy_before: dict[int, float] = {}
         self._complaints: list[str] = []
         self._obstacle: Obstacle | None = None
         self._evidence: tuple[Evidence, ...] = ()
@@ -178,6 +179,8 @@ class Sampling:
             # stop them to see which one runs.
             self._stops |= minor < _KNOWS_THREADS
             self._begin_to_spy()
+            pid = _peer(connection)
+            self._busy_before[pid] = busy_seconds(pid)
             connection.send(b"go")
 
     def _look_around(self) -> None:
@@ -258,7 +261,10 @@ class Sampling:
 
     def _read(self) -> Profile:
         seconds = time.monotonic() - self._began
-        processes = tuple(self._processes.values())
+        processes = tuple(
+            replace(each, busy_before=self._busy_before.get(each.pid, 0.0))
+            for each in self._processes.values()
+        )
         if self._spies:
             running, present = (each.finish() for each in self._spies)
             profile = self._asked.read(

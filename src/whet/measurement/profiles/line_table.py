@@ -167,7 +167,8 @@ def unseen(profile: Profile, cpu_seconds: float, queued_seconds: float) -> float
     """
     pids, seen = leading_processes(profile), _seen_seconds(profile)
     known = [each.cpu_seconds + _LATE_SECONDS for each in profile.processes if each.pid in pids]
-    ran = min(cpu_seconds, sum(known) if known else cpu_seconds) + queued_seconds
+    before = sum(each.busy_before for each in profile.processes if each.pid in pids)
+    ran = min(cpu_seconds, sum(known) if known else cpu_seconds) + queued_seconds - before
     return max(ran / seen, 1.0) if seen else 1.0
 
 

@@ -325,7 +325,7 @@ def _busy_clue(
     name, command = top.frame.function, joined(masked_words(work.request.command))
     function = f"`{name}`"
     may_wait = top.waits > _WAITS_TIMES * top.own
-    does_wait = may_wait and top.waits - missed > _WAITS_TIMES * (top.own + missed)
+    does_wait = may_wait and top.waits - missed > top.own + missed
     lines = at(top.frame.path) + (f":{name}" if name.isidentifier() else "")
     step = f"see how often each line runs: `whet expect --lines {quoted(lines)} -- {command}`"
     if does_wait:
