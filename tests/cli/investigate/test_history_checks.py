@@ -67,6 +67,8 @@ def test_a_test_that_no_version_passes_is_not_blamed_on_the_commit_that_added_it
     says = "with today's check (tests/test_shop.py) every older version fails as well"
     (clue,) = (each for each in told["clues"] if each["says"] == says)
     assert clue["sureness"] == "possible"
+    assert len(told["clues"]) > 1
+    assert clue == told["clues"][-1]
 
 
 def test_a_commit_that_only_made_a_test_stricter_is_not_the_cause(whet: Whet) -> None:

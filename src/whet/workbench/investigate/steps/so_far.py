@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from whet.core.observations.clue import Clue
+from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import shown_bytes
 from whet.core.text.shell_words import joined, quoted
 from whet.host.inspect.presence import pythons_in
@@ -54,7 +54,10 @@ class Known:
 def so_far(work: Work, baseline: Baseline, facts: Known, started_at: str) -> Investigation:
     """Return what is known."""
     search = None if work.found is None else work.found.search
-    clues = (*work.shown, *brought_by(work.part, facts.clues))
+    # That a history shows nothing is said after what the failing run itself has shown.
+    firm = [each for each in work.shown if each.sureness is not Sureness.POSSIBLE]
+    rest = [each for each in work.shown if each.sureness is Sureness.POSSIBLE]
+    clues = (*firm, *brought_by(work.part, facts.clues), *rest)
     own = _conclusions(baseline, search, work.part, facts.shrunk)
     return Investigation(
         number=work.session.number or 0,
