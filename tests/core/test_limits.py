@@ -52,6 +52,15 @@ def test_a_whole_size_is_read_as_it_is_shown(count: int, unit: str) -> None:
     assert size_bytes(shown_size(size)) == size
 
 
+@given(st.integers(1 << 20, 1 << 45), st.integers(0, 1 << 30))
+def test_an_amount_that_is_enough_looks_other_than_one_that_is_a_part_in_500_less(
+    least: int, more: int
+) -> None:
+    enough = least + max(least // 500, 16 << 10) + 1 + more
+    assert shown_size(least, tells_apart=True) != shown_size(enough, tells_apart=True)
+    assert shown_size(100 << 20, tells_apart=True) == "100 MiB"
+
+
 @pytest.mark.parametrize("words", ["5X", "-5", "", "G", "1e3", "5 5", "0x10", "nan", "1.G", "5GG"])
 def test_what_is_no_size_is_not_read(words: str) -> None:
     assert size_bytes(words) is None

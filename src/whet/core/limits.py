@@ -168,10 +168,17 @@ def speed_bytes(words: str) -> int | None:
     return size_bytes(words.strip().removesuffix("/s"))
 
 
-def shown_size(count: float) -> str:
-    """Return a size in units of 1024, as limits are given: ``64 KiB``, ``1.50 GiB``."""
+def shown_size(count: float, *, tells_apart: bool = False) -> str:
+    """Return a size in units of 1024, as limits are given: ``64 KiB``, ``1.50 GiB``.
+
+    Args:
+        count: in bytes.
+        tells_apart: two sizes look different if they differ by a part in 500: ``118.4 MiB``.
+    """
     unit, size = _unit_of(count)
-    return f"{count:g} B" if unit == "B" else f"{_three_digits(size)} {unit}"
+    if unit == "B":
+        return f"{count:g} B"
+    return f"{f'{size:.4g}' if tells_apart else _three_digits(size)} {unit}"
 
 
 def shown_share(part: float, whole: float) -> str:

@@ -269,8 +269,10 @@ def test_every_python_is_right_where_native_code_sees_the_payload_first(
 
     outcomes = search.run(*PAYLOADS, "good", "bad", "fine")
 
-    place = f"main.py:{OPENS_AT}" if minor > 10 else ""
-    assert [outcome.resumed_from for outcome in outcomes[-3:]] == [place] * 3
+    places = [f"main.py:{line}" for line in range(1, OPENS_AT + 1)]
+    # An older Python isn't frozen there; where it has been slow before, it resumes from that line.
+    expected = places[-1:] if minor > 10 else ["", *places[:-1]]
+    assert {outcome.resumed_from for outcome in outcomes[-3:]} <= {*expected}
 
 
 def test_where_native_code_reads_elsewhere_each_time_the_answers_are_right(search: Search) -> None:

@@ -80,7 +80,8 @@ class Rationed:
     def shown(self, steps: int) -> str:
         """Return an amount in words."""
         amount = self.amount(steps)
-        return shown_size(amount) if self.field.endswith("_bytes") else f"{amount:g}"
+        is_size = self.field.endswith("_bytes")
+        return shown_size(amount, tells_apart=True) if is_size else f"{amount:g}"
 
 
 def _processors() -> int:
