@@ -351,7 +351,7 @@ def _left_before(path: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             return
         if isinstance(sibling, ast.If) and not sibling.orelse:
             end = sibling.body[-1]
-            # What returns a value looks for one: it checks nothing.
+            # A `return` with a value belongs to a search, not to a check.
             if isinstance(end, ast.Continue) or (isinstance(end, ast.Return) and end.value is None):
                 yield sibling
 

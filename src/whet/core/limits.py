@@ -173,7 +173,7 @@ def shown_size(count: float, *, tells_apart: bool = False) -> str:
 
     Args:
         count: in bytes.
-        tells_apart: two sizes look different if they differ by a part in 500: ``118.4 MiB``.
+        tells_apart: with four digits, so that sizes look different that differ by 0.2 %: ``118.4 MiB``.
     """
     unit, size = _unit_of(count)
     if unit == "B":

@@ -171,3 +171,10 @@ def test_what_ran_before_the_profiler_began_was_not_missed() -> None:
     profile = profile_of({(own(1),): (0.2, 4.0)}, pid=1, processes=processes)
     assert math.isclose(unseen(profile, 0.5, 0.1), 1.0)
     assert math.isclose(unseen(profile, 0.5, 0.5), 3.0)
+
+
+def test_what_was_missed_in_several_runs_is_an_average() -> None:
+    runs = [
+        replace(profile_of({(own(1),): (1.0, 3.0)}), facts={UNSEEN: each}) for each in (1.0, 2.0)
+    ]
+    assert math.isclose(lines_of(merged(runs)).waits, 1.5)

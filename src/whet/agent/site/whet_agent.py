@@ -187,7 +187,7 @@ def _take_up(folder: str, probing: list[Loading]) -> Guards:
 
 
 _hidden: dict[str, Any] = {}
-"""Modules without a state that whet has imported for itself, and the program doesn't see: they serve again."""
+"""Modules that whet has imported for itself and hidden from the program; later imports of whet use them."""
 
 
 def _append(path: str, data: bytes) -> None:

@@ -28,7 +28,7 @@ _UNITS: dict[str, dict[str, float]] = {
     "share": {"percent": 1, "pct": 1, "fraction": 100},
 }  # fmt: skip
 _SHORT = frozenset({"s", "us", "sec"})
-"""They say so at the end of a longer name alone."""
+"""A unit only at the end of a longer name: `wait_s`, not `s`."""
 
 
 def statement_changes_of(node: ast.stmt, around: Sequence[ast.AST]) -> Iterator[SingleChange]:
@@ -69,7 +69,7 @@ def _calls_of(node: ast.stmt) -> set[str]:
 
 
 def _are_steps(node: ast.stmt, after: ast.stmt) -> bool:
-    """Whether two statements each make the same variable anew from what it held."""
+    """Whether both statements compute the same variable from the value that it had before."""
     match node, after:
         case (
             ast.Assign(targets=[ast.Name(id=name)], value=value),

@@ -95,7 +95,7 @@ def _holders() -> Mapping[int, Sequence[int]]:
                 found.setdefault(int(words[5]), []).append(holder)
             else:
                 holder = int(words[4])  # each lock is followed by who waits for it
-    # 0 is a process of another container, -1 whoever has an open file description.
+    # 0: a process in another container; -1: the lock of an open file, which names no process.
     return {pid: held for pid, held in found.items() if min(held) > 0}
 
 

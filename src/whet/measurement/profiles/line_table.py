@@ -11,10 +11,11 @@ from whet.core.value_class import value_class
 MOST_LINES = 15
 
 UNSEEN = "unseen"
-"""Name of the fact that tells how many times as long the program ran, or was ready to, as was seen."""
+"""Name of a fact: the time for which the program ran or was ready to run, over the time for which it was
+seen to run."""
 
 _LATE_SECONDS = 0.2
-"""A process is looked at for the last time at most so long before its end."""
+"""A process may run on for this long after the last look at what it has used."""
 
 
 @value_class(kw_only=True)
@@ -158,7 +159,7 @@ def waits_by_line(profile: Profile, pids: AbstractSet[int]) -> dict[Frame, float
 
 
 def unseen(profile: Profile, cpu_seconds: float, queued_seconds: float) -> float:
-    """Return how many times as long the leading processes ran, or were ready to, as was seen; at least 1.
+    """Return the time for which the leading processes ran or were ready to run, over the time seen; at least 1.
 
     Args:
         profile: a whole one.

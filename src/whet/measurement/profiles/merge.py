@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from whet.core.observations.profile import Profile
+from whet.measurement.profiles.line_table import UNSEEN
 from whet.measurement.profiles.stack_table import StackTable
 
 RUNS = "runs"
@@ -25,8 +26,10 @@ def merged(profiles: Sequence[Profile]) -> Profile:
             for name, number in stack.numbers.items():
                 table.add(pid, stack.thread, profile.lines_of(stack), name, number / len(profiles))
     head = profiles[0]
-    counted = [each.facts[KERNEL_CPU] for each in profiles if KERNEL_CPU in each.facts]
-    average = {KERNEL_CPU: sum(counted) / len(counted)} if counted else {}
+    average: dict[str, float] = {}
+    for name in (KERNEL_CPU, UNSEEN):
+        counted = [each.facts[name] for each in profiles if name in each.facts]
+        average |= {name: sum(counted) / len(counted)} if counted else {}
     return replace(
         head,
         frames=table.frames,

@@ -9,7 +9,6 @@ from statistics import median
 from whet.core.budget import Budget, StopReason
 from whet.core.errors import BadUsage
 from whet.core.event import Notice
-from whet.core.failure import Failure, FailureKind
 from whet.core.observations.evidence import TOGGLES
 from whet.core.outcome import Outcome
 from whet.core.room import Room
@@ -25,11 +24,13 @@ from whet.search.subsets.delta import Kept, minimize
 from whet.workbench.files.pasted_line import Shell, pasted_line
 from whet.workbench.files.wording import Wording, stored_steps
 from whet.workbench.toggle.amplifiers import RECORDINGS, refusal
+from whet.workbench.toggle.likeness import is_same_crash, is_told_alike, tells_more
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.command_search import CommandOptions, CommandSearch
 from whet.workbench.trials.driver import as_it_is
 from whet.workbench.trials.investigation import PastedLine, Reproduction
 from whet.workbench.trials.reproduce import (
+    FEW,
     MANY,
     QUICK_SECONDS,
     Baseline,
@@ -42,9 +43,6 @@ from whet.workbench.trials.session import Session, open_session
 from whet.workbench.trials.tested import Tested
 
 _SIGNS = AgentTasks(reads_signs=True)
-_SAYS_LITTLE = frozenset(
-    {FailureKind.SIGNAL, FailureKind.EXIT, FailureKind.TIMEOUT, FailureKind.OUT_OF_MEMORY}
-)
 _SURELY_UNREAD = 2
 """So many runs that don't read a switch, of a program that fails now and then."""
 
@@ -290,49 +288,56 @@ class _Turning:
     # ---- one by one ----
 
     def one_by_one(self) -> tuple[Turned, ...]:
-        """Turn each switch; where one makes a failure go away, see that no chance has."""
+        """Turn each switch; where a run passes, see whether the failure comes without a switch as before."""
         while True:
             # One after the other: how long each takes is part of the answer.
             turned = tuple(map(self._turn, self._options.toggles))
-            gone = [(each.toggle,) for each in turned if each.effect is Effect.GONE]
-            if self._are_steady(gone):
+            passing = [
+                each
+                for each in turned
+                if each.effect is Effect.GONE or 0 < each.failures < each.runs
+            ]
+            if self._comes_each_time(len(passing)):
                 return turned
 
-    def _are_steady(self, gone: Sequence[tuple[Toggle, ...]]) -> bool:
-        """Whether a failure that came in each run comes again without switches, and not with these.
+    def _comes_each_time(self, times: int) -> bool:
+        """Whether the failure comes without a switch so often again; if not, how often is measured.
 
-        If not, it comes only sometimes, and from now on each switch is turned as often as that asks for.
+        From then on, each switch is turned as often as that asks for.
         """
-        if self._repeats > 1 or self._options.repeats is not None:
+        if self._is_repeated or not times:
             return True
-        oracle = self.baseline.oracle
 
-        def is_bad(ran: Tested[object]) -> bool:
-            return self._verdict(ran) is Verdict.BAD
+        def passes(ran: Tested[object]) -> bool:
+            return self._verdict(ran) is not Verdict.BAD
 
-        def is_not_bad(ran: Tested[object]) -> bool:
-            return not is_bad(ran)
-
-        for toggles in gone:
-            names = ", ".join(each.name for each in toggles)
-            with_them = self._runs(toggles, names, is_bad)
-            without = self._session.repeat(
-                self._trial, oracle, "as it is", times=1, until=is_not_bad
-            )
-            if is_bad(with_them[-1]) or is_not_bad(without[-1]):
-                self._take_for_flaky()
-                return False
-        return True
-
-    def _take_for_flaky(self) -> None:
+        trial, oracle = self._trial, self.baseline.oracle
+        controls = self._session.repeat(
+            trial, oracle, "as it is", times=min(times, MANY), until=passes
+        )
+        if not passes(controls[-1]):
+            return True
         self._session.emit(
             Notice(text="it fails only sometimes: whet turns each switch more often")
         )
+        runs = [*controls, *self._session.repeat(trial, oracle, "as it is", times=MANY)]
         before = self.baseline.reproduction
-        self.baseline = reproduce(self._session, self._trial, attempts=MANY)
-        runs = before.attempts + self.baseline.reproduction.attempts + 1
-        failures = before.same_failures + self.baseline.reproduction.same_failures
-        self._repeats = max(self.baseline.repeats, repeats_for(failures / runs))
+        others = [each.did for each in runs if passes(each)]
+        reproduction = replace(
+            before,
+            attempts=before.attempts + len(runs),
+            same_failures=before.same_failures + len(runs) - len(others),
+            other_failures=tuple(dict.fromkeys((*before.other_failures, *others))),
+            trials=(*before.trials, *(each.own_number for each in runs)),
+        )
+        self._repeats = repeats_for(reproduction.rate)
+        self.baseline = replace(self.baseline, reproduction=reproduction, repeats=self._repeats)
+        return False
+
+    @property
+    def _is_repeated(self) -> bool:
+        """Whether each setting runs several times, or as often as the user wishes."""
+        return self._repeats > 1 or self._options.repeats is not None
 
     def _turn(self, each: Toggle) -> Turned:
         outcomes: list[Outcome] = []
@@ -346,8 +351,8 @@ class _Turning:
             return self._options.repeats is None and ran.outcome.failure is not None
 
         turned = self._answer(each, runs := self._runs((each,), each.name, settles))
-        if turned.effect is Effect.GONE and self._repeats > 1 and self._options.repeats is None:
-            # One of several switches may be followed by a few passes by chance.
+        if turned.effect is Effect.GONE and self._options.repeats is None:
+            # Of several switches, one may pass by chance.
             turned = self._answer(each, [*runs, *self._runs((each,), each.name, settles)])
         return turned
 
@@ -396,7 +401,7 @@ class _Turning:
         ]
         if Verdict.BAD in verdicts:
             failures, before = verdicts.count(Verdict.BAD), self.baseline.reproduction
-            is_rarer = failures / len(verdicts) < before.rate / 2 and before.is_rarer_in(
+            is_rarer = failures / len(verdicts) <= before.rate / 2 and before.is_rarer_in(
                 failures, len(verdicts)
             )
             return Effect.RARER if is_rarer else Effect.SAME
@@ -417,9 +422,19 @@ class _Turning:
         if not self._is(search, toggles, Verdict.BAD):
             return self._nothing(toggles)
         stopped = search.run()
-        if search.best and not self._are_steady([search.best]):
+        if search.best and not self._is_repeated and not self._is_changed_again(search.best):
             return self.smallest()
         return self._found(search.best, toggles, stopped)
+
+    def _is_changed_again(self, toggles: tuple[Toggle, ...]) -> bool:
+        """Whether a set changes the failure a second time; if not, each set runs more often."""
+        (again,) = self._runs(toggles, ", ".join(each.name for each in toggles), lambda _: True)
+        if not self._comes_each_time(1):
+            return False
+        if _changed(self._verdict(again)) is Verdict.GOOD:
+            self._repeats = FEW
+            return False
+        return True
 
     def simplest(self) -> TurnedTogether:
         """Look for the most simplifying switches under which the failure is the same."""
@@ -519,46 +534,6 @@ class _Turning:
             trial=self._numbers.get(trial.key),
             stopped=stopped,
         )
-
-
-def tells_more(before: Failure | None, now: Failure) -> bool:
-    """Whether a failure tells more than it did: an exception for a crash, a line for none.
-
-    The same exception from another line counts: a switch that makes things happen in order
-    moves an error to where it belongs.
-    """
-    if before is None:
-        return False
-    says_more = before.kind in _SAYS_LITTLE and now.kind not in _SAYS_LITTLE
-    has_place = not _own_place(before) and bool(_own_place(now))
-    is_moved = (
-        before.signature.exception == now.signature.exception != ""
-        and _own_place(before) != _own_place(now) != ""
-    )
-    return says_more or has_place or is_moved
-
-
-def is_same_crash(before: Failure | None, now: Failure | None) -> bool:
-    """Whether the same signal has ended both, at the same line of the user's."""
-    if before is None or now is None or not before.signature.signal:
-        return False
-    is_same_signal = before.signature.signal == now.signature.signal
-    return is_same_signal and _own_place(before) == _own_place(now) != ""
-
-
-def is_told_alike(before: Failure | None, now: Failure | None) -> bool:
-    """Whether a reader sees the same twice: error, message and line.
-
-    What a library adds in later lines depends on switches, as CUDA's advice to turn one.
-    """
-    if before is None or now is None or before.signature.exception != now.signature.exception:
-        return False
-    return before.summary == now.summary and _own_place(before) == _own_place(now) != ""
-
-
-def _own_place(failure: Failure) -> str:
-    place = failure.place
-    return f"{place.path}:{place.line}" if place is not None and place.in_user_code else ""
 
 
 def _changed(verdict: Verdict) -> Verdict:

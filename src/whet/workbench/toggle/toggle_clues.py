@@ -16,7 +16,8 @@ from whet.evidence.clues.not_a_number import forward_call
 from whet.host.inspect.presence import own_files_with
 from whet.search.flaky.rates import chance_of_no_difference
 from whet.workbench.toggle.callers import caller_in
-from whet.workbench.toggle.toggle import Effect, Turned, tells_more, turn_each, turned_on
+from whet.workbench.toggle.likeness import tells_more
+from whet.workbench.toggle.toggle import Effect, Turned, turn_each, turned_on
 from whet.workbench.toggle.toggles import chosen, known_toggles
 from whet.workbench.trials.bench import Workbench
 from whet.workbench.trials.investigation import Reproduction

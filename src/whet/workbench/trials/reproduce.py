@@ -31,7 +31,8 @@ FEW, MANY, FEW_WHERE_SLOW = 3, 10, 2
 """How often whet runs a command; more often if the first runs disagree."""
 
 QUICK_SECONDS = 1.0
-"""Who concludes from passes runs a command for so long first: three runs that fail alike can be chance."""
+"""A verb that draws conclusions from passes first runs the command for this long: three failures in a row can
+be chance."""
 
 _MOST_SECONDS = 3.0
 """So long may the first few runs take that are followed by more because they say different things."""

@@ -379,7 +379,7 @@ def _is_beside(value: Any) -> bool:
 
 def _size_of(value: Any) -> int:
     """Return what an object takes itself, without a `__sizeof__` of the program's own."""
-    if type(value) is bytearray:  # room that it hasn't filled yet takes no memory
+    if type(value) is bytearray:  # what it hasn't filled takes no memory yet
         return len(value)
     for each in type.__dict__["__mro__"].__get__(type(value)):
         own = type.__dict__["__dict__"].__get__(each)

@@ -61,7 +61,7 @@ _LEFT_OUT = "this project's own switches don't run until you agree to them: see 
     type=click.IntRange(1),
     default=None,
     metavar="N",
-    help="Run each switch this often. [once; more for a flaky failure]",
+    help="Run each switch this often. [once, twice if that passes; more for a flaky failure]",
 )
 @jobs_option
 @budget_option

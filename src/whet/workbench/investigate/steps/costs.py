@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
+from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
 from whet.core.failure import FailureKind
 from whet.core.limits import Limits
@@ -48,7 +49,7 @@ _MUCH_GROWTH = 0.2
 _MOST_SECONDS, _MOST_PROFILED, _FEWEST_SAMPLES = 30.0, 5.0, 20
 
 _MOST_RUNS = 5
-"""A run in which what is measured takes a few milliseconds is profiled so often at most."""
+"""The most runs that are profiled to see a part that takes a few milliseconds."""
 
 _PARTS = 4
 """What a program measures of itself may be such a part of its run."""
@@ -145,7 +146,12 @@ def _profiled_enough(
     profiles: list[Profile] = []
     whole: Profile | None = None
     while len(numbers) < (_MOST_RUNS if measured else 1):
-        number, profile = _profiled(work, "cpu", trial, rate=rate)
+        try:
+            number, profile = _profiled(work, "cpu", trial, rate=rate)
+        except OutOfTimeError:
+            if not profiles:
+                raise
+            break
         numbers.append(number)
         profiles += [] if profile is None else [profile]
         whole = merged(profiles) if profiles else None

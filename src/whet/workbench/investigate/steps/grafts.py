@@ -30,7 +30,7 @@ from whet.workbench.versions.grafted_check import text_at
 from whet.workbench.versions.versions import FirstBad, VersionHunt
 
 Read = Callable[[str], str | None]
-"""Reads a file by its path from the top of the repository; None: there is no such text."""
+"""Returns the text at a path below the top of the repository; None: there is none."""
 
 
 @value_class(kw_only=True)
@@ -127,7 +127,7 @@ def todays_lines(
         text is None or not _has_line(text_at(repository, since, path, "HEAD"), text, number)
     ):
         return None  # it was changed later: the commit has another line there
-    lines = _missing(repository, trial, failure, today, older)
+    lines = _missing(repository, trial, failure, failing, today, older)
     return None if lines is None else replace(lines, name=f"today's {lines.place}")
 
 
@@ -145,12 +145,14 @@ def _path_in(repository: Repository, trial: Trial, path: str) -> str:
 
 
 def _missing(
-    repository: Repository, trial: Trial, failure: Failure, source: Read, before: Read
+    repository: Repository,
+    trial: Trial,
+    failure: Failure,
+    failing: tuple[str, int],
+    source: Read,
+    before: Read,
 ) -> TodaysLines | None:
     """Return the statements on the way to a failure that older texts lack."""
-    failing = _failing(repository, trial, failure)
-    if failing is None:
-        return None
     called: dict[str, list[int]] = {}
     for frame in failure.frames:
         path = _path_in(repository, trial, frame.path)
@@ -268,8 +270,12 @@ def _its_own_lines(
     if failure is None or not baseline.reproduction.is_deterministic:
         return None
     frames = [replace(each, path=in_users_tree(work, each.path)) for each in failure.frames]
+    failure = replace(failure, frames=tuple(frames))
+    failing = _failing(repository, work.trial, failure)
+    if failing is None:
+        return None
     lines = _missing(
-        repository, work.trial, replace(failure, frames=tuple(frames)),
+        repository, work.trial, failure, failing,
         lambda path: text_at(repository, since, path, since),
         lambda path: text_at(repository, before, path, since),
     )  # fmt: skip
