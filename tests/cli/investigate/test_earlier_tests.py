@@ -43,10 +43,19 @@ def suite(whet: Whet, first: str, second: str) -> None:
     whet.write("test_b.py", f"def test_idle():\n    pass\n{second}")
 
 
-def investigated(whet: Whet) -> dict[str, Any]:
-    whet("investigate", "--no-changes", "--", sys.executable, "-m", "pytest")
+def investigated(whet: Whet, program: str = sys.executable) -> dict[str, Any]:
+    whet("investigate", "--no-changes", "--", program, "-m", "pytest")
     told: dict[str, Any] = json.loads(Path(whet.folder, "whet-report/report.json").read_text())
     return told
+
+
+def test_behind_a_launcher_the_test_that_leaves_state_is_told_too(whet: Whet) -> None:
+    suite(whet, *CASES["environment"])
+    whet.write("run.sh", f'#!/bin/sh\nexec {sys.executable} "$@"\n').chmod(0o755)
+
+    told = investigated(whet, "./run.sh")
+
+    assert any("passes alone" in each["says"] for each in told["clues"])
 
 
 @pytest.mark.parametrize("kind", one_in(4, list(CASES)))

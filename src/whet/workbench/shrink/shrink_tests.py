@@ -231,10 +231,11 @@ class _Pytest:
         return (seeded, collected) if collected else (whole, self._collect(whole))
 
     def _may_be_shuffled(self) -> bool:
-        packages = self._session.bench.notebook.environment(
-            self._trial.surroundings.packages_digest
-        )
-        return "pytest-randomly" in packages and "no:randomly" not in self.command.options
+        if "no:randomly" in self.command.options:
+            return False
+        digest = self._trial.surroundings.packages_digest
+        # Behind a launcher, whet doesn't know which Python it is, nor its packages.
+        return not digest or "pytest-randomly" in self._session.bench.notebook.environment(digest)
 
     def _settle(self, outcome: Outcome, failing: str) -> None:
         """Have tests run one after the other in the order of the words; check that they do."""
