@@ -18,7 +18,7 @@ def meet():
 
 
 def step(rank, last):
-    compute(0.6 if rank == last else 0.1)
+    compute(1.5 if rank == last else 0.1)
     meet()
 
 

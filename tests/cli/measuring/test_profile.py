@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -152,12 +154,13 @@ def wait_for_spies(pid: int) -> list[int]:
     while True:
         found: list[int] = []
         for task in Path(f"/proc/{pid}/task").iterdir():
-            children = (task / "children").read_text().split()
-            found += [
-                int(child)
-                for child in children
-                if b"py-spy" in Path(f"/proc/{child}/cmdline").read_bytes()
-            ]
+            with suppress(
+                FileNotFoundError, ProcessLookupError
+            ):  # a thread or child that ended meanwhile
+                for child in (task / "children").read_text().split():
+                    with suppress(FileNotFoundError, ProcessLookupError):
+                        words = Path(f"/proc/{child}/cmdline").read_bytes()
+                        found += [int(child)] if b"py-spy" in words else []
         if len(found) == 2:
             return found
         time.sleep(0.05)
@@ -169,6 +172,19 @@ def test_a_trial_without_a_profile_says_how_to_get_one(whet: Whet) -> None:
     assert said.code == 66
     assert "trial 1 wasn't profiled" in said.stderr
     assert "whet profile -- COMMAND" in said.stderr
+
+
+def test_lines_in_files_whose_names_a_profiler_cannot_read_are_said_to_be_left_out(
+    whet: Whet,
+) -> None:
+    folder = whet.folder / os.fsdecode(b"f\xf6lder")
+    folder.mkdir()
+    (folder / "main.py").write_text("for number in range(20_000_000):\n    number * number\n")
+    start = whet.write("start.py", "import os, runpy\nrunpy.run_path(os.path.abspath('main.py'))\n")
+    command = [sys.executable, str(start)]
+    said = replace(whet, folder=folder)("profile", "--once", "--", *command)
+    assert "main.py" not in said.stdout
+    assert "whose name isn't UTF-8: its time or memory stands at the line that" in said.stdout
 
 
 def test_without_a_profiler_the_trial_is_recorded_and_the_package_is_named(

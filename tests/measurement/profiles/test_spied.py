@@ -2,7 +2,14 @@
 
 import json
 
-from whet.core.observations.profile import CPU_SECONDS, SECONDS, ProfiledProcess, Recording
+from whet.core.observations.profile import (
+    CPU_SECONDS,
+    SECONDS,
+    Obstacle,
+    Profile,
+    ProfiledProcess,
+    Recording,
+)
 from whet.measurement.profiles.spied import read_spied
 
 
@@ -114,3 +121,22 @@ def test_stacks_that_py_spy_could_not_read_are_said_if_they_are_many() -> None:
     assert read_spied(few, is_own).notes == ()
     (note,) = read_spied(many, is_own).notes
     assert note.startswith("py-spy could not read 20 of 120 stacks")
+
+
+def test_looks_without_a_line_of_python_are_said_if_they_are_many_and_no_profile_if_they_are_most() -> (
+    None
+):
+    blind = [
+        3
+    ]  # the heading of the thread alone: so it is, too, if a name in the stack isn't UTF-8
+
+    def seen(*samples: list[int]) -> Profile:
+        return read_spied(Recording(engine="", rate=1, running=running(*samples)), is_own)
+
+    few = seen(*[[3, 1, 0]] * 99, blind)
+    many = seen(*[[3, 1, 0]] * 80, *[blind] * 20)
+    most = seen([3, 1, 0], *[blind] * 20)
+    assert (few.samples, few.notes, few.obstacle) == (99, (), None)
+    assert (many.samples, many.obstacle) == (80, None)
+    assert many.notes[0].startswith("in 20 of 100 looks, py-spy found no line of Python")
+    assert (most.samples, most.obstacle) == (1, Obstacle.UNREAD)

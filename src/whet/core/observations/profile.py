@@ -99,11 +99,12 @@ class Compilation(Record):
 
 
 class Obstacle(Enum):
-    """Why a profiler saw nothing."""
+    """Why a profiler saw nothing, or less than half."""
 
     MISSING = "missing"
     FORBIDDEN = "forbidden"
     DAMAGED = "damaged"
+    UNREAD = "unread"
 
 
 _REFUSALS = ("Permission", "permission", "perf_event_paranoid", "not permitted")
@@ -132,7 +133,7 @@ class Profile(Record):
         timeline: what each thread did when.
         notes: what it could not see, in sentences.
         compilations: what JAX and torch compiled meanwhile.
-        obstacle: why the profiler saw nothing, as far as it is known; None: it saw something.
+        obstacle: why the profiler saw nothing or less than half, as far as it is known.
     """
 
     question: str

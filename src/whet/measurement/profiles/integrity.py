@@ -26,7 +26,11 @@ def read_checked(
     """
     try:
         profile = checked(read(recording))
-        return profile if profile.stacks else replace(profile, obstacle=recording.obstacle)
+        return (
+            profile
+            if profile.stacks
+            else replace(profile, obstacle=recording.obstacle or profile.obstacle)
+        )
     except MalformedRecordError as error:
         note = f"the file that {recording.engine} wrote is damaged: {error}"
         return Profile(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from whet.core.failure import Frame
-from whet.core.observations.profile import CPU_SECONDS, SECONDS, Profile, Recording
+from whet.core.observations.profile import CPU_SECONDS, SECONDS, Obstacle, Profile, Recording
 from whet.core.observations.timeline import Span, Timeline
 from whet.core.text.record import (
     JsonObject,
@@ -51,10 +51,12 @@ def read_spied(recording: Recording, is_own: IsOwn) -> Profile:
     """
     offset = recording.offset
     table = StackTable()
-    looks = 0
-    for pid, thread, frames, seconds in _samples(recording.running, is_own):
-        table.add(pid, thread, frames, CPU_SECONDS, seconds)
-        looks += 1
+    looks = blind = 0
+    for pid, thread, stack, seconds in _samples(recording.running, is_own):
+        blind += not stack
+        if frames := _program(stack):
+            table.add(pid, thread, frames, CPU_SECONDS, seconds)
+            looks += 1
     ends = {each.pid: each.ended - offset for each in recording.processes if each.ended}
     threads = _threads(recording.present, is_own, ends)
     moments = [at for each in threads.values() for at, _ in each]
@@ -77,21 +79,30 @@ def read_spied(recording: Recording, is_own: IsOwn) -> Profile:
         seconds=seconds,
         processes=recording.processes,
         timeline=Timeline(spans=tuple(spans[:_MOST_SPANS])),
-        notes=tuple(_notes(recording.complaint)),
+        notes=tuple(_notes(recording.complaint, looks, blind)),
+        obstacle=Obstacle.UNREAD if blind > looks else None,
     )
 
 
-def _notes(complaint: str) -> Iterator[str]:
-    for looks, errors in _SAMPLES.findall(complaint)[:1]:
-        if int(errors) > _MANY_ERRORS * (int(looks) + int(errors)):
-            yield f"py-spy could not read {errors} of {int(looks) + int(errors)} stacks: their time is missing"
+def _notes(complaint: str, looks: int, blind: int) -> Iterator[str]:
+    for good, bad in _SAMPLES.findall(complaint)[:1]:
+        if int(bad) > _MANY_ERRORS * (stacks := int(good) + int(bad)):
+            yield f"py-spy could not read {bad} of {stacks} stacks: their time is missing"
+    if blind > _MANY_ERRORS * (looks + blind):
+        yield (
+            f"in {blind} of {looks + blind} looks, py-spy found no line of Python, as when Python"
+            " starts, or frees at its end what it still holds: their time is missing"
+        )
     behind = [float(each) for each in _BEHIND.findall(complaint)]
     if behind:
         yield f"py-spy was up to {max(behind):.1f} s behind: this machine is too busy, so times are too small"
 
 
 def _samples(running: bytes, is_own: IsOwn) -> Iterator[tuple[int, str, tuple[Frame, ...], float]]:
-    """Yield process, thread, stack and seconds of each look at a thread that ran."""
+    """Yield process, thread, stack and seconds of each look at a thread that ran.
+
+    The stack is empty if py-spy couldn't read it: for example, a name in it isn't UTF-8.
+    """
     if not running:
         return
     data = as_record(decoded(running), "speedscope")
@@ -106,9 +117,8 @@ def _samples(running: bytes, is_own: IsOwn) -> Iterator[tuple[int, str, tuple[Fr
         pid, thread = int(match[1]), _thread_name(match[1], match[2], match[3])
         weights = sequence(each, "weights")
         for places, weight in zip(sequence(each, "samples"), weights, strict=False):
-            frames = _program(item_at(known, place) for place in items_of(places))
-            if frames:
-                yield pid, thread, frames, number({"weight": weight}, "weight")
+            stack = _without_headings(item_at(known, place) for place in items_of(places))
+            yield pid, thread, stack, number({"weight": weight}, "weight")
 
 
 def _frame(name: str, path: object, line: object, is_own: IsOwn) -> Frame:
@@ -121,16 +131,19 @@ def _frame(name: str, path: object, line: object, is_own: IsOwn) -> Frame:
     )
 
 
-def _program(frames: Iterator[Frame]) -> tuple[Frame, ...]:
+def _without_headings(frames: Iterator[Frame]) -> tuple[Frame, ...]:
+    return tuple(each for each in frames if each.path or not _is_heading(each.function))
+
+
+def _program(stack: Sequence[Frame]) -> tuple[Frame, ...]:
     """Return the frames that are the program's; none if it was in whet's agent.
 
     Where the agent has called the program, as the decorator of a section does, its frames stand
     between those of the program, and what the program does there is its own.
     """
-    stack = tuple(each for each in frames if each.path or not _is_heading(each.function))
     agent = [at for at, each in enumerate(stack) if _AGENT.search(each.path)]
     if not agent:
-        return stack
+        return tuple(stack)
     called = stack[agent[-1] + 1 :]
     is_call = bool(called) and _CALLS.search(stack[agent[-1]].path) is not None
     if not is_call and not any(each.in_user_code for each in called):
@@ -196,7 +209,7 @@ def _moments(events: Sequence[JsonObject], is_own: IsOwn) -> Mapping[str, list[M
     for event in [*events, last]:
         at = number(event, "ts") / _MICROSECONDS
         if open_frames and at > before:
-            frames = _program(frame for _, frame in open_frames)
+            frames = _program(_without_headings(frame for _, frame in open_frames))
             moments.setdefault(name, []).append((before, frames))
             moments[name].append((at, ()))
         before = at

@@ -154,8 +154,11 @@ def profile_command(
         if len(profiles) > 1 and profiles[0].samples:
             profile = merged(profiles)
             _keep(bench, result.entry.number, profile)
-    if not profile.stacks:
+    is_readable = _has_only_utf_8(trial)
+    if not profile.stacks or (profile.obstacle is Obstacle.UNREAD and not is_readable):
         raise _nothing_seen(profile, result.entry)
+    if not is_readable:
+        profile = replace(profile, notes=(*profile.notes, _LEFT_OUT))
     report = ProfileReport(
         profile=profile, entry=result.entry, result=result, trials=tuple(numbers)
     )
@@ -314,7 +317,7 @@ def _is_too_short(profile: Profile, result: RunResult) -> bool:
     outcome = result.entry.outcome
     if outcome is None or outcome.interrupted or outcome.timed_out:
         return False
-    is_kept_out = profile.obstacle in {Obstacle.MISSING, Obstacle.FORBIDDEN}
+    is_kept_out = profile.obstacle in {Obstacle.MISSING, Obstacle.FORBIDDEN, Obstacle.UNREAD}
     if is_kept_out or profile.question != "cpu":
         return False
     return profile.samples < FEW_SAMPLES and outcome.wall_seconds < 2 * FEW_SAMPLES / profile.rate
@@ -355,7 +358,7 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
             f"{trial}: the program failed before there was anything to see ({failure.summary})",
             hint="mend that first; `whet investigate -- COMMAND` looks for the cause",
         )
-    if any(not _is_utf_8(word) for word in (entry.trial.cwd, *entry.trial.command)):
+    if not _has_only_utf_8(entry.trial):
         return ProfilerFailed(
             f"{trial}: the profilers (py-spy, memray) take only names that are UTF-8",
             hint="rename the file or folder; `--io` takes any name",
@@ -366,9 +369,12 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
     )
 
 
-def _is_utf_8(word: str) -> bool:
-    try:
-        word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+_LEFT_OUT = (
+    "the profilers (py-spy, memray) leave out each line of a file or folder whose name isn't UTF-8:"
+    " its time or memory stands at the line that called it"
+)
+
+
+def _has_only_utf_8(trial: Trial) -> bool:
+    """Whether no surrogate stands in the folder or the command for a byte that isn't UTF-8."""
+    return not any("\ud800" <= each <= "\udfff" for each in "".join((trial.cwd, *trial.command)))
