@@ -62,6 +62,51 @@ def test_nothing_is_allocated_or_run_for_an_estimate(folder: Path) -> None:
     assert told["least_seconds"] > 60
 
 
+RECURRENT = """
+import torch
+layers = torch.nn.LSTM(64, 100, num_layers=3, batch_first=True, bidirectional=True)
+cell = torch.nn.LSTM(64, 100)
+rows = torch.randn(40, 90, 64)
+
+def step():
+    layers.zero_grad()
+    layers(rows)[0].sum().backward()
+
+def look():
+    with torch.no_grad():
+        layers(rows)
+
+def loop():
+    cell.zero_grad()
+    state, outputs = None, []
+    for _ in range(60):
+        output, state = cell(rows[:1, :8], state)
+        outputs.append(output)
+    torch.stack(outputs).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("step", ["step", "look", "loop"])
+def test_what_a_recurrent_layer_keeps_inside_is_counted(folder: Path, step: str) -> None:
+    (folder / "recurrent.py").write_text(RECURRENT)
+
+    told = json.loads(expect(folder, f"recurrent.py:{step}", "--timed", "--json").stdout)
+
+    assert told["memory"]["peak"] == pytest.approx(told["held_bytes"], rel=0.15)
+
+
+def test_a_recurrent_layer_that_is_too_large_for_a_call_is_said_to_keep_more(folder: Path) -> None:
+    (folder / "wide.py").write_text(
+        "import torch\nlayer = torch.nn.LSTM(50_000, 50_000)\nrows = torch.randn(8, 4, 50_000)\n"
+        "def step():\n    layer(rows)[0].sum().backward()\n"
+    )
+
+    said = expect(folder, "wide.py:step").stdout
+
+    words = "what mkldnn_rnn_layer, mkldnn_rnn_layer_backward keeps inside isn't counted"
+    assert words in said
+
+
 def test_what_the_machine_reaches_is_measured_once_and_shown(folder: Path) -> None:
     first, second = (expect(folder, f"{STEPS / 'mlp.py'}:step") for _ in range(2))
 

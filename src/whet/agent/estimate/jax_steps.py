@@ -60,6 +60,7 @@ def estimate(
         "device": jax.default_backend(),
         "threads": len(os.sched_getaffinity(0)),
         "precision": str(jax.config.jax_default_matmul_precision or "default"),
+        "uncounted": [],
         "was_built": True,
         "version": jax.__version__,
     }

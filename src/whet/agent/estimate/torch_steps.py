@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 import time
+from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,17 @@ _MAKES_ONLY = {
     "new_empty",
     "new_zeros",
 }
+_RECURRENT = "aten::mkldnn_rnn_layer"
+_FEW_STEPS = (1, 17)
+_MOST_REAL_BYTES = 1 << 28
+"""A layer with larger weights isn't called: an estimate takes no memory."""
+
+_KEEPS_INSIDE = {"_cudnn_rnn", "_cudnn_rnn_backward"}
+"""Operators that keep tensors of their own, of which their shapes show nothing."""
+
+_COURSE_DIMENSIONS = 3
+"""Of a sequence: steps in time, rows, numbers."""
+
 _MOST_SECONDS, _MOST_RUNS, _FEWEST_RUNS = 3.0, 30, 3
 _MACHINE_SECONDS = 1.2
 _SIZES = (256, 512, 1024, 1536)
@@ -77,6 +89,7 @@ def estimate(
         "device": watch.device,
         "threads": torch.get_num_threads(),
         "precision": torch.get_float32_matmul_precision(),
+        "uncounted": sorted(watch.uncounted),
         "was_built": not is_fake,
         "version": torch.__version__,
     }
@@ -94,6 +107,9 @@ class _Watch:
         self.alive: dict[int, tuple[Any, int]] = {}
         self.peak = 0
         self.device = "cpu"
+        self.uncounted: set[str] = set()
+        self._workspaces: dict[int, tuple[int, ...]] = {}
+        self._short_calls: dict[str, list[tuple[int, int]]] = {}
 
     def begin(self) -> None:
         """Count what is alive before the first step; what it took to build it doesn't matter."""
@@ -118,6 +134,8 @@ class _Watch:
         self._count(function, given, results, made, args, kwargs)
         for each in results:
             self.note(each)
+        if str(function.name()).startswith(_RECURRENT):
+            self._note_recurrent(function, args, made)
         if self.live_bytes > self.peak:
             self.sweep()
             self.peak = max(self.peak, self.live_bytes)
@@ -127,11 +145,41 @@ class _Watch:
     def live_bytes(self) -> int:
         return sum(size for _, size in self.alive.values())
 
-    def note(self, tensor: Any) -> None:
+    def note(self, tensor: Any, least: int = 0) -> None:
+        """Count a tensor's storage as long as it is alive; it has `least` bytes or more."""
         storage = tensor.untyped_storage()
         weak = _storages.StorageWeakRef(storage)
-        if weak.cdata not in self.alive:
-            self.alive[weak.cdata] = (weak, storage.nbytes())
+        if weak.cdata not in self.alive or least:
+            self.alive[weak.cdata] = (weak, max(storage.nbytes(), least))
+
+    def _note_recurrent(self, function: Any, args: Any, made: Any) -> None:
+        """Count what a recurrent layer of oneDNN keeps for its way back, and needs meanwhile.
+
+        Its shapes don't show that. It grows in proportion to the steps in time, so two short real
+        calls of the same layer show it.
+        """
+        is_way_back = str(function.name()) != _RECURRENT
+        workspaces = self._workspaces.get(_key(args[-1])) if is_way_back else ()
+        weights = sum(_size(each) for each in _tensors(args[1:5]))
+        if workspaces is None or weights > _MOST_REAL_BYTES:
+            self.uncounted.add(function.overloadpacket.__name__)
+            return
+        shapes = [
+            (each.shape, each.dtype) if issubclass(type(each), torch.Tensor) else each
+            for each in args
+        ]
+        key = f"{function.name()} {shapes}"
+        if key not in self._short_calls:
+            with _fake.unset_fake_temporarily():
+                self._short_calls[key] = list(_short_calls(function, args, workspaces))
+        kept, most = zip(*self._short_calls[key], strict=True)
+        steps = args[0].shape[0]
+        self.sweep()
+        made_bytes = sum(_size(each) for each in _tensors(made))
+        self.peak = max(self.peak, self.live_bytes - made_bytes + _extrapolated(most, steps))
+        if not is_way_back and any(kept):
+            self.note(made[3], _extrapolated(kept, steps))
+            self._workspaces[_key(made[3])] = kept
 
     def sweep(self) -> None:
         gone = [key for key, (weak, _) in self.alive.items() if weak.expired()]
@@ -157,6 +205,8 @@ class _Watch:
             (name, dtype),
             {"name": name, "dtype": dtype, "count": 0, "flops": 0.0, "bytes": 0.0, "calls": []},
         )
+        if name in _KEEPS_INSIDE:
+            self.uncounted.add(name)
         row["count"] += 1
         row["flops"] += flops
         row["bytes"] += moved
@@ -210,6 +260,45 @@ def _flops(packet: Any, name: str, args: Any, kwargs: Any, made: Any) -> float:
         once: float = 2.0 * steps * (args[1].numel() + args[2].numel())
         return once if name == "mkldnn_rnn_layer" else 2 * once
     return 0.0
+
+
+def _short_calls(
+    function: Any, args: Any, workspaces: tuple[int, ...]
+) -> Iterator[tuple[int, int]]:
+    """Yield what a layer keeps for its way back, and the most bytes that it holds, for few steps.
+
+    Args:
+        function: the operator.
+        args: what it is called with.
+        workspaces: the bytes that the way forth kept for as many steps; empty: this is that way.
+    """
+    for at, count in enumerate(_FEW_STEPS):
+        given = [_shortened(each, args[0].shape[0], count) for each in args]
+        if workspaces:
+            given[-1] = torch.zeros(workspaces[at], dtype=torch.uint8)
+        results: list[Any] = []
+        most = _most_held(partial(_append_result, results, function, given))
+        kept = None if workspaces else results[0][3]
+        yield (0 if kept is None else kept.numel()), most
+
+
+def _append_result(results: list[Any], function: Any, given: list[Any]) -> None:
+    results.append(function(*given))  # it stays alive
+
+
+def _shortened(value: Any, steps: int, count: int) -> Any:
+    """Return a real tensor for one in the shapes alone, with `count` steps in time for `steps`."""
+    if not issubclass(type(value), torch.Tensor):
+        return value
+    is_course = value.dim() == _COURSE_DIMENSIONS and value.shape[0] == steps
+    shape = (count, *value.shape[1:]) if is_course else value.shape
+    return torch.zeros(shape, dtype=value.dtype)
+
+
+def _extrapolated(sizes: tuple[int, ...], steps: int) -> int:
+    """Return the size for many steps from those for `_FEW_STEPS`."""
+    (few, many), (first, second) = sizes, _FEW_STEPS
+    return round(few + (many - few) / (second - first) * (steps - first))
 
 
 def _is_x86() -> bool:
@@ -288,10 +377,15 @@ def hold(
     if torch.cuda.is_available():
         load_and_step(load)
         return {"memory": torch.cuda.max_memory_allocated()}
+    return {"memory": _most_held(lambda: load_and_step(load))}
+
+
+def _most_held(work: Callable[[], object]) -> int:
+    """Return the most bytes that torch's allocator holds on the CPU for what `work` does."""
     with torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
     ) as profile:
-        load_and_step(load)
+        work()
     with tempfile.TemporaryDirectory(prefix="whet-") as folder:
         path = os.path.join(folder, "trace.json")
         profile.export_chrome_trace(path)
@@ -301,7 +395,7 @@ def hold(
     for each in sorted(events, key=lambda each: float(each["ts"])):
         held += int(each["args"]["Bytes"])
         most = max(most, held)
-    return {"memory": most}
+    return most
 
 
 def load_and_step(load: Callable[[], Callable[[], object]]) -> None:

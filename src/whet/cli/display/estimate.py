@@ -8,8 +8,6 @@ from whet.workbench.expect.estimate import StepEstimate
 
 _SCALES = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
 _MOST_OPERATORS = 5
-_OPAQUE = {"mkldnn_rnn_layer", "mkldnn_rnn_layer_backward", "_cudnn_rnn", "_cudnn_rnn_backward"}
-"""Operators that keep tensors of their own, of which their shapes tell nothing."""
 
 
 def estimate_lines(of: StepEstimate) -> Iterator[str]:
@@ -41,9 +39,9 @@ def estimate_lines(of: StepEstimate) -> Iterator[str]:
     if len(ordered) > 1:
         yield f"  at least    {', '.join(most)}"
     yield f"  memory      {_memory(of)}"
-    opaque = [each.name for each in of.operators if each.name in _OPAQUE]
-    if opaque:
-        yield f"              what {', '.join(opaque)} keeps inside isn't counted: it is more than that"
+    if of.uncounted:
+        names = ", ".join(of.uncounted)
+        yield f"              what {names} keeps inside isn't counted: it is more than that"
     if of.held_bytes is not None:
         yield f"              the real run held {shown_bytes(of.held_bytes)}"
 

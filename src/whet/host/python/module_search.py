@@ -18,6 +18,14 @@ from whet.host.python.python_interpreter import python_for
 
 _ASKING = Path(__file__).resolve().parents[2] / "agent" / "site" / "whet_where.py"
 _SECONDS = 60.0
+_HAS = """
+import importlib.util, sys
+try:
+    there = importlib.util.find_spec(sys.argv[1]) is not None
+except Exception:
+    there = False
+print("yes" if there else "no")
+"""
 _WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
 _MOST_FOLDERS = 20_000
 _LEFT_OUT = frozenset({".git", ".hg", "__pycache__", "node_modules", ".mypy_cache", ".ruff_cache"})
@@ -121,6 +129,19 @@ def ask_where(
             f"`{start.python}` doesn't answer like a Python interpreter",
             hint=f"try `{start.python} -c 'print(1)'`",
         ) from error
+
+
+def has_module(python: str, name: str) -> bool | None:
+    """Whether a Python finds a module among its own and those that are installed; None: no answer.
+
+    Args:
+        python: its path.
+        name: such as ``yaml`` or ``google.protobuf``, whose packages are imported.
+    """
+    with suppress(TimeoutExpired, ToolMissingError, OSError):
+        answer = call_tool([python, "-I", "-c", _HAS, name], timeout_seconds=_SECONDS)
+        return {"yes": True, "no": False}.get(answer.text)
+    return None
 
 
 def files_named(tail: str, folders: Sequence[Path]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from whet.host.process.tool import ToolMissingError, call_tool
 from whet.host.python.environments import find_uv
 from whet.host.python.python_interpreter import PythonFacts
 
+_OLDEST, _NEWEST = 8, 20
 Minor = tuple[int, int]
 """Such as 3 and 12."""
 
@@ -46,6 +47,30 @@ def pythons_between(
         if len(found) > last[1] - first[1]:
             break
     return dict(sorted(found.items()))
+
+
+def pythons_near(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield the Pythons that a command in a folder may be meant to run on, the likeliest first.
+
+    They are those of virtual environments in it and in the folders above it, of the environment that
+    is active, on `PATH`, and then the others of this machine.
+
+    Args:
+        folder: where the command starts.
+        environment: its `PATH`, `VIRTUAL_ENV`, `CONDA_PREFIX` and `PYENV_ROOT` say where they are.
+    """
+    home = environment.get("HOME", "")
+    for each in (folder, *folder.parents):
+        if str(each) in {home, "/"} and each != folder:
+            break
+        settings = [each / "pyvenv.cfg", *sorted(each.glob("*/pyvenv.cfg"))]
+        yield from (str(path.parent / "bin" / "python") for path in settings if path.is_file())
+    prefixes = filter(None, map(environment.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
+    yield from (os.path.join(prefix, "bin", "python") for prefix in prefixes)
+    for place in environment.get("PATH", os.defpath).split(os.pathsep):
+        if Path(place).name != "shims":
+            yield from (os.path.join(place, name) for name in ("python3", "python"))
+    yield from _candidates(range(_OLDEST, _NEWEST + 1), 3, environment)
 
 
 def fetched_python(minor: Minor, environment: Mapping[str, str]) -> PythonFacts | None:

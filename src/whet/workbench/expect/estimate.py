@@ -26,6 +26,7 @@ from whet.core.text.record import (
     records,
     rows,
     text,
+    texts,
 )
 from whet.core.value_class import value_class
 from whet.host.files.files import write_atomically
@@ -78,6 +79,7 @@ class StepEstimate:
         dtype: of most of the arithmetic.
         device: where its tensors are.
         threads: that the library uses.
+        uncounted: operators that keep more inside than is counted.
         was_built: its module was loaded as it is: nothing of it could stay without data.
         machine: what this machine reaches.
         least_seconds: the time that it takes at least.
@@ -92,6 +94,7 @@ class StepEstimate:
     dtype: str
     device: str
     threads: int
+    uncounted: tuple[str, ...]
     was_built: bool
     machine: Machine
     least_seconds: float
@@ -166,6 +169,7 @@ def estimate_step(
         dtype=text(told, "dtype"),
         device=text(told, "device"),
         threads=integer(told, "threads"),
+        uncounted=texts(told, "uncounted"),
         was_built=boolean(told, "was_built"),
         machine=machine,
         least_seconds=least_seconds(operators, machine),

@@ -66,6 +66,7 @@ from whet.workbench.investigate.steps.investigated_evidence import (
     look_closer,
     order_results,
 )
+from whet.workbench.investigate.steps.missing_modules import look_for_module
 from whet.workbench.investigate.steps.own_readings import look_at_readings
 from whet.workbench.investigate.steps.smaller import (
     cause_to_keep,
@@ -224,10 +225,13 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
         unordered = work.attempt(lambda: hold_order(work, fewer), unordered)
     order, ordered = unordered
     facts.clues += ordered
-    facts.clues += work.attempt(
-        lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
-    )
-    _look_at_values(work, facts, order, seeded, _for_closer_look(work, payloads))
+    lacking = work.attempt(lambda: look_for_module(work, order), none_seen)
+    facts.clues += lacking
+    if all(each.sureness is Sureness.POSSIBLE for each in lacking):
+        facts.clues += work.attempt(
+            lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
+        )
+        _look_at_values(work, facts, order, seeded, _for_closer_look(work, payloads))
     known = tuple(facts.clues)
     facts.clues += work.attempt(lambda: look_at_memory(work, order, known), ())
     facts.clues += work.attempt(lambda: look_at_busy_lines(work, order), ())
