@@ -69,5 +69,14 @@ def _code() -> int:
     return run_cli(sys.argv[1:])
 
 
+def _leave_out_the_current_folder() -> None:
+    """Take what `python -m` has put first off the path: a `statistics.py` there isn't Python's own."""
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    is_first = not sys.flags.safe_path and sys.path[0] not in {home, ""}
+    if is_first and os.path.isdir(sys.path[0]) and os.path.samefile(sys.path[0], "."):
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _leave_out_the_current_folder()
     main()

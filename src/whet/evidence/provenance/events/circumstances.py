@@ -93,7 +93,9 @@ class Circumstances:
         return None
 
     def still_imported(self, failing: Failing) -> Importing | None:
-        """Return the import that has led away from the module that isn't done yet."""
+        """Return the import that has led away from the module that isn't done yet and lacks a name."""
+        if failing.error.type != "AttributeError":
+            return None  # it has what was asked for: that it isn't done yet isn't why
         for node in ast.walk(failing.node):
             value = None
             if isinstance(node, ast.Attribute):
@@ -102,7 +104,8 @@ class Circumstances:
                 continue
             for call in failing.call.around:
                 step = call.step_at(failing.error.moment)
-                if step is not None and call.runs(value):
+                # What runs first is the program: an import of its file is another module.
+                if step is not None and call.parent is not None and call.runs(value):
                     return Importing(call, step.line)
         return None
 

@@ -172,9 +172,10 @@ class Call:
 
     def runs(self, module: Value) -> bool:
         """Whether it is what runs a module."""
-        path = Path(self.code.path)
-        name = path.parent.name if path.stem == "__init__" else path.stem
-        return self.code.is_module and module.words.rpartition(".")[2] == name
+        path, names = Path(self.code.path), tuple(module.words.split("."))
+        parts = (*path.parts[:-1], path.stem) if path.stem != "__init__" else path.parts[:-1]
+        is_of_it = path.suffix == ".py" and parts[-len(names) :] == names
+        return self.code.is_module and is_of_it
 
     def step_at(self, moment: int) -> Step | None:
         """Return the line that was under way at a moment, or the last one before it."""
