@@ -70,10 +70,9 @@ def _code() -> int:
 
 
 def _leave_out_the_current_folder() -> None:
-    """Take what `python -m` has put first off the path: a `statistics.py` there isn't Python's own."""
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    is_first = not sys.flags.safe_path and sys.path[0] not in {home, ""}
-    if is_first and os.path.isdir(sys.path[0]) and os.path.samefile(sys.path[0], "."):
+    """Take off the path what `python -m` has put first: a `statistics.py` there isn't Python's own."""
+    home = __file__.rsplit("/", 2)[0]
+    if __spec__ is not None and not sys.flags.safe_path and sys.path[0] != home:
         del sys.path[0]
 
 

@@ -1,5 +1,6 @@
 """A `RecursionError` names the calls that come again and again, and what they are given."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from whet.evidence.variables.kept_failure import kept_failures
 from whet.host.inspect.failures import read_failures
 
 
-def clues_of(folder: Path, program: str) -> list[Clue]:
-    """Return what is said of a program that fails."""
+def clues_of(folder: Path, program: str, data: str = "") -> list[Clue]:
+    """Return what is said of a program that fails on its `data.jsonl`."""
+    path = folder / "data.jsonl"
+    path.write_text(data)
     (folder / "main.py").write_text(program)
     kept = folder / ".told"
     kept.mkdir()
@@ -29,7 +32,7 @@ def clues_of(folder: Path, program: str) -> list[Clue]:
         clue
         for evidence in read_failures(kept)
         for failure in kept_failures(evidence.data)
-        for clue in endless_clues(failure, failure.error, at)
+        for clue in endless_clues(failure, failure.error, at, [(path, data)])
     ]
 
 
@@ -172,3 +175,54 @@ def test_what_changes_from_call_to_call_is_shown_with_its_last_values(tmp_path: 
 )
 def test_another_error_has_no_such_clue(tmp_path: Path, program: str) -> None:
     assert clues_of(tmp_path, program) == []
+
+
+PARENTS = """\
+import json
+
+def depth(parents, node):
+    above = parents[node]
+    return 0 if above is None else 1 + depth(parents, above)
+
+rows = [json.loads(line) for line in open("data.jsonl")]
+parents = {row["id"]: row["parent"] for row in rows}
+print(max(depth(parents, node) for node in parents))
+"""
+
+
+def _rows(parents: "list[int | str | None]", size: int = 900) -> str:
+    rows = enumerate(parents)
+    return "".join(json.dumps({"id": n, "parent": up, "size": size}) + "\n" for n, up in rows)
+
+
+def test_records_that_lead_to_each_other_are_named_with_the_value_that_comes_again(
+    tmp_path: Path,
+) -> None:
+    (clue,) = clues_of(tmp_path, PARENTS, _rows([None, 0, 0, 5, 1, 3, 2, 4]))
+
+    assert "again after 2 rounds: `node` is" in clue.says
+    assert "only the records at data.jsonl:4 and data.jsonl:6 have two of these" in clue.says
+    assert clue.sureness is Sureness.POSSIBLE
+    assert clue.next_step.startswith("Check data.jsonl:4 and data.jsonl:6")
+
+
+def test_three_records_in_a_circle_are_named(tmp_path: Path) -> None:
+    (clue,) = clues_of(tmp_path, PARENTS, _rows([None, 0, 0, 5, 3, 4, 2, 0]))
+
+    assert "only the records at data.jsonl:4, data.jsonl:5 and data.jsonl:6 have" in clue.says
+
+
+def test_no_record_of_a_circle_is_named_where_others_have_the_same_values(tmp_path: Path) -> None:
+    rows = _rows([None, 0, 0, 5, 1, 3, 2, 4]) + '{"id": 8, "parent": 3, "size": 5}\n'
+    (clue,) = clues_of(tmp_path, PARENTS, rows)
+
+    assert "`node` is" in clue.says
+    assert "data.jsonl" not in clue.says + clue.next_step
+
+
+def test_a_program_that_goes_round_by_itself_names_no_record(tmp_path: Path) -> None:
+    program = PARENTS.replace("parents[node]", "1 - node")
+    (clue,) = clues_of(tmp_path, program, _rows([None, 0, 1]))
+
+    assert "`node` is" in clue.says
+    assert "data.jsonl" not in clue.says + clue.next_step

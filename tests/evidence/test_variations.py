@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from crossed import one_in
 
+from whet.evidence.experiments.given_beside import given_beside
+from whet.evidence.experiments.single_changes import LESS_LIKELY
 from whet.evidence.experiments.variations import deciding_lines, variations_of
 
 WRONG = {
@@ -37,6 +39,16 @@ WRONG = {
         "        self.rows.append(row)\n        return len(self.rows)\n    def mark(self):\n"
         "        self.rows.append('-')\n    def note(self, row):\n        self.mark()\n"
         "        n = self.add(row)\n        return n\nassert Log().note('a') == 1\n"), 10,
+    ),
+    "switch of the call beside": (
+        ("def along(rows, axis):\n    return [sum(each) for each in (rows if axis else zip(*rows))]\n"
+        "def f(rows):\n    low = min(along(rows, 0))\n    high = max(along(rows, 1))\n    return high - low\n"
+        "assert f([[1, 100], [2, 300]]) == 397\n"), 5,
+    ),
+    "switch of another function beside": (
+        ("def least(rows, by): return min(each[by] for each in rows)\ndef most(rows, by): return max(each[by] for each in rows)\n"
+        "def f(rows):\n    return most(rows, by='size') - least(rows, by='age')\n"
+        "assert f([{'age': 3, 'size': 90}, {'age': 4, 'size': 70}]) == 20\n"), 4,
     ),
     "range": ("def count(n):\n    return sum(range(n))\nassert count(4) == 10\n", 2),
     "slice": ("def tail(x):\n    return x[1:-1]\nassert tail([1, 2, 3]) == [2, 3]\n", 2),
@@ -311,3 +323,35 @@ def test_steps_that_take_no_turns_at_one_value_stay_in_their_order() -> None:
         for _, after in changes(text)
         if "a = x" in after and "b = y" in after
     )
+
+
+def test_a_switch_that_the_call_beside_has_otherwise_is_as_likely_as_another_operator() -> None:
+    source = "def f(rows):\n    return along(rows, 0) - along(rows, axis, 1) + along(rows, 1)\n"
+    found = [
+        each
+        for each in variations_of(source, [2], set(), lambda *_: "")
+        if each.old.startswith("along")
+    ]
+    assert {(each.old, each.new) for each in found if each.order <= (LESS_LIKELY, False)} >= {
+        ("along(rows, 0)", "along(rows, 1)"),
+        ("along(rows, 1)", "along(rows, 0)"),
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "return f(a, 0) + f(b, 1)",
+        "return f(a, 12) + f(a, 40)",
+        "return f(a, 0) + g(a, 1)",
+        "return f(a, 'two words') + f(a, 'and more')",
+        "return f(0, 1) + f(1, 0)",
+        "return self.f(0) + self.f(1)",
+    ],
+)
+def test_a_switch_is_taken_only_from_a_call_that_handles_the_same_data(line: str) -> None:
+    source = f"def made(self, a, b):\n    {line}\n"
+    (node,) = ast.parse(source).body
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+
+    assert [ast.unparse(each) for call in calls for each in given_beside(call, [node])] == []

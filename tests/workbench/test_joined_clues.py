@@ -40,6 +40,27 @@ def test_a_record_without_which_it_passes_leads_where_the_value_was_read_from_an
     assert joined == ([value, record, record] if read == left_out else [record, record, value])
 
 
+@given(
+    odd=st.integers(1, 30), changed=st.integers(1, 30), is_odd=st.booleans(),
+    folder=st.sampled_from(["", "/data/"]),
+)  # fmt: skip
+def test_a_record_that_stands_out_and_with_a_change_of_which_it_passes_comes_before_a_changed_line(
+    *, odd: int, changed: int, is_odd: bool, folder: str
+) -> None:
+    value = Clue(
+        says="s", why="w", path="/main.py", line=3, record="r", records=(("/data/a.csv", odd),),
+        mentions=frozenset({Mention.OTHERS} if is_odd else ()),
+    )  # fmt: skip
+    record = Clue(says="r", why="w", path=f"{folder}a.csv", line=changed)
+    line = Clue(says="l", why="w", path="/other.py", line=5)
+    varied = Varied(likely=(line,), is_on_the_way=True)
+
+    joined = with_changes(varied, [record, value], [], clues_first=True)
+
+    is_agreed = is_odd and odd == changed
+    assert joined == ([record, value, line] if is_agreed else [line, record, value])
+
+
 @given(mentions=st.frozensets(st.sampled_from(Mention)), why=SENTENCES)
 def test_only_an_error_that_was_caught_is_firmer_on_the_way_of_the_value(
     mentions: frozenset[Mention], why: str

@@ -1,13 +1,17 @@
 """Calls that are as deep as they can be: which functions call each other, and what they are given each time."""
 
 import ast
+import re
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import takewhile
+from dataclasses import replace
+from itertools import pairwise, takewhile
+from pathlib import Path
 
-from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.clue import Clue, Placing, Sureness, TrailStep
 from whet.core.text.quantity import listed
 from whet.core.value_class import value_class
+from whet.evidence.clues.records_in import DataRecord, records_in
 from whet.evidence.variables.kept_failure import KeptError, KeptFailure, KeptFrame
 from whet.evidence.variables.kept_value import value_line
 
@@ -19,6 +23,9 @@ _LEAST_ROUNDS = 4
 _MOST_STRAY = 8
 """The error may come up in calls that the last round makes besides."""
 _SHOWN, _WIDTH = 3, 24
+_MOST_SHOWN, _MOST_TEXT = 6, 80
+_PLAIN = re.compile(r"\d+|'\w+'")
+_WORD = re.compile(r"\w+")
 _BRANCHES = (
     ast.If, ast.IfExp, ast.BoolOp, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar,
     ast.Match, ast.comprehension,
@@ -54,17 +61,36 @@ class _Rounds:
         every = [dict(each.parameters) for each in self.frames[:: len(self.calls)]]
         return [name for name in every[0] if len({each.get(name) for each in every}) > 1]
 
-    def shown(self, name: str) -> str:
+    def last(self, name: str, rounds: int) -> list[str]:
         """Return what a parameter was in the last rounds, the last one last."""
         found: list[str] = []
-        for each in self.frames[:: len(self.calls)][:_SHOWN]:
+        for each in self.frames[:: len(self.calls)][:rounds]:
             values = [one.value for one in each.variables or () if one.name == name]
             found += [value_line(value, _WIDTH) for value in values]
-        return ", ".join(found[::-1])
+        return found[::-1]
+
+    def circle(self) -> tuple[str, list[str]]:
+        """Return a parameter that is a number or a text in each round, and what it was until it came again."""
+        rounds = self.until_same
+        for name, _ in self.calls[0].parameters if 1 < rounds < _MOST_SHOWN else ():
+            found = self.last(name, rounds + 1)
+            is_plain = len(found) == rounds + 1 and all(map(_PLAIN.fullmatch, found))
+            if is_plain and found[0] == found[-1] and len(set(found)) == rounds:
+                return name, found
+        return "", []
 
 
-def endless_clues(failure: KeptFailure, error: KeptError, at: Placing) -> list[Clue]:
-    """Return what a `RecursionError` comes from, if the same calls come again and again."""
+def endless_clues(
+    failure: KeptFailure, error: KeptError, at: Placing, data: Sequence[tuple[Path, str]] = ()
+) -> list[Clue]:
+    """Return what a `RecursionError` comes from, if the same calls come again and again.
+
+    Args:
+        failure: the failure.
+        error: the error.
+        at: says where a line is.
+        data: the files of data that the command names, with their texts.
+    """
     # Of very many frames some are left out, between the first and the last.
     frames = error.frames[len(error.frames) // 2 :] if error.skipped else error.frames
     own = [
@@ -72,7 +98,41 @@ def endless_clues(failure: KeptFailure, error: KeptError, at: Placing) -> list[C
     ]
     # Only such an error tells of parameters.
     found = _rounds_of(own) if any(each.parameters for each in own) else None
-    return [] if found is None else [_clue(failure, found, at)]
+    if found is None:
+        return []
+    clue = _clue(failure, found, at)
+    name, circle = found.circle()
+    if not name:
+        return [clue]
+    clue = replace(clue, says=f"{clue.says}: `{name}` is {', then '.join(circle)} again")
+    hops = [{each.strip("'") for each in hop} for hop in pairwise(circle)]
+    for path, text in data:
+        records = [each for each in records_in(path.name, text) if _is_a_hop(each, hops)]
+        if len(records) == len(circle) - 1:
+            return [_in_data(clue, path, records, at)]
+    return [clue]
+
+
+def _is_a_hop(record: DataRecord, hops: Sequence[set[str]]) -> bool:
+    """Whether a record leads from one value of a circle to the next, or back."""
+    words = set(_WORD.findall(record.text))
+    return any(hop <= words for hop in hops)
+
+
+def _in_data(clue: Clue, path: Path, records: Sequence[DataRecord], at: Placing) -> Clue:
+    """Return the clue with the only records that have two values of the circle."""
+    places = [at(str(path), each.line) for each in records]
+    steps = [
+        TrailStep(says="a record", place=place, source=each.text[:_MOST_TEXT])
+        for place, each in zip(places, records, strict=True)
+    ]
+    return replace(
+        clue,
+        says=f"{clue.says}; only the records at {listed(places)} have two of these that follow"
+        " each other",
+        trail=tuple(steps),
+        next_step=f"Check {listed(places)}: the data may lead back to itself there.",
+    )
 
 
 def _rounds_of(frames: Sequence[KeptFrame]) -> _Rounds | None:
@@ -98,7 +158,7 @@ def _clue(failure: KeptFailure, found: _Rounds, at: Placing) -> Clue:
         step = "Find where the data leads back to itself."
     else:
         name = found.changing[0] if found.changing else ""
-        last_values = found.shown(name)
+        last_values = ", ".join(found.last(name, _SHOWN))
         given = f"with another `{name}` each time" if name else "again and again"
         given += f" (at last {last_values})" if last_values else ""
         step = "Check the condition that should end it."

@@ -12,6 +12,7 @@ from dataclasses import field
 from difflib import SequenceMatcher
 
 from whet.core.value_class import value_class
+from whet.evidence.experiments.given_beside import given_beside
 from whet.evidence.experiments.vocabulary import (
     is_left_uncalled,
     methods_in,
@@ -420,6 +421,7 @@ def _called(node: ast.Call, around: Sequence[ast.AST]) -> Iterator[_Instead]:
     if _is_left_alone(node, around):
         yield ast.Await(node), LIKELY
     yield from _called_so(node)
+    yield from ((each, LESS_LIKELY) for each in given_beside(node, around))
     # In which order something is printed is hardly what fails.
     swapped = 0 if called_name(node) == "print" else len(node.args) - 1
     for position in range(swapped):

@@ -94,9 +94,21 @@ def with_changes(
     if len(records) == 1 or (records and Mention.TWIN in records[0].mentions):
         likely = [*records, *likely]
         records = []
-    if clues_first and not varied.is_on_the_way:
+    if clues_first and (not varied.is_on_the_way or _agree_on_a_record([*clues, *records])):
         return [*clues, *likely, *records, *varied.others]
     return [*likely, *clues, *records, *varied.others]
+
+
+def _agree_on_a_record(clues: Sequence[Clue]) -> bool:
+    """Whether a record stands out among others, and a clue of its own tells what passes with it changed."""
+    odd = [place for each in clues if Mention.OTHERS in each.mentions for place in each.records]
+    # Some tell their file as the command names it.
+    return any(
+        line == each.line and f"/{path}".endswith(f"/{each.path}")
+        for each in clues
+        for path, line in odd
+        if each.path
+    )
 
 
 def _with_way(change: Clue, clues: Sequence[Clue]) -> Clue:
