@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from crossed import one_in
 
-from whet.evidence.experiments.given_beside import given_beside
 from whet.evidence.experiments.single_changes import LESS_LIKELY
 from whet.evidence.experiments.variations import deciding_lines, variations_of
+from whet.evidence.experiments.vocabulary import given_beside
 
 WRONG = {
     "boundary": ("def old(age):\n    return age > 18\nassert [old(18), old(17)] == [True, False]\n", 2),
@@ -328,9 +328,7 @@ def test_steps_that_take_no_turns_at_one_value_stay_in_their_order() -> None:
 def test_a_switch_that_the_call_beside_has_otherwise_is_as_likely_as_another_operator() -> None:
     source = "def f(rows):\n    return along(rows, 0) - along(rows, axis, 1) + along(rows, 1)\n"
     found = [
-        each
-        for each in variations_of(source, [2], set(), unknown)
-        if each.old.startswith("along")
+        each for each in variations_of(source, [2], set(), unknown) if each.old.startswith("along")
     ]
     assert {(each.old, each.new) for each in found if each.order <= (LESS_LIKELY, False)} >= {
         ("along(rows, 0)", "along(rows, 1)"),

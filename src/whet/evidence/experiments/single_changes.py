@@ -12,8 +12,8 @@ from dataclasses import field
 from difflib import SequenceMatcher
 
 from whet.core.value_class import value_class
-from whet.evidence.experiments.given_beside import given_beside
 from whet.evidence.experiments.vocabulary import (
+    given_beside,
     is_left_uncalled,
     methods_in,
     neighbours_of,
