@@ -96,3 +96,32 @@ def test_what_the_deadline_ends_is_not_looked_at(
         (entry,) = bench.notebook.entries()
 
         assert list(bench.notebook.evidence_of(entry.number, STACKS)) == []
+
+
+SLOWED = """
+import sys
+import threading
+
+if sys.gettrace() is not None:
+    threading.Event().wait()
+sys.exit("it fails at once where nobody looks")
+"""
+
+
+def test_what_comes_to_no_end_when_it_is_looked_at_is_looked_at_once_in_each_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "main.py").write_text(SLOWED)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clues, "_LEAST_SECONDS", 0.5)
+    with open_workbench({**os.environ, "WHET_DIR": str(tmp_path / "w")}) as bench:
+        request = TrialRequest(command=(sys.executable, "main.py"))
+        trial = bench.build_trial(request)
+        tasks = AgentTasks(keeps_locals=True)
+        session = Session(bench=bench, verb="investigate", request=request, tasks=tasks)
+        baseline = reproduce(session, trial, attempts=1)
+        finding = Closer(session=session, trial=trial, baseline=baseline).look()
+        outcomes = [bench.notebook.trial(each.number).outcome for each in bench.notebook.entries()]
+
+    assert "the recorded run had not failed when its time was up" in finding.summary
+    assert sum(each is not None and each.timed_out for each in outcomes) == 2

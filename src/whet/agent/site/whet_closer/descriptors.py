@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _MOST_PLACES = 6
 _MOST_DESCRIPTORS = 70_000
 _above = vars(sys)["_getframe"]
+_OPENS = {"open", "subprocess.Popen"}
 
 
 class Descriptors:
@@ -31,7 +32,7 @@ class Descriptors:
 
     def begin(self) -> None:
         """Have Python call for each file that it opens."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(lambda name, given: self._hear(name, given) if name in _OPENS else None)
 
     def watch_sockets(self, module: dict[str, Any]) -> None:
         """Remember each socket of the program by a weak reference, with the line that made it."""
@@ -48,11 +49,11 @@ class Descriptors:
         kind.__init__ = begin_known
 
     def _hear(self, event: str, arguments: Any) -> None:
-        if self._is_noting or event not in {"open", "subprocess.Popen"}:
+        if self._is_noting:
             return
         self._is_noting = True
         try:
-            at = user_place(_above(0).f_back)  # there is none when Python opens the script itself
+            at = user_place(_above(1).f_back)  # there is none when Python opens the script itself
             path = arguments[0]
             if not at:
                 return

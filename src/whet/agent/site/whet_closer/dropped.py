@@ -78,12 +78,11 @@ class Dropped(Woven):
 
     def begin(self) -> None:
         """Take over the main script; hear of each command that a shell is given."""
-        sys.addaudithook(self._hear)
+        sys.addaudithook(lambda name, given: self._hear(given) if name == _SHELL else None)
         super().begin()
 
-    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event == _SHELL:
-            self._command = os.fsdecode(arguments[0])
+    def _hear(self, arguments: tuple[Any, ...]) -> None:
+        self._command = os.fsdecode(arguments[0])
 
     def weave(self, tree: Any) -> Callable[[str], object]:
         """Let each statement that drops a value hand it to a mark on the way."""

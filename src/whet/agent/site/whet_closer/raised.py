@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .accesses import Accesses
-from .report_file import is_own, place
+from .report_file import is_own, number_of, place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,9 @@ class Raised:
         thread.start = start_traced
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        is_again = frame.f_trace is not None  # a generator or a coroutine goes on
+        if is_again and self._alone is None and not self._accesses.is_on:
+            return None  # whoever follows it goes on, too
         path = frame.f_code.co_filename
         own = self._own.get(path)
         if own is None:
@@ -83,7 +86,8 @@ class Raised:
         if self._alone is not None:
             return self._alone.enter(frame, self._note)
         self._calls += 1
-        self._call_of[id(frame)] = self._calls  # a call that has ended leaves its number to another
+        # A call that has ended leaves its number to another.
+        self._call_of[number_of(frame)] = self._calls
         if self._accesses.is_on:
             return self._taken.following(frame, self._accesses.enter(frame, self._note))
         frame.f_trace_lines = False
@@ -103,25 +107,25 @@ class Raised:
             return
         thread, code = self._ident(), frame.f_code
         number, known, last = self._last.get(thread, (-1, 0, None))
-        if known == id(error) and _has_been_in(trace, last):  # it goes up
-            call = self._call_of.get(id(frame), 0)
+        if known == number_of(error) and _has_been_in(trace, last):  # it goes up
+            call = self._call_of.get(number_of(frame), 0)
             self._told.tell("passed", number=number, place=place(frame), call=call)
             self._last[thread] = (number, known, code)
             return
         at = place(frame)
         where = (kind.__name__, at[0], at[1])
         if where in self._seen:
-            self._last[thread] = (-1, id(error), code)
+            self._last[thread] = (-1, number_of(error), code)
             return
         number = self._seen[where] = len(self._seen)
-        self._last[thread] = (number, id(error), code)
+        self._last[thread] = (number, number_of(error), code)
         self._told.tell(
             "raised",
             number=number,
             type=kind.__name__,
             message=_message(error),
             place=at,
-            call=self._call_of.get(id(frame), 0),
+            call=self._call_of.get(number_of(frame), 0),
             inside=_inside(trace),
             thread=_thread_name(),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .report_file import innermost_frames, is_own, place, stack_of
+from .report_file import innermost_frames, is_own, number_of, place, stack_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Taken:
 
     def following(self, frame: FrameType, trace: Any) -> Any:
         """Return what traces a frame: its lines too, if it has taken something."""
-        lines = self._lines.get(id(frame))
+        lines = self._lines.get(number_of(frame))
         if lines is None:
             return trace
         frame.f_trace_lines = True
@@ -134,7 +134,7 @@ class Taken:
 
         async def got(owner: Any) -> Any:
             callers, later = taken._ask(owner, _above(1)), None
-            if taken._lent.get(id(owner)):
+            if taken._lent.get(number_of(owner)):
                 later = running_loop().call_later(_PATIENCE_SECONDS, taken._tell, "pool", owner)
             try:
                 return await get(owner)
@@ -191,7 +191,7 @@ class Taken:
     def _getting(self, get: Any, empty: Any) -> Any:
         def got(owner: Any, block: object = 1, timeout: Any = None) -> Any:
             callers = self._ask(owner, _above(1))
-            is_patient = bool(block) and timeout is None and bool(self._lent.get(id(owner)))
+            is_patient = bool(block) and timeout is None and bool(self._lent.get(number_of(owner)))
             try:
                 item = get(owner, block, _PATIENCE_SECONDS if is_patient else timeout)
             except empty:
@@ -208,7 +208,7 @@ class Taken:
 
     def _putting(self, put: Any) -> Any:
         def given(owner: Any, item: Any, *words: Any, **named: Any) -> Any:
-            lent = self._lent.get(id(owner), {}).pop(id(item), None)
+            lent = self._lent.get(number_of(owner), {}).pop(number_of(item), None)
             if lent is not None:
                 for level in _common(lent, _users(_above(1))):
                     self._know(level, lent)
@@ -231,7 +231,7 @@ class Taken:
 
     def _giving(self, give: Any) -> Any:
         def given(owner: Any, *words: Any, **named: Any) -> Any:
-            out = self._out.get(id(owner), [])
+            out = self._out.get(number_of(owner), [])
             frames = _users(_above(1))
             for _ in range((*words, *named.values(), 1)[0]):
                 own = [(level, each) for each in out for level in _common(each, frames)]
@@ -250,31 +250,34 @@ class Taken:
 
     def _ask(self, owner: Any, frame: FrameType) -> set[int]:
         """Keep with which lines each caller comes to ask for more; return their frames, which now wait."""
-        callers = {id(each) for each in _users(frame)}
+        callers = {number_of(each) for each in _users(frame)}
         for each in callers:
             for last in self._last.get(each, ()):
                 if last.owner is owner:
-                    level = [id(one) for one in last.frames].index(each)
+                    level = [number_of(one) for one in last.frames].index(each)
                     last.went.setdefault(level, list(self._lines.get(each, ())))
         self._asking |= callers
         return callers
 
     def _take(self, owner: Any, frame: FrameType, words: str, item: Any = None) -> None:
-        self._owners[id(owner)] = owner
-        out, lent = self._out.setdefault(id(owner), []), self._lent.setdefault(id(owner), {})
+        self._owners[number_of(owner)] = owner
+        out, lent = (
+            self._out.setdefault(number_of(owner), []),
+            self._lent.setdefault(number_of(owner), {}),
+        )
         frames = _users(frame)[:_LEVELS]
         taken: list[_Place] = []
         if frames and len(out) < _MOST:
             taken.append(_Place(owner, frames, words))
             out.append(taken[0])
         if frames and item is not None and len(lent) < _MOST:
-            lent[id(item)] = _Place(owner, frames, words, item)
-            taken.append(lent[id(item)])
+            lent[number_of(item)] = _Place(owner, frames, words, item)
+            taken.append(lent[number_of(item)])
         if taken:
             for each in frames:
-                self._last[id(each)] = taken
-                is_new = id(each) not in self._lines
-                self._lines.setdefault(id(each), []).clear()
+                self._last[number_of(each)] = taken
+                is_new = number_of(each) not in self._lines
+                self._lines.setdefault(number_of(each), []).clear()
                 if is_new:
                     each.f_trace = self.following(each, each.f_trace)
 
@@ -296,8 +299,8 @@ class Taken:
         It may only become known later who gives it back: ``left`` more looks follow.
         """
         is_pool = kind == "pool"
-        lent = list(self._lent.get(id(owner), {}).values()) if is_pool else []
-        out = lent if is_pool else list(self._out.get(id(owner), ()))
+        lent = list(self._lent.get(number_of(owner), {}).values()) if is_pool else []
+        out = lent if is_pool else list(self._out.get(number_of(owner), ()))
         running: set[int] = _running() if out else set()
         for number, each in enumerate(out):
             key = each.key
@@ -307,9 +310,9 @@ class Taken:
                 continue
             if is_pool and times < sum(other.key == key for other in out):
                 continue  # what is mostly kept may be meant to be
-            ended = id(frame) not in running
+            ended = number_of(frame) not in running
             is_again = any(frame in other.frames[level : level + 1] for other in out[number + 1 :])
-            has_more = is_again or level in each.went or id(frame) in self._asking
+            has_more = is_again or level in each.went or number_of(frame) in self._asking
             if not ended and (key in self._held or not has_more):
                 continue
             each.is_told = True
@@ -347,11 +350,11 @@ def _common(taken: _Place, frames: list[FrameType]) -> list[int]:
 
 def _running() -> set[int]:
     """Return the frames under way."""
-    found = {id(each) for top in innermost_frames().values() for each in stack_of(top)}
+    found = {number_of(each) for top in innermost_frames().values() for each in stack_of(top)}
     for task in _tasks():
         waiting: Any = task.get_coro()
         while waiting is not None:
-            found.add(id(getattr(waiting, "cr_frame", None)))
+            found.add(number_of(getattr(waiting, "cr_frame", None)))
             waiting = getattr(waiting, "cr_await", None)
     return found
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-_CAN_TRACE = "__cantrace__"
+_CAN_TRACE, _RUNS = "__cantrace__", "cpython.run_file"
 _CLOSER = "whet_closer."
+_hooks: list[Callable[..., None]] = []
 hidden_frame(vars(Mark)["__call__"])
 
 
@@ -46,16 +47,20 @@ class MainScript:
             if name.partition(".")[0]
             in {"whet_probe", "whet_stage", "whet_count", "whet_leak", "whet_lines"}
         )
-        sys.addaudithook(self._hear)
-        # A hook isn't traced, nor is what runs inside: the main script runs inside this one.
-        vars(MainScript._hear)[_CAN_TRACE] = CAN_TRACE
 
-    @hidden_frame
-    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event == "cpython.run_file" and not self._is_over:
-            self._is_over = True
-            vars(MainScript._hear)[_CAN_TRACE] = False
-            self._run_script(str(arguments[0]))
+        # No method, here and below `whet_closer`: to call one takes Python several times as long.
+        @hidden_frame
+        def hear(event: str, arguments: tuple[object, ...]) -> None:
+            if event == _RUNS and not self._is_over:
+                self._is_over = True
+                for each in _hooks:
+                    vars(each)[_CAN_TRACE] = False
+                self._run_script(str(arguments[0]))
+
+        # A hook isn't traced, nor is what runs inside: the main script runs inside this one.
+        vars(hear)[_CAN_TRACE] = CAN_TRACE
+        _hooks.append(hear)
+        sys.addaudithook(hear)
 
     @hidden_frame
     def _run_script(self, path: str) -> None:

@@ -37,20 +37,22 @@ class Call:
         self._step: list[Any] | None = None
         self._is_raising = False
         self._inside: list[Call] = []
-        self._passed = 0
+        self.passed = 0
 
     def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Follow the function, and the comprehensions in it that have no frame of their own."""
         steps = self._steps
         if steps.is_over:
             return None
-        is_known = self.code.calls > FEW_CALLS or self._passed > _MOST_PASSED
-        is_known = (steps.is_brief and is_known) or self._passed > _MOST_LINES
+        is_known = self.code.calls > FEW_CALLS or self.passed > _MOST_PASSED
+        is_known = (steps.is_brief and is_known) or self.passed > _MOST_LINES
         if is_known and self._step is None:
             frame.f_trace_lines = False
             self.code.is_cut = True
         is_alone = event == "line" and not self.code.inside
         if is_alone and self.is_passed_over(frame.f_lineno or 0):
+            return self.follow
+        if event == "return" and self._is_left_unseen(frame):
             return self.follow
         started = steps.now()
         try:
@@ -67,6 +69,17 @@ class Call:
         finally:
             steps.spend(steps.now() - started)
         return self.follow
+
+    def _is_left_unseen(self, frame: FrameType) -> bool:
+        """Whether a call is left, for now or for good, with nothing to be looked at."""
+        if self._step is not None or self._is_raising or self._inside:
+            return False
+        is_yield = self.code.is_yield(frame)
+        if not is_yield and self.code.calls <= FEW_CALLS:
+            return False
+        self._steps.pass_over()
+        self._steps.left(frame, self, may_go_on=is_yield)
+        return True
 
     def follow_with_spare(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Follow the function, and make room when there is no memory left."""
@@ -89,7 +102,7 @@ class Call:
         if self._step is not None or is_new:
             return False
         self._is_raising = False
-        self._passed += 1
+        self.passed += 1
         self.code.runs[line] += 1
         return True
 

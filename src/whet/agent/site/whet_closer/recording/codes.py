@@ -41,6 +41,7 @@ class Code:
         self.is_plain = not (code.co_flags & GENERATORS or catches(code))
         self.is_passed = False
         self.is_cut = False  # of a line, more runs were not counted
+        self._yields: dict[int, bool] = {}
         self._flags = code.co_flags
         self._instructions = code.co_code
 
@@ -56,10 +57,11 @@ class Code:
     def is_yield(self, frame: FrameType) -> bool:
         """Whether a call that is left may continue."""
         at = frame.f_lasti  # from Python 3.13 on it is the instruction after that
-        return (
-            bool(self._flags & GENERATORS)
-            and _YIELD in self._instructions[max(at - 2, 0) : at + 1 : 2]
-        )
+        known = self._yields.get(at)
+        if known is None:
+            is_near = _YIELD in self._instructions[max(at - 2, 0) : at + 1 : 2]
+            known = self._yields[at] = is_near and bool(self._flags & GENERATORS)
+        return known
 
     def is_result(self, *, is_yield: bool) -> bool:
         """Whether what a call is left with is meant for its caller.

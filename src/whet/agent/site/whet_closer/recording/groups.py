@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from .held import CONTAINER, key_words, number_of
+from .held import CONTAINER, key_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-    from whet.agent.site.whet_closer.report_file import variables_of
+    from whet.agent.site.whet_closer.report_file import number_of, variables_of
     from whet.agent.site.whet_state import values
     from whet.agent.site.whet_state.arrays import ANY_ERROR, among, is_exactly
 
     from .held import Table
 else:
-    from whet_closer.report_file import variables_of
+    from whet_closer.report_file import number_of, variables_of
     from whet_state import values
     from whet_state.arrays import ANY_ERROR, among, is_exactly
 
@@ -65,9 +65,9 @@ class Groups:
 
     def look(self, frame: FrameType, code: int, call: int, moment: int) -> None:
         """Look at the variables of a function that is left, or in which the program failed."""
-        started = self._clock()
         if self._spent > _MOST_SECONDS:
             return
+        started = self._clock()
         try:
             for name, value, base in _keyed(frame):
                 at = code, name

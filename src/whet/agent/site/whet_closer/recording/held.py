@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeAlias
 
+    from whet.agent.site.whet_closer.report_file import number_of
     from whet.agent.site.whet_state import arrays, values
     from whet.agent.site.whet_state.arrays import ANY_ERROR, among
     from whet.agent.site.whet_state.secret_rule import MASK, masked
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Row: TypeAlias = tuple[Any, ...]
 else:
+    from whet_closer.report_file import number_of
     from whet_state import arrays, values
     from whet_state.arrays import ANY_ERROR, among
     from whet_state.secret_rule import MASK, masked
@@ -40,8 +42,6 @@ SCALAR, CONTAINER, OBJECT, ARRAY, OTHER = "scalar", "container", "object", "arra
 _SCALARS = (int, float, bool, str, bytes, complex, type(None))
 _CONTAINERS = (dict, list, tuple, set, frozenset)
 _GENERATORS = {"generator": "gi_frame", "coroutine": "cr_frame", "async_generator": "ag_frame"}
-number_of: Callable[[object], int] = vars(object)["__hash__"]
-"""`id` without its audit event: reporting that to the hooks takes longer than everything else here."""
 _NAMED = {"function", "builtin_function_or_method", "method", "module", "method-wrapper"}
 
 

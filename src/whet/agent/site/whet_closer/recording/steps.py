@@ -16,7 +16,7 @@ from collections import deque
 from .call import FEW_CALLS, MOST_LOCALS, Call
 from .codes import GENERATORS, Code
 from .groups import Groups
-from .held import Table, number_of
+from .held import Table
 from .inlined import Comprehension, lines_of
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         as_json,
         innermost_frames,
         is_own,
+        number_of,
         open_high,
         stack_of,
         user_place,
@@ -43,6 +44,7 @@ else:
         as_json,
         innermost_frames,
         is_own,
+        number_of,
         open_high,
         stack_of,
         user_place,
@@ -57,6 +59,8 @@ _MOST_RUNS = 400
 but for the end, at which all lines under way are looked at once more."""
 _MOST_SECONDS = 2.0
 """For looking at values; from then on only calls, errors and lines that have hardly run are followed."""
+_EVENT_SECONDS, _LINE_SECONDS = 1e-6, 5e-7
+"""What an event or a line counts at which nothing is looked at: to ask for the time takes as long."""
 _FEW_RUNS = 2  # after that: the runs to record of each line
 _MOST_CALLS = 100_000  # before that: of a function
 _NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -169,19 +173,20 @@ class Steps:
             return None
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
+        if frame.f_trace is not None and self._goes_on(frame):
+            return None  # whatever follows it goes on, too
         code = frame.f_code
         if number_of(code) in self._passed:
             back = frame.f_back  # an error that comes out of the call is met there, or further up
             if number_of(back) in self._running or number_of(back and back.f_code) in self._passed:
                 return None
+        if self.is_over or not self._is_followed(code.co_filename, frame):
+            return None
         known = self._codes.get(code)
         if known is None:
-            if self.is_over or not self._is_followed(code.co_filename, frame):
-                return None
             known = self._codes[code] = self._read(code, len(self._codes))
-        elif self.is_over or not self._is_followed(code.co_filename, frame):
-            return None
-        started = self._clock()
+        is_looked_at = known.calls < (FEW_CALLS if self.is_brief else _MOST_RUNS)
+        started = self._clock() if is_looked_at else 0.0
         try:
             state = (
                 self._suspended.pop(number_of(frame), None) if code.co_flags & GENERATORS else None
@@ -194,8 +199,21 @@ class Steps:
                 raise
             return None  # the program is what matters
         finally:
-            self.spend(self._clock() - started)
+            if is_looked_at:
+                self.spend(self._clock() - started)
+            else:
+                self.pass_over()
         return state.follow if self.spare is None else state.follow_with_spare
+
+    def _goes_on(self, frame: FrameType) -> bool:
+        """Whether a frame is a generator of the user's that goes on, and is followed; without any look at it."""
+        number = number_of(frame)
+        state = self._suspended.get(number)
+        if state is None or self.is_over or self._own[state.code.path] != _USERS:
+            return False
+        self._running[number] = self._suspended.pop(number)
+        self.pass_over()
+        return True
 
     def _is_followed(self, path: str, frame: FrameType) -> bool:
         """Whether a function is the user's, or one of the packages that is called from there.
@@ -260,9 +278,14 @@ class Steps:
         """Count the time that looking took."""
         self._spent += seconds
         self.table.go_on()
+        self.pass_over()
+
+    def pass_over(self) -> None:
+        """Count an event at which nothing was looked at."""
+        self._spent += _EVENT_SECONDS
         if self._is_asked:
             self._write_cut(innermost_frames()[self._ident()])
-        if self._spent > _MOST_SECONDS:
+        if self._spent > _MOST_SECONDS and not self.is_brief:
             self.is_brief, self.most_runs = True, _FEW_RUNS
 
     def now(self) -> float:
@@ -294,9 +317,12 @@ class Steps:
 
     def left(self, frame: FrameType, state: Call, *, may_go_on: bool) -> None:
         """Keep what is known of a generator that may continue; forget a function that has ended."""
-        self._running.pop(number_of(frame), None)
+        number = number_of(frame)
+        self._running.pop(number, None)
         if may_go_on:
-            self._suspended[number_of(frame)] = state
+            self._suspended[number] = state
+        elif state.passed:
+            self._spent += state.passed * _LINE_SECONDS
 
     # ---- errors ----
 
