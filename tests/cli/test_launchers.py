@@ -85,6 +85,7 @@ def test_a_repeat_names_the_failing_line_behind_a_launcher(whet: Whet, how: str)
     assert (ending["runs"], ending["place"]) == (2, "main.py:5")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", one_in(2, _ALL))
 def test_a_bisection_finds_the_commit_behind_a_launcher(whet: Whet, how: str) -> None:
     command = _launched(whet, how)

@@ -246,6 +246,7 @@ def test_a_long_table_is_printed_small(whet: Whet) -> None:
     assert lines[-1] == "… 4,980 more rows"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".feather"])
 def test_a_table_has_the_columns_of_a_real_file(whet: Whet, ending: str) -> None:
     if ending in {".parquet", ".feather"}:

@@ -83,6 +83,7 @@ def test_a_pipe_or_a_device_is_never_replaced_by_a_file(
     assert (failing.folder / "link").is_symlink()
 
 
+@pytest.mark.long
 def test_a_link_that_is_named_for_the_result_stays_a_link(failing: Whet) -> None:
     for name in ("result", "picture"):
         (failing.folder / f"{name}-link").symlink_to(name)
@@ -105,7 +106,7 @@ def test_a_picture_in_the_place_of_the_result_is_refused(
     assert (code, f"`--picture {name}` would overwrite the result" in said) == (64, True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_of_the_users_with_the_results_name_stays(failing: Whet) -> None:
     mine = failing.write("d.shrunk.txt", "precious")
     for _ in range(2):
@@ -130,6 +131,7 @@ def test_a_place_that_another_whet_writes_to_is_left_to_it(failing: Whet) -> Non
     assert list((failing.state / "claims").iterdir()) == []
 
 
+@pytest.mark.long
 def test_two_results_need_two_files(failing: Whet) -> None:
     failing.write("e.txt", "BOOM\n")
     words = ("shrink", "d.txt", "e.txt", "-o", "out", "--", PYTHON, "p.py", "d.txt", "e.txt")
@@ -150,6 +152,7 @@ def test_a_place_that_is_not_there_is_refused_before_anything_runs(failing: Whet
     assert (code, "mkdir -p" in said, "run 1" in said) == (73, True, False)
 
 
+@pytest.mark.long
 def test_an_investigation_beside_the_files_leaves_them(failing: Whet) -> None:
     failing("investigate", "-o", ".", "--", PYTHON, "p.py", "d.txt")
 
@@ -184,6 +187,7 @@ def test_a_shallow_clone_says_how_to_get_the_rest(whet: Whet) -> None:
     assert "git fetch --unshallow" in said.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -206,6 +210,7 @@ def test_a_name_as_long_as_names_may_be_has_a_result_beside_it(whet: Whet, name:
     assert result.read_text().strip() == "BOOM"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kept", ["", "open('out', 'w')"])
 def test_a_program_that_removes_the_folder_of_the_result(failing: Whet, kept: str) -> None:
     (failing.folder / "out").mkdir()

@@ -53,6 +53,7 @@ def test_half_a_float_is_rounded_as_struct_rounds_it(number: float) -> None:
     assert codec.decoded(bits) == number or math.isnan(number)
 
 
+@pytest.mark.long
 @given(st.floats(min_value=-65519, max_value=65519))
 def test_any_number_is_rounded_to_the_nearest_as_struct_rounds_it(number: float) -> None:
     assert Minifloat(5, 10).encoded(number) == struct.unpack("<H", struct.pack("<e", number))[0]

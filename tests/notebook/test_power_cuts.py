@@ -230,7 +230,7 @@ def test_a_kill_at_any_moment_takes_nothing_that_was_told(
     check_kill(recording, *disk_at(recording, moment))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @settings(max_examples=20)
 @given(moment=moments, seed=st.integers(0, 2**32))
 def test_a_power_cut_takes_only_trials_of_whets_at_work_and_never_the_notebook(
@@ -239,7 +239,7 @@ def test_a_power_cut_takes_only_trials_of_whets_at_work_and_never_the_notebook(
     check_power_cut(recording, *disk_at(recording, moment), seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("cuts", [1, pytest.param(200, marks=pytest.mark.long)])
 def test_each_verb_goes_on_after_a_power_cut(recording: Recording, cuts: int) -> None:
     seed = random.SystemRandom().randrange(2**32)

@@ -37,6 +37,7 @@ HOW_IT_IS_KNOWN = {
     "workbench/inspect/stacks": SHOWN,
     "workbench/investigate/steps/cost_steps": "the user's words for `whet shrink`: tests/cli/compare/test_slower_than.py",
     "workbench/investigate/steps/costs": "one is run in tests/cli/investigate/test_cost_bounds.py",
+    "workbench/investigate/steps/missing_modules": "the command was run so; an installation changes what the user has",
     "workbench/investigate/steps/named_changes": "it is run in tests/cli/investigate/test_investigated_changes.py",
     "workbench/investigate/steps/so_far": SHOWN,
     "workbench/investigate/steps/surroundings": SHOWN,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ lines = st.lists(
 ) | st.lists(st.lists(numberlike, min_size=2, max_size=2), max_size=6)
 
 
+@pytest.mark.long
 @given(lines, st.sampled_from(["\n", "\r\n"]), st.sampled_from(["utf-8", "latin-1"]))
 @example([['"c', 'd"'], ["1", '"c\nd"']], "\n", "utf-8")
 @example([["1", '"a"b"'], ["1", '"c\nd"']], "\n", "utf-8")

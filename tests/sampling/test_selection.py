@@ -53,6 +53,7 @@ def test_a_sample_has_so_many_rows_of_the_original_in_their_order(
         assert sample == rows[:wanted]
 
 
+@pytest.mark.long
 @given(name=st.sampled_from([*FORMATS]), seed=st.integers(0, 9), fewer=st.integers(1, 40))
 def test_the_same_seed_is_the_same_sample_and_a_larger_one_holds_it(
     name: str, seed: int, fewer: int
@@ -67,6 +68,7 @@ def test_the_same_seed_is_the_same_sample_and_a_larger_one_holds_it(
     assert is_in_order(sample, larger)
 
 
+@pytest.mark.long
 @given(
     name=st.sampled_from(["csv", "parquet"]),
     seed=st.none() | st.integers(0, 3),
@@ -92,6 +94,7 @@ def test_each_value_is_there_once_and_the_missing_one_is_a_value(name: str) -> N
     assert [row["country"] for row in sample] == ["DE", "FR", None, "IT"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORMATS)
 @given(count=st.integers(1, 60), extra=st.integers(0, 5))
 @settings(max_examples=15)

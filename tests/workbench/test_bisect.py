@@ -58,6 +58,7 @@ def test_where_the_last_commit_passes_what_is_not_committed_is_pointed_to(
     assert "whet show" in told.value.hint
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compiled", [True, False])
 def test_where_nothing_is_uncommitted_but_what_python_has_compiled_it_is_not(
     passing: TrialRequest, *, compiled: bool

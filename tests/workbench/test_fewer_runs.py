@@ -74,6 +74,7 @@ def test_commits_that_change_nothing_the_run_looks_at_are_not_run(place: Path) -
     assert {found.first_bad, found.good} <= run
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "room",
     [
@@ -94,6 +95,7 @@ def test_from_a_run_in_a_room_nothing_is_concluded(place: Path, room: Room) -> N
     assert found.concluded == 0
 
 
+@pytest.mark.long
 def test_a_later_search_of_the_same_trial_runs_only_what_its_answer_rests_on(place: Path) -> None:
     commits = make_history(place, mostly_documentation(40, every=7))
     options = BisectOptions(good=commits[0], bad=commits[-1], jobs=1)
@@ -108,6 +110,7 @@ def test_a_later_search_of_the_same_trial_runs_only_what_its_answer_rests_on(pla
     assert len(fresh) <= 4  # two ends and two sides
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2))]
 )
@@ -141,6 +144,7 @@ def test_it_names_the_commit_that_a_search_without_conclusions_names(
     assert without.concluded == 0
 
 
+@pytest.mark.long
 def test_nothing_is_concluded_from_a_run_that_asks_git(place: Path) -> None:
     program = (
         "import subprocess\ncount = int(subprocess.check_output(['git', 'rev-list', '--count', 'HEAD']))\n"
@@ -158,6 +162,7 @@ def test_nothing_is_concluded_from_a_run_that_asks_git(place: Path) -> None:
     assert found.concluded == 0
 
 
+@pytest.mark.long
 def test_a_commit_that_restores_an_earlier_state_is_not_run_again(place: Path) -> None:
     helper = "def number():\n    return {}\n".format
     start = {"app.py": PROGRAM, ".gitignore": ".whet\n"}
@@ -176,6 +181,7 @@ def test_a_commit_that_restores_an_earlier_state_is_not_run_again(place: Path) -
     assert len(trees) == len(set(trees))
 
 
+@pytest.mark.long
 def test_walking_back_passes_commits_that_follow_from_the_bad_end(place: Path) -> None:
     states = mostly_documentation(30, every=20)
     broken: Mapping[str, str | None] = {"helper.py": "def number():\n    return 9\n"}

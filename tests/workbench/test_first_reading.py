@@ -36,6 +36,7 @@ def test_a_file_on_which_its_library_goes_round_for_ever_is_refused() -> None:
         read_first_elsewhere(_ENDLESS.read_bytes(), "endless.h5", patience_seconds=3.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("packing", ["zip", "tar", "tar.gz in zip"])
 def test_such_a_file_in_an_archive_is_refused_too(packing: str) -> None:
     pytest.importorskip("h5py")
@@ -57,6 +58,7 @@ def test_such_a_file_in_an_archive_is_refused_too(packing: str) -> None:
         read_first_elsewhere(data, "all.bin", patience_seconds=5.0)
 
 
+@pytest.mark.long
 def test_a_library_that_is_killed_does_not_take_whet_with_it() -> None:
     pytest.importorskip("h5py")
     done = subprocess.run(
@@ -106,6 +108,7 @@ def test_the_reader_of_a_whet_that_was_killed_is_ended_by_the_kernel() -> None:
     assert poll.poll(60_000), "the process that reads lives on"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words", [("sample", "t.parquet"), ("make", "table", "--like", "t.parquet", "--rows", "2")]
 )

@@ -68,7 +68,7 @@ def test_a_failure_that_was_reworded_is_followed_to_its_commit_and_the_answer_sa
     assert not any(each.verdict is Verdict.SKIP for each in found.tested)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_versions_that_cannot_be_imported_stay_skipped_where_the_failure_is_reworded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +96,7 @@ def _another(here: int, culprit: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_failure_without_likeness_is_decided_once_when_skips_exceed_the_steps_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,7 +130,7 @@ def _long_broken(here: int, culprit: int) -> dict[str, str]:
     return {"shop/checks.py": f"def check(count):\n{body}"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_search_ends_where_it_was_skipped_more_often_than_it_can_tell_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -303,6 +303,7 @@ PLACES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("trials", [6, 9])
 def test_a_search_that_was_ended_says_only_what_a_run_has_shown(place: Path, trials: int) -> None:
     part = history(place, ROUNDING, PLACES, Budget(trials=trials))
@@ -320,6 +321,7 @@ def test_a_search_that_was_ended_says_only_what_a_run_has_shown(place: Path, tri
         assert subprocess.run([*APP.command], cwd=place, check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_one_line_of_a_commit_whose_lines_need_each_other_is_named_by_undoing_it(
     place: Path,
 ) -> None:

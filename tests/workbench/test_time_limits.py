@@ -57,6 +57,7 @@ def test_the_limit_falls_with_what_the_payload_takes(
     assert len(set(given)) <= 4  # each new one makes new keys
 
 
+@pytest.mark.long
 def test_a_first_look_that_hangs_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "count").write_text("")

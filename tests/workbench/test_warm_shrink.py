@@ -154,6 +154,7 @@ def test_the_number_of_jobs_changes_nothing_warm(run: Run) -> None:
     assert two.result.cold_because == ""
 
 
+@pytest.mark.long
 def test_the_result_is_run_from_the_start(run: Run) -> None:
     warm = run(PARSES, TABLE)
 
@@ -164,6 +165,7 @@ def test_the_result_is_run_from_the_start(run: Run) -> None:
     assert [bool(each.outcome.resumed_from) for each in trials[-3:]] == [True, False, False]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "most", [4, pytest.param(8, marks=pytest.mark.long), pytest.param(14, marks=pytest.mark.long)]
 )
@@ -179,6 +181,7 @@ def test_a_result_that_only_fails_warm_is_taken_back(run: Run, most: int) -> Non
     assert min(after for _, after, _ in warm.steps) < len("XYZ")
 
 
+@pytest.mark.long
 def test_how_often_something_fails_is_measured_from_the_start(run: Run) -> None:
     program = (
         "import os, sys\nopen('count', 'a').write('.')\n"
@@ -191,6 +194,7 @@ def test_how_often_something_fails_is_measured_from_the_start(run: Run) -> None:
     assert "only sometimes" in shrunk.result.cold_because
 
 
+@pytest.mark.long
 def test_what_is_judged_by_time_runs_from_the_start(run: Run) -> None:
     shrunk = run(PARSES, TABLE, bad_if="exit == 1 and seconds < 100")
 
@@ -220,6 +224,7 @@ def _frozen_below(pid: int, folder: Path) -> list[int]:
     return descendants_of(pid)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL]
 )
@@ -257,6 +262,7 @@ def _result(whet: "subprocess.Popen[bytes]") -> dict[str, Any]:
     return result
 
 
+@pytest.mark.long
 def test_a_warm_search_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     with _start(tmp_path) as whet:
         _frozen_below(whet.pid, tmp_path)
@@ -284,6 +290,7 @@ if all(letter in data for letter in "XYZ"):
 """
 
 
+@pytest.mark.long
 def test_a_result_that_fails_at_another_line_from_the_start_is_taken_back(run: Run) -> None:
     payload = "aXb\nc\n" * 3 + "\n".join(f"{number} Y {number}" for number in range(9)) + "\nZ\n"
 
@@ -304,6 +311,7 @@ if len(unknown) == 5:
 """
 
 
+@pytest.mark.long
 def test_a_message_that_lists_a_set_makes_no_search_flaky(run: Run) -> None:
     words = " ".join(f"word{number}" for number in range(30))
     payload = f"{words} alpha beta\ngamma delta {words}\nepsilon\n"
@@ -328,6 +336,7 @@ if "bad" in words and (len(words) > 2 or os.environ.get("PYTHONHASHSEED") == "0"
 """
 
 
+@pytest.mark.long
 def test_a_result_that_needs_the_seed_of_the_search_says_so(run: Run) -> None:
     needs = run(TAKES_THE_FIRST, "a b c bad d e\n").result
     needs_none = run(PARSES, TABLE).result
@@ -370,6 +379,7 @@ def test_a_failure_that_needs_a_file_in_the_temporary_folder_is_shrunk(
     assert found.content == b""
 
 
+@pytest.mark.long
 def test_a_temporary_folder_that_the_command_names_is_its_own(run: Run, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()

@@ -76,6 +76,7 @@ def test_a_release_of_another_package_stands_beside_those_that_are_searched(bise
         )
 
 
+@pytest.mark.long
 def test_which_of_many_packages_and_with_which_release(bisect: Whet) -> None:
     bisect.write("good.txt", "tool==1.0\nother==1.0\nthird==1.0\nstrict==1.0\n")
     bisect.write("bad.txt", "tool==1.8\nother==2.0\nthird==2.0\nstrict==2.0\n")
@@ -96,6 +97,7 @@ def test_which_of_many_packages_and_with_which_release(bisect: Whet) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_day_stands_for_the_packages_of_the_other_end_as_they_were_then(bisect: Whet) -> None:
     bisect.write("now.txt", "tool==1.8\nother==2.0\nmine @ file:///nowhere\n")
     bisect.write("try.py", "import tool\nassert tool.VERSION < '1.6', tool.VERSION[:1]\n")
@@ -121,6 +123,7 @@ def test_packages_that_do_not_go_together_are_skipped_and_said(bisect: Whet) -> 
     assert "skipped: can't install `other==1.0` and 2 packages with it" in said.stderr
 
 
+@pytest.mark.long
 def test_an_investigation_names_the_package_and_the_release_beside_a_good_set(bisect: Whet) -> None:
     uv = find_uv(os.environ)
     assert uv is not None
@@ -177,6 +180,7 @@ def with_needs(bisect: Whet, index: LocalIndex) -> Whet:
     return bisect
 
 
+@pytest.mark.long
 def test_of_the_users_packages_only_the_one_that_is_searched_changes(with_needs: Whet) -> None:
     python = own_python(with_needs, "tool==1.7", "third==1.0")
     with_needs.write("try.py", SLIPS_WITH_NEWER_PACKAGES)
@@ -186,6 +190,7 @@ def test_of_the_users_packages_only_the_one_that_is_searched_changes(with_needs:
     assert found_by(said)["first_bad"] == "1.4"
 
 
+@pytest.mark.long
 def test_what_only_another_release_requires_is_installed_beside_it(with_needs: Whet) -> None:
     python = own_python(with_needs, "tool==1.7", "third==1.0")
     with_needs.write("try.py", "import tool\nif tool.VERSION >= '1.8':\n    import other, third\n"
@@ -197,6 +202,7 @@ def test_what_only_another_release_requires_is_installed_beside_it(with_needs: W
     assert "tool 1.8 is the first bad release" in said.stdout
 
 
+@pytest.mark.long
 def test_an_investigation_of_a_package_shows_the_users_failure(with_needs: Whet) -> None:
     python = own_python(with_needs, "tool==1.7", "third==1.0")
     with_needs.write("try.py", SLIPS_WITH_NEWER_PACKAGES)
@@ -210,6 +216,7 @@ def test_an_investigation_of_a_package_shows_the_users_failure(with_needs: Whet)
     assert "third==1.0" in (with_needs.folder / "whet-report" / "reproduce.sh").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words", [("investigate", "--package", "tool"), ("bisect", "--package", "tool", "1.7")]
 )
@@ -228,6 +235,7 @@ def test_an_environment_that_fails_otherwise_is_refused_with_both_failures(
     assert "first bad" not in said.stdout
 
 
+@pytest.mark.long
 def test_a_program_that_the_users_python_installed_runs_with_each_release(with_needs: Whet) -> None:
     python = own_python(with_needs, "tool==1.7", "third==1.0", "other==1.0")
     program = Path(python).with_name("check")
@@ -278,6 +286,7 @@ def test_ends_that_are_no_two_sets_are_refused_with_the_next_step(
     assert "hint: " in said.stderr
 
 
+@pytest.mark.long
 def test_the_first_python_on_which_it_fails_is_found(bisect: Whet) -> None:
     there = pythons_between((3, 8), (3, 14), os.environ)
     minors = list(there)[-3:]

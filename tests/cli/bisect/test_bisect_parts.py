@@ -80,6 +80,7 @@ def test_the_attempt_that_broke_it_is_named(whet: Whet) -> None:
     assert "rounding" in said.stdout
 
 
+@pytest.mark.long
 def test_outside_git_attempts_and_their_hunks_are_searched_and_the_code_of_each_comes_back(
     tmp_path: Path,
 ) -> None:

@@ -134,6 +134,7 @@ def test_a_search_that_was_killed_goes_on_from_what_is_known(whet: Whet) -> None
     assert looked["runs"] < before["runs"]
 
 
+@pytest.mark.long
 def test_git_replays_the_log_to_the_same_answer(whet: Whet) -> None:
     commits = line(whet, 20, 13)
     log, picture = whet.folder.parent / "log", whet.folder.parent / "picture.svg"
@@ -179,6 +180,7 @@ def pasted(found: dict[str, object]) -> str:
     return again.stderr
 
 
+@pytest.mark.long
 def test_the_line_has_the_submodules_of_the_commit(whet: Whet) -> None:
     inner = whet.folder.parent / "inner"
     allowed = ("-c", "protocol.file.allow=always")
@@ -200,6 +202,7 @@ def test_the_line_has_the_submodules_of_the_commit(whet: Whet) -> None:
     assert "KeyError" in pasted(found)
 
 
+@pytest.mark.long
 def test_the_line_has_the_untracked_files_that_the_command_names(whet: Whet) -> None:
     commits = line(whet, 6, 3)
     whet.write("tests/new.py", "import sys\nsys.path.insert(0, '.')\nimport app\n")
@@ -243,6 +246,7 @@ def test_the_line_that_is_shown_shows_it_again(whet: Whet) -> None:
     assert b"KeyError" in again.stderr
 
 
+@pytest.mark.long
 def test_a_trial_of_a_search_runs_again_on_its_own_commit(whet: Whet) -> None:
     commits = line(whet, 6, 3)
 
@@ -285,6 +289,7 @@ def with_a_merge(whet: Whet) -> tuple[str, str]:
     return culprit, merge
 
 
+@pytest.mark.long
 def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> None:
     culprit, merge = with_a_merge(whet)
     log = whet.folder.parent / "log"
@@ -301,6 +306,7 @@ def test_by_first_parents_the_search_goes_on_inside_the_merge(whet: Whet) -> Non
     assert f"{culprit} is the first bad commit" in replayed
 
 
+@pytest.mark.long
 def test_a_date_is_an_end(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     commits: list[str] = []
@@ -334,6 +340,7 @@ def test_byte_code_of_another_revision_is_never_taken(whet: Whet) -> None:
     assert found["first_bad"] == commits[10][:10]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["path file", "finder"])
 def test_an_editable_installation_leads_to_each_commits_own_code(whet: Whet, kind: str) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
@@ -492,6 +499,7 @@ def test_a_setup_runs_once_for_each_state_of_what_it_reads(whet: Whet) -> None:
     assert len(setups(log)) < int(str(found["trials"]))
 
 
+@pytest.mark.long
 def test_a_setup_that_may_read_everything_runs_on_every_commit(whet: Whet) -> None:
     commits, log = setup_history(whet)
     setup = f"cp recipe built; cat recipe >>{log}"
@@ -530,6 +538,7 @@ def test_where_a_setup_fails_the_commit_is_skipped(whet: Whet) -> None:
     assert json.loads(said.stdout)["first_bad"] == commits[12][:10], said.stderr
 
 
+@pytest.mark.long
 def test_a_setup_that_names_python_has_an_environment_of_its_own(whet: Whet) -> None:
     """A path file such as an editable installation leaves leads to this commit's code."""
     whet.git("init", "--quiet", "--initial-branch", "main")
@@ -548,6 +557,7 @@ def test_a_setup_that_names_python_has_an_environment_of_its_own(whet: Whet) -> 
     assert found["first_bad"] == commits[5][:10]
 
 
+@pytest.mark.long
 def test_what_is_carried_stands_in_each_checkout(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     whet.write(".gitignore", "data/\n")
@@ -578,6 +588,7 @@ def test_dependencies_of_a_day_need_a_setup_by_uv(whet: Whet) -> None:
         assert "uv pip install" in said.stderr
 
 
+@pytest.mark.long
 def test_a_setup_by_uv_is_told_the_date_of_each_commit(whet: Whet) -> None:
     log = whet.folder.parent / "dates"
     whet.git("init", "--quiet", "--initial-branch", "main")

@@ -35,6 +35,7 @@ def dated(whet: Whet, day: int, **files: str) -> str:
         del os.environ["GIT_COMMITTER_DATE"]
 
 
+@pytest.mark.long
 def test_each_commit_runs_with_the_dependencies_of_its_day(whet: Whet, index: LocalIndex) -> None:
     index.wheel("helper", "1.0", uploaded="2026-01-01T00:00:00Z")
     index.wheel("helper", "2.0", uploaded="2026-01-04T00:00:00Z")

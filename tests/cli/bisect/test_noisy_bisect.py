@@ -87,6 +87,7 @@ def test_a_flaky_failure_is_found_with_its_probability(whet: Whet) -> None:
     assert len(whet.git("worktree", "list").splitlines()) == 1
 
 
+@pytest.mark.long
 def test_that_it_is_flaky_is_seen_and_the_plan_is_said_before_the_first_step(whet: Whet) -> None:
     commits = history(whet, ["good"] * 5 + ["bad"] * 4)
 
@@ -102,6 +103,7 @@ def test_that_it_is_flaky_is_seen_and_the_plan_is_said_before_the_first_step(whe
     assert "both sides of the edge ran" in said.stdout
 
 
+@pytest.mark.long
 def test_a_version_that_passed_by_luck_is_seen_when_the_answer_is_looked_at_again(
     whet: Whet,
 ) -> None:
@@ -124,6 +126,7 @@ def test_an_end_that_passes_by_luck_is_run_again_before_it_is_refused(whet: Whet
     assert f"{commits[3][:10]} is the first bad commit with" in said.stdout
 
 
+@pytest.mark.long
 def test_another_bug_on_the_way_is_skipped_and_the_answer_found_beside_it(whet: Whet) -> None:
     kinds = ["good"] * 4 + ["other"] * 4 + ["good"] * 3 + ["bad"] * 4
     commits = history(whet, kinds)
@@ -135,6 +138,7 @@ def test_another_bug_on_the_way_is_skipped_and_the_answer_found_beside_it(whet: 
     assert all("another bug" in each["remark"] for each in skipped)
 
 
+@pytest.mark.long
 def test_a_culprit_among_versions_that_cannot_be_judged_is_one_of_a_set(whet: Whet) -> None:
     commits = history(whet, ["good"] * 3 + ["other"] * 2 + ["bad"] * 3)
 
@@ -191,6 +195,7 @@ def test_a_search_that_is_stopped_says_who_is_suspected_by_then(whet: Whet) -> N
     assert commits[20][:10] in found["suspects"]
 
 
+@pytest.mark.long
 def test_a_search_that_was_stopped_goes_on_from_the_runs_it_made(whet: Whet) -> None:
     commits = history(whet, ["good"] * 4 + ["bad"] * 4)
     words = (commits[0], "main", "--json", "--confidence", "95%")
@@ -221,6 +226,7 @@ def merge_with_culprit(whet: Whet) -> tuple[str, str]:
     return commits[0], culprit
 
 
+@pytest.mark.long
 def test_a_commit_that_a_merge_brought_in_is_found(whet: Whet) -> None:
     good, culprit = merge_with_culprit(whet)
     ends = (good, "main", "--jobs", "2")
@@ -288,6 +294,7 @@ def test_a_search_by_first_parents_does_not_stop_at_a_merge(whet: Whet) -> None:
     assert json.loads(said.stdout)["first_bad"] == culprit[:10]
 
 
+@pytest.mark.long
 def test_ends_the_other_way_round_are_seen_where_the_old_one_is_flaky(whet: Whet) -> None:
     commits = history(whet, ["bad"] * 3 + ["good"] * 3)
 
@@ -316,6 +323,7 @@ if line2 == 22 and turn % 4 == 3:
 """
 
 
+@pytest.mark.long
 def test_each_part_of_a_flaky_commit_is_run_often_enough(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     first = whet.commit("one", app_py=HUNKED)

@@ -43,6 +43,7 @@ def test_no_version_is_named_when_a_file_of_none_was_edited_meanwhile(
     assert "is the first bad" not in said.stdout
 
 
+@pytest.mark.long
 def test_what_each_run_writes_is_no_edit(whet: Whet) -> None:
     said = search(whet, "echo >>{beside}/data.txt")
 
@@ -51,6 +52,7 @@ def test_what_each_run_writes_is_no_edit(whet: Whet) -> None:
     assert "c6" in said.stdout
 
 
+@pytest.mark.long
 def test_a_tracked_file_that_is_saved_meanwhile_is_called_so(whet: Whet) -> None:
     said = search(whet, "test $runs -eq {edited_at} && echo >>{here}/app.py")
 
@@ -59,6 +61,7 @@ def test_a_tracked_file_that_is_saved_meanwhile_is_called_so(whet: Whet) -> None
     assert "changed while it ran" not in said.stderr
 
 
+@pytest.mark.long
 def test_a_program_that_was_renamed_runs_as_it_was_on_commits_from_before(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     program = "import sys\nprint({n})\nsys.exit('wrong' if {n} >= {culprit} else 0)\n"
@@ -76,6 +79,7 @@ def test_a_program_that_was_renamed_runs_as_it_was_on_commits_from_before(whet: 
     assert b"wrong" in again.stderr
 
 
+@pytest.mark.long
 def test_a_test_that_was_renamed_is_run_on_commits_from_before(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     test = "import app\n\n\ndef test_it():\n    assert app.f() == 1, 'wrong'\n"

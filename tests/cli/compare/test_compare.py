@@ -46,6 +46,7 @@ def test_a_program_that_takes_three_times_as_long_is_slower(whet: Whet) -> None:
     assert any(line.strip().startswith("peak memory") for line in rest)
 
 
+@pytest.mark.long
 def test_the_order_of_the_runs_is_kept_and_comes_again_with_its_seed(whet: Whet) -> None:
     whet.write("asleep.py", ASLEEP)
     arms = (f"{PYTHON} asleep.py 0.01", f"{PYTHON} asleep.py 0.1")
@@ -93,6 +94,7 @@ def test_two_arms_that_fail_are_both_named(whet: Whet) -> None:
     assert "`whet show 1` and `whet show 2`" in said.stderr
 
 
+@pytest.mark.long
 def test_peak_memory_can_decide(whet: Whet) -> None:
     whet.write("holds.py", "import sys\nx = b'x' * (int(sys.argv[1]) << 20)\n")
     answer = compared(whet, "--by", "memory", f"{PYTHON} holds.py 1", f"{PYTHON} holds.py 60")
@@ -138,6 +140,7 @@ def test_a_timeout_in_one_arm_is_a_failure_of_it(whet: Whet) -> None:
     assert "B exits 124" in said.stderr
 
 
+@pytest.mark.long
 def test_a_variable_is_compared_with_its_absence(whet: Whet) -> None:
     whet.write("env.py", "import os, time\ntime.sleep(0.3 if 'SLOW' in os.environ else 0)\n")
     answer = compared(whet, "--by", "wall", "--env", "SLOW=1", "--", PYTHON, "env.py")
@@ -158,6 +161,7 @@ def test_two_recorded_trials_say_that_one_run_is_no_test_and_run_again(whet: Whe
     assert said.stdout.startswith("B takes ")
 
 
+@pytest.mark.long
 def test_a_budget_ends_it_with_what_is_known(whet: Whet) -> None:
     whet.write("asleep.py", ASLEEP)
     command = f"{PYTHON} asleep.py 0.2"
@@ -169,6 +173,7 @@ def test_a_budget_ends_it_with_what_is_known(whet: Whet) -> None:
     assert "the time budget is used up" in said.stdout
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_it_with_what_is_known(whet: Whet) -> None:
     """The signal comes when the fifth pair is under way, which the notebook's rows show."""
     whet.write("asleep.py", ASLEEP + "open('runs.txt', 'a').write('x')\n")
@@ -208,6 +213,7 @@ def test_a_number_that_no_run_prints_cannot_decide(whet: Whet) -> None:
     assert "`loss` should decide, but a run has no such number" in said.stderr
 
 
+@pytest.mark.long
 def test_the_function_that_differs_is_named(whet: Whet) -> None:
     program = """
 import sys, time
@@ -228,6 +234,7 @@ load(); train()
     assert largest["b"] > largest["a"]
 
 
+@pytest.mark.long
 def test_the_function_that_holds_more_memory_is_named(whet: Whet) -> None:
     pytest.importorskip("memray")
     program = "import sys\ndef load():\n    return [bytes(1000) for _ in range(int(sys.argv[1]))]\nprint(len(load()) > 9)\n"
@@ -240,6 +247,7 @@ def test_the_function_that_holds_more_memory_is_named(whet: Whet) -> None:
     assert line.split()[0].startswith("+6")
 
 
+@pytest.mark.long
 def test_a_program_that_sleeps_is_not_judged_by_its_cpu_time(whet: Whet) -> None:
     """Whatever else runs on the machine: a wait for a processor isn't a wait of the program's own."""
     whet.write("asleep.py", ASLEEP)

@@ -32,6 +32,7 @@ def test_two_revisions_of_a_command_are_compared(whet: Whet) -> None:
     assert whet.git("worktree", "list").count("\n") <= 1
 
 
+@pytest.mark.long
 def test_the_working_tree_is_compared_with_a_baseline(whet: Whet) -> None:
     slowed(whet)
     whet.write("app.py", "import time\ntime.sleep(0.7)\n")
@@ -44,6 +45,7 @@ def test_the_working_tree_is_compared_with_a_baseline(whet: Whet) -> None:
     assert answer["quantities"][0]["a"] < 0.65 < answer["quantities"][0]["b"]
 
 
+@pytest.mark.long
 def test_a_recorded_trial_runs_on_the_code_that_it_ran_on(whet: Whet) -> None:
     slowed(whet)
     whet("run", "--", PYTHON, "app.py")

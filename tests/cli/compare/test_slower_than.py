@@ -23,6 +23,7 @@ def slowed(whet: Whet, count: int, slow_from: int) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_the_commit_that_made_it_slower_is_found(whet: Whet) -> None:
     commits = slowed(whet, 6, 3)
     said = whet(
@@ -55,6 +56,7 @@ def test_a_share_needs_something_to_compare_with(whet: Whet) -> None:
     assert "is neither a share nor an amount" in wrong.stderr
 
 
+@pytest.mark.long
 def test_the_settings_that_take_memory_are_found(whet: Whet) -> None:
     whet.write(
         "use.py",
@@ -71,6 +73,7 @@ def test_the_settings_that_take_memory_are_found(whet: Whet) -> None:
     assert [each["name"] for each in found["fails"]["changes"]] == ["rows"], said.stderr
 
 
+@pytest.mark.long
 def test_the_smallest_input_that_takes_so_much_memory_is_found(whet: Whet) -> None:
     whet.write(
         "load.py",
@@ -85,6 +88,7 @@ def test_the_smallest_input_that_takes_so_much_memory_is_found(whet: Whet) -> No
     assert "small" not in (whet.folder / "rows.shrunk.txt").read_text()
 
 
+@pytest.mark.long
 def test_a_version_that_prints_something_else_is_said_to(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch", "main")
     text = "import time\ntime.sleep({})\nprint('{}')\n"

@@ -40,6 +40,7 @@ def test_what_comes_before_the_arguments_is_in_no_measured_run(whet: Whet) -> No
         assert shown["outcome"]["resumed_from"] == "its arguments"
 
 
+@pytest.mark.long
 def test_runs_from_the_start_that_check_the_copy_are_not_mixed_in(whet: Whet) -> None:
     whet.write("late.py", "import sys\nint(sys.argv[1])\n")
     answer = compared(
@@ -77,6 +78,7 @@ def test_what_no_copy_serves_is_refused_with_the_reason(
     assert "leave out `--warm`" in said.stderr
 
 
+@pytest.mark.long
 def test_a_program_that_cannot_be_frozen_is_refused_with_what_keeps_it(whet: Whet) -> None:
     whet.write(
         "threads.py",

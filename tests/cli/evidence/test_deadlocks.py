@@ -127,6 +127,7 @@ LIST_CIRCLE = (
 ITSELF_CIRCLE = "deadlock: MainThread holds lock, waits for lock itself at main.py:4"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -183,6 +184,7 @@ for each in both: each.join()
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("one", "two"),
     [
@@ -238,6 +240,7 @@ def test_each_verb_says_it_in_its_first_line(whet: Whet) -> None:
     assert CIRCLE in whet("log").stdout
 
 
+@pytest.mark.long
 def test_it_is_named_where_the_interpreter_imports_threading_before_the_program(whet: Whet) -> None:
     made = whet.folder.parent / "made"
     venv.create(made, symlinks=True)
@@ -250,6 +253,7 @@ def test_it_is_named_where_the_interpreter_imports_threading_before_the_program(
     assert CIRCLE in done.stderr
 
 
+@pytest.mark.long
 def test_an_investigation_calls_it_a_hang_and_names_the_circle(whet: Whet) -> None:
     hanging = ("--hang", patience(1), "--", sys.executable, str(HANGS / "two_locks.py"))
 

@@ -81,7 +81,7 @@ fcntl.flock(other, fcntl.LOCK_EX)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("program", "child", "told"),
     [
@@ -222,7 +222,7 @@ def test_who_waits_for_what_may_still_come_is_in_no_circle(
     assert "deadlock" not in said.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_investigation_names_who_leaves_the_other_pipe_full(whet: Whet) -> None:
     whet.write("main.py", ONE_AFTER_THE_OTHER)
     whet.write("child.py", LOUD)
@@ -250,7 +250,7 @@ def test_an_investigation_names_who_holds_a_lock_and_waits_for_who_needs_it(whet
     assert "Release the lock before waiting" in answer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_investigation_names_the_other_program_that_holds_a_lock(whet: Whet) -> None:
     whet.write("child.py", LOCKS_TOO.format("flock"))
     holder = whet.write("holder.py", LOCKS_FIRST.format("flock").partition("child")[0])

@@ -112,6 +112,7 @@ def test_a_warm_run_keeps_the_variables_too(whet: Whet) -> None:
     assert (frame["function"], frame["variables"]) == ("f", [["n", 0]])
 
 
+@pytest.mark.long
 def test_investigate_shows_what_the_variables_held(whet: Whet) -> None:
     whet.write("main.py", PROGRAM)
     said = whet("investigate", "--", sys.executable, "main.py")

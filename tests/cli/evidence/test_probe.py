@@ -306,6 +306,7 @@ def _told_without_times(said: str) -> str:
     return "\n".join(hits)
 
 
+@pytest.mark.long
 def test_a_module_that_only_pytest_puts_on_the_path_is_found(project: Whet) -> None:
     project.write("shop/__init__.py", "")
     project.write("shop/prices.py", "def price(net):\n    return net * 2\n")

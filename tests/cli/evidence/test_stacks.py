@@ -30,6 +30,7 @@ def test_a_deadlock_of_two_locks_names_both_lines(whet: Whet) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_stuck_rank_stands_apart_from_those_that_wait_for_it(whet: Whet) -> None:
     os.mkfifo(whet.folder / "place")
     said = hanging(whet, str(HANGS / "stuck_rank.py"), "place")
@@ -40,6 +41,7 @@ def test_a_stuck_rank_stands_apart_from_those_that_wait_for_it(whet: Whet) -> No
     assert [len(group["pids"]) for group in kept["groups"]] == [3, 1, 1]
 
 
+@pytest.mark.long
 def test_tasks_of_asyncio_that_wait_for_each_other_are_told_with_what_they_await(
     whet: Whet,
 ) -> None:
@@ -50,6 +52,7 @@ def test_tasks_of_asyncio_that_wait_for_each_other_are_told_with_what_they_await
     assert "task watcher awaits in watch() at stuck_tasks.py:18, for there" in said
 
 
+@pytest.mark.long
 def test_what_hangs_in_native_code_with_the_lock_of_the_interpreter_is_named(whet: Whet) -> None:
     said = hanging(whet, str(HANGS / "in_native_code.py"), seconds="1")
 
@@ -58,6 +61,7 @@ def test_what_hangs_in_native_code_with_the_lock_of_the_interpreter_is_named(whe
         assert "holds the GIL" in whet("stacks").stdout, kept
 
 
+@pytest.mark.long
 def test_what_spins_is_told_from_what_waits(whet: Whet) -> None:
     hanging(whet, str(HANGS / "spinning.py"))
 
@@ -194,6 +198,7 @@ def test_where_a_container_has_no_sys_ptrace_the_three_ways_are_named(whet: Whet
         assert way in page
 
 
+@pytest.mark.long
 @pytest.mark.needs("gdb", "gcore")
 def test_a_core_file_tells_the_native_stack_and_python_s_or_why_not(whet: Whet) -> None:
     script = whet.write("main.py", "def wait():\n    input()\nprint('up', flush=True)\nwait()\n")

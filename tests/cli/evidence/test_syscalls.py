@@ -163,6 +163,7 @@ def test_what_a_trial_waits_for_when_it_is_given_up_is_told(whet: Whet) -> None:
     assert re.search(r"in read pipe:\[\d+\], still under way at the end", said.stdout)
 
 
+@pytest.mark.long
 def test_investigate_names_the_file_that_the_message_does_not(whet: Whet) -> None:
     said = whet("investigate", "--no-changes", "--", sys.executable, str(CALLS / "swallowed.py"))
 

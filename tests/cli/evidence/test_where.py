@@ -391,6 +391,7 @@ def test_the_script_is_the_module_of_its_package_and_its_threads_count(whet: Whe
         assert ran(whet, target, "--", sys.executable, "pkg/tool.py")["count"] == 3
 
 
+@pytest.mark.long
 def test_modules_that_pytest_rewrites_count(whet: Whet) -> None:
     whet.write(
         "conftest.py",

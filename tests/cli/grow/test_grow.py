@@ -56,6 +56,7 @@ def test_what_passes_above_the_answer_is_said(whet: Whet) -> None:
     assert not answer["is_monotone"]
 
 
+@pytest.mark.long
 def test_another_failure_is_not_the_one_that_is_sought(whet: Whet) -> None:
     whet.write(
         "grows.py",
@@ -68,6 +69,7 @@ def test_another_failure_is_not_the_one_that_is_sought(whet: Whet) -> None:
     assert "another failure with 12 and 13: KeyError: 12" in said.stdout
 
 
+@pytest.mark.long
 def test_without_a_failure_the_law_of_the_memory_is_found(whet: Whet) -> None:
     whet.write("grows.py", "import sys\nx = bytearray(b'x') * (int(sys.argv[1]) << 20)\n")
     options = ("--predict", "1000000")
@@ -82,6 +84,7 @@ def test_without_a_failure_the_law_of_the_memory_is_found(whet: Whet) -> None:
     assert prediction["memory"]["best"] == pytest.approx(1000000 << 20, rel=0.5)
 
 
+@pytest.mark.long
 def test_a_variable_grows(whet: Whet) -> None:
     whet.write("grows.py", "import os\nassert int(os.environ['SIZE']) < 5\n")
     answer = grown(whet, "env:SIZE=1..8", sys.executable, "grows.py")
@@ -90,6 +93,7 @@ def test_a_variable_grows(whet: Whet) -> None:
     assert "SIZE=5" in answer["line"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "text", "key", "read"),
     [
@@ -114,6 +118,7 @@ def test_a_key_of_a_configuration_grows(
     assert again.code == 1, again.stderr
 
 
+@pytest.mark.long
 def test_two_dimensions_grow_one_after_the_other(whet: Whet) -> None:
     whet.write("grows.py", "import sys\na, b = map(int, sys.argv[1:])\nassert a < 3 and b < 4\n")
     words = ("--dimension", "a=1..4", "--dimension", "b=2..4")
@@ -125,6 +130,7 @@ def test_two_dimensions_grow_one_after_the_other(whet: Whet) -> None:
     assert "grows.py 1 4 <" in answers[1]["line"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "step", ["seq {n} > data.txt", f"{sys.executable} -m whet make text --lines {{n}} --words 1 -o data.txt"]
 )  # fmt: skip
@@ -136,6 +142,7 @@ def test_a_step_before_the_command_makes_what_grows(whet: Whet, step: str) -> No
     assert answer["smallest"] == 3
 
 
+@pytest.mark.long
 def test_a_failure_that_comes_sometimes_is_repeated(whet: Whet) -> None:
     count = whet.folder.parent / "count"
     count.write_text("")
@@ -153,6 +160,7 @@ assert int(sys.argv[1]) < 3 or seen % 2
     assert "n = 3 is the smallest that fails" in said.stdout
 
 
+@pytest.mark.long
 def test_a_second_search_is_answered_from_the_first(whet: Whet) -> None:
     count = whet.folder.parent / "count"
     program = f"import sys\nopen({str(count)!r}, 'a').write(sys.argv[1] + ' ')\n"
@@ -168,6 +176,7 @@ def test_a_second_search_is_answered_from_the_first(whet: Whet) -> None:
     assert "4" not in ran_second
 
 
+@pytest.mark.long
 def test_nothing_is_said_of_numbers_that_were_not_tried(whet: Whet) -> None:
     whet.write("grows.py", FAILS.format(condition="n == 700"))
     said = whet("grow", "-d", "n=1..1024", "--", sys.executable, "grows.py", "{n}")

@@ -40,6 +40,7 @@ def commits(whet: Whet, *seconds: float) -> list[str]:
     return [*made, whet.commit("another", note_txt="x")]
 
 
+@pytest.mark.long
 def test_a_slow_command_is_told_with_its_commit_and_the_line_that_waits(whet: Whet) -> None:
     made = commits(whet, 0, 0.3)
     told = investigated(whet, "--slower-than", "250ms")
@@ -69,6 +70,7 @@ def test_without_a_history_the_line_that_takes_the_time_is_no_cause(whet: Whet) 
     assert "main.py:6 fetch, in clock_nanosleep" in whet(*shlex.split(line)[1:]).stdout
 
 
+@pytest.mark.long
 def test_what_takes_more_memory_than_a_bound_is_told_with_its_line(whet: Whet) -> None:
     pytest.importorskip("memray")
     whet.write("main.py", "rows = [bytes(1000) for _ in range(60_000)]\nprint(len(rows))\n")
@@ -78,6 +80,7 @@ def test_what_takes_more_memory_than_a_bound_is_told_with_its_line(whet: Whet) -
     assert "were allocated at main.py:1 in " in told["answer"]["says"]
 
 
+@pytest.mark.long
 def test_a_file_stays_as_it_is_and_the_search_that_makes_it_smaller_is_named(whet: Whet) -> None:
     whet.write("main.py", "import sys\nrows = [b'x' * (1 << 20) for each in open(sys.argv[1])]\n")
     whet.write("rows.txt", "row\n" * 50)
@@ -90,6 +93,7 @@ def test_a_file_stays_as_it_is_and_the_search_that_makes_it_smaller_is_named(whe
     assert told["conclusions"] == [f"The smallest input that costs as much: `{line}` looks for it."]
 
 
+@pytest.mark.long
 def test_the_commit_and_the_function_that_take_more_memory_are_told(whet: Whet) -> None:
     pytest.importorskip("memray")
     text = (

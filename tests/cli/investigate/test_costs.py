@@ -54,6 +54,7 @@ def test_out_of_memory_names_the_line_that_allocated_most_of_it(whet: Whet) -> N
     assert told["answer"]["cause"] is None
 
 
+@pytest.mark.long
 def test_a_program_that_computes_for_ever_is_told_with_its_loop(whet: Whet) -> None:
     whet.write("main.py", ENDLESS)
     told = investigated(whet, "--timeout", "2", "--budget", "60s")

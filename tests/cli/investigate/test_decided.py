@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from whet_command import Whet
 
 BATTERY = """\
@@ -100,6 +101,7 @@ def test_a_change_with_which_the_check_is_not_made_is_not_the_cause(whet: Whet) 
     assert not changes(whet, "shown")
 
 
+@pytest.mark.long
 def test_a_change_that_gives_a_small_count_may_do_so_by_chance(whet: Whet) -> None:
     whet.write("main.py", COUNTED)
     whet("investigate", "--", sys.executable, "main.py")
@@ -107,6 +109,7 @@ def test_a_change_that_gives_a_small_count_may_do_so_by_chance(whet: Whet) -> No
     assert not changes(whet, "shown")
 
 
+@pytest.mark.long
 def test_a_change_that_breaks_another_test_is_not_the_cause(whet: Whet) -> None:
     """What one test wants may fit a change that the other tests refute."""
     whet.write(
@@ -127,6 +130,7 @@ def test_a_change_that_breaks_another_test_is_not_the_cause(whet: Whet) -> None:
     assert not changes(whet, "shown")
 
 
+@pytest.mark.long
 def test_two_texts_that_are_to_be_alike_are_told_as_one_cause(whet: Whet) -> None:
     whet.write(
         "shop.py",

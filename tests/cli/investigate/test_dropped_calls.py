@@ -66,6 +66,7 @@ def run(names):
 SIZES = "from pool import run\ndone = run(['3x4', '5'])\nassert len(done) == 2, done\n"
 
 
+@pytest.mark.long
 def test_the_error_of_a_result_that_nothing_asks_for_is_the_cause_if_it_had_what_failed(
     whet: Whet,
 ) -> None:
@@ -88,6 +89,7 @@ assert sorted(totals) == ["a", "b"], totals
 """
 
 
+@pytest.mark.long
 def test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed(whet: Whet) -> None:
     assert cause_of(answer(whet, {"main.py": THREAD}, "main.py")) == ("main.py", 3, "seen")
 
@@ -108,6 +110,7 @@ def sync(feeds):
 STOCK = "from store import sync\nstock = sync([[('A', 3)], [('b', 4)]])\nassert len(stock) == 2, stock\n"
 
 
+@pytest.mark.long
 def test_a_record_of_what_went_wrong_that_nothing_looks_at_leads_the_clues(whet: Whet) -> None:
     found = answer(whet, {"store.py": STORE, "main.py": STOCK}, "main.py")
     first = first_clue(found)
@@ -133,6 +136,7 @@ def mean(values):
 MEAN = "from mean import mean\nvalue = mean([1, 2, 3, 4, 6])\nassert value == 3.2 + 1, value\n"
 
 
+@pytest.mark.long
 def test_results_that_are_dropped_on_purpose_are_not_the_cause(whet: Whet) -> None:
     found = answer(whet, {"mean.py": INNOCENT, "main.py": MEAN}, "main.py")
     # On a busy machine there is too little time to show it.
@@ -155,6 +159,7 @@ def totals(rows):
 COUNTS = "from totals import totals\nfound = totals([('a', 17), ('b', 4), ('a', 6)])\nassert found['a'] == 23, found\n"
 
 
+@pytest.mark.long
 def test_an_error_that_kept_nothing_from_being_changed_is_not_the_cause(whet: Whet) -> None:
     found = answer(whet, {"totals.py": BESIDE, "main.py": COUNTS}, "main.py")
     # On a busy machine there is too little time to show it.
@@ -186,6 +191,7 @@ def test_roll(tmp_path):
 """
 
 
+@pytest.mark.long
 def test_the_line_that_lets_go_of_an_open_file_is_the_cause_where_warnings_are_errors(
     whet: Whet,
 ) -> None:

@@ -49,6 +49,7 @@ def investigated(whet: Whet, program: str = sys.executable) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.long
 def test_behind_a_launcher_the_test_that_leaves_state_is_told_too(whet: Whet) -> None:
     suite(whet, *CASES["environment"])
     whet.write("run.sh", f'#!/bin/sh\nexec {sys.executable} "$@"\n').chmod(0o755)
@@ -58,6 +59,7 @@ def test_behind_a_launcher_the_test_that_leaves_state_is_told_too(whet: Whet) ->
     assert any("passes alone" in each["says"] for each in told["clues"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", one_in(4, list(CASES)))
 def test_a_test_that_passes_alone_is_told_with_the_one_that_leaves_state(
     kind: str, whet: Whet
@@ -128,6 +130,7 @@ def turned(whet: Whet, first: str, second: str) -> dict[str, Any]:
     return investigated(whet)
 
 
+@pytest.mark.long
 def test_of_a_test_that_fails_in_some_orders_the_one_that_leaves_state_is_told(whet: Whet) -> None:
     told = turned(whet, CASES["class"][1], CASES["class"][0])
 
@@ -139,6 +142,7 @@ def test_of_a_test_that_fails_in_some_orders_the_one_that_leaves_state_is_told(w
     )
 
 
+@pytest.mark.long
 def test_of_a_test_that_fails_by_chance_no_other_is_accused(whet: Whet) -> None:
     by_chance = (
         "from pathlib import Path\n"

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import pytest
 from whet_command import Whet
 
 DROPPED = """\
@@ -90,6 +91,7 @@ def test_what_a_handler_calls_may_be_what_is_wrong(whet: Whet) -> None:
     assert cause(whet, MADE_ANEW) is None
 
 
+@pytest.mark.long
 def test_it_is_only_possible_where_the_bad_value_came_another_way(whet: Whet) -> None:
     assert cause(whet, OTHER) is None
 

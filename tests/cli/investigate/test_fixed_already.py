@@ -113,6 +113,7 @@ def test_where_no_newer_release_passes_the_one_that_brought_it_is_named(
     assert found["steps"][place]["result"].endswith("; so does 1.8")
 
 
+@pytest.mark.long
 def test_where_every_release_fails_none_is_blamed(user: Whet, index: LocalIndex) -> None:
     release(index, broken=range(9))
 
@@ -142,6 +143,7 @@ def test_of_older_releases_that_no_time_was_left_for_nothing_is_said() -> None:
     assert none_older("1.2", {}, cut) == "; no older release was tried; the time budget is used up"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "program"),
     [(("--no-releases",), "app.py"), ((), "own_fault.py"), ((), "own_state.py")],
@@ -159,6 +161,7 @@ def test_the_index_is_not_asked(
     assert not [each for each in found["steps"] if "other releases" in each["title"]]
 
 
+@pytest.mark.long
 def test_without_an_index_it_says_that_nothing_is_known(user: Whet, index: LocalIndex) -> None:
     release(index, broken=range(4, 7))
     uv = find_uv(os.environ)

@@ -52,7 +52,7 @@ def told(whet: Whet, program: str) -> tuple[dict[str, object] | None, list[dict[
     return report["answer"]["cause"], report["clues"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", [GLOBAL, OWN], ids=["the global generator", "one of its own"])
 def test_the_line_that_forks_processes_with_the_same_state_is_the_cause(
     whet: Whet, program: str

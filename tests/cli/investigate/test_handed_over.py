@@ -29,6 +29,7 @@ def test_a_program_deep_in_a_tree_needs_its_files_around_it(whet: Whet, *, in_gi
     assert "whose files it needs" in said.stderr
 
 
+@pytest.mark.long
 def test_what_is_measured_is_measured_again(whet: Whet) -> None:
     whet.write("train.py", "print('loss: 12.5')\n")
     words = ("--measure", "loss=loss: ([0-9.]+)", "--bad-if", "loss > 10")
@@ -49,6 +50,7 @@ def test_a_hang_is_checked_by_where_it_hangs(whet: Whet) -> None:
     assert "timeout --signal=KILL 1 " in said.stdout
 
 
+@pytest.mark.long
 def test_what_came_instead_is_said(whet: Whet) -> None:
     whet.write("count", "0")
     place = whet.folder / "count"
@@ -83,6 +85,7 @@ def test_the_original_of_what_is_read_is_not_handed_over(whet: Whet) -> None:
     assert f"M=Z {PYTHON} prog.py < in.txt" in report
 
 
+@pytest.mark.long
 def test_a_script_that_judges_is_said_to_stay_where_it_is(whet: Whet) -> None:
     whet.write("data.txt", "BOOM\n")
     judge = whet.write("judge.sh", '#!/bin/sh\n"$@" | grep -q BOOM && exit 1\nexit 0\n')
@@ -94,7 +97,7 @@ def test_a_script_that_judges_is_said_to_stay_where_it_is(whet: Whet) -> None:
     assert f"`{judge}` where it is" in said.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_line_of_a_searchs_trial_keeps_the_name_of_the_file(whet: Whet) -> None:
     whet.write("d.txt", "a\nBOOM\n")
     whet.write(

@@ -42,6 +42,7 @@ def with_test(whet: Whet) -> str:
     return whet.commit("a test")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [(sys.executable, "-m", "pytest"), ("make", "check")])
 def test_todays_test_judges_the_versions_from_before_it(
     command: tuple[str, ...], whet: Whet
@@ -55,6 +56,7 @@ def test_todays_test_judges_the_versions_from_before_it(
     assert "today's tests/test_shop.py" in told["answer"]["cause"]["says"]
 
 
+@pytest.mark.long
 def test_a_test_that_no_version_passes_is_not_blamed_on_the_commit_that_added_it(
     whet: Whet,
 ) -> None:
@@ -71,6 +73,7 @@ def test_a_test_that_no_version_passes_is_not_blamed_on_the_commit_that_added_it
     assert clue == told["clues"][-1]
 
 
+@pytest.mark.long
 def test_a_commit_that_only_made_a_test_stricter_is_not_the_cause(whet: Whet) -> None:
     whet.write("tests/prices.json", "[1, 2, 3]")
     whet.write("tests/test_shop.py", TEST.replace("== 6", "== 7"))
@@ -84,6 +87,7 @@ def test_a_commit_that_only_made_a_test_stricter_is_not_the_cause(whet: Whet) ->
     assert says in [each["says"] for each in told["clues"]]
 
 
+@pytest.mark.long
 def test_a_script_that_became_stricter_does_not_hide_the_commit_that_it_reveals(whet: Whet) -> None:
     whet.write("check.py", CHECK.format(most=10))
     commits = begun(whet, RIGHT, RIGHT, WRONG, WRONG)
@@ -106,6 +110,7 @@ def test_a_file_outside_the_repository_in_the_command_does_not_hide_its_history(
     assert told["history"]["first_bad"] == commits[1][:10]
 
 
+@pytest.mark.long
 def test_a_script_that_asks_the_same_as_before_is_part_of_the_program(whet: Whet) -> None:
     """The commit before it passed the same check: with today's script, an innocent one is the first to fail."""
     check = (
@@ -123,6 +128,7 @@ def test_a_script_that_asks_the_same_as_before_is_part_of_the_program(whet: Whet
     assert "today's" not in told["answer"]["cause"]["says"]
 
 
+@pytest.mark.long
 def test_a_script_that_asks_for_what_never_was_is_said_to_have_changed_alone(whet: Whet) -> None:
     whet.write("check.py", CHECK.format(most=10))
     begun(whet, WRONG, WRONG, WRONG)
@@ -135,6 +141,7 @@ def test_a_script_that_asks_for_what_never_was_is_said_to_have_changed_alone(whe
     assert says in [each["says"] for each in told["clues"]]
 
 
+@pytest.mark.long
 def test_a_program_that_raises_is_no_check(whet: Whet) -> None:
     begun(whet, RIGHT)
     whet.commit("a program", app_py="import shop\nprint(shop.add([1]))\n")
@@ -146,6 +153,7 @@ def test_a_program_that_raises_is_no_check(whet: Whet) -> None:
     assert told["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_older_commits_read_their_own_data(whet: Whet) -> None:
     """With today's data, the commits before the new kind of record fail, too: in their own way."""
     program = "import sys\nfor line in open(sys.argv[1]):\n    assert line.split()[0] in {kinds}, line\n    {work}\n"

@@ -60,6 +60,7 @@ def test_a_check_that_was_added_lately_finds_the_older_commit_that_breaks_it(whe
     assert "each version ran with today's app.py:6" in cause["says"]
 
 
+@pytest.mark.long
 def test_the_commit_that_brings_the_check_and_the_bug_is_the_cause(whet: Whet) -> None:
     begun(whet, RIGHT, RIGHT, RIGHT)
     both = whet.commit("both", app_py=checked(app(WRONG, "2")))
@@ -72,6 +73,7 @@ def test_the_commit_that_brings_the_check_and_the_bug_is_the_cause(whet: Whet) -
     assert "the line that fails" not in cause["why"]
 
 
+@pytest.mark.long
 def test_a_line_that_was_changed_later_is_not_added_by_the_commit_that_breaks_it(
     whet: Whet,
 ) -> None:
@@ -92,6 +94,7 @@ def test_a_line_that_was_changed_later_is_not_added_by_the_commit_that_breaks_it
     assert not any("adds the line" in each["why"] for each in told["clues"])
 
 
+@pytest.mark.long
 def test_a_check_that_was_reworded_since_is_no_cause_where_it_was_added(whet: Whet) -> None:
     begun(whet, WRONG, WRONG)
     check = whet.commit("check", app_py=checked(app(WRONG, "1")))
@@ -127,6 +130,7 @@ def test_a_merge_of_what_does_not_go_together_is_shown_with_what_it_brings(whet:
     assert clue["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_a_check_that_no_version_passes_blames_none(whet: Whet) -> None:
     begun(whet, WRONG, WRONG, WRONG)
     check = whet.commit("check", app_py=checked(app(WRONG, "2")))
@@ -138,6 +142,7 @@ def test_a_check_that_no_version_passes_blames_none(whet: Whet) -> None:
     assert any("with today's app.py:6 every older version fails as well" in one for one in says)
 
 
+@pytest.mark.long
 def test_a_version_without_a_place_for_the_line_says_nothing(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.write("prices.json", "[2, 2, 2]")
@@ -152,6 +157,7 @@ def test_a_version_without_a_place_for_the_line_says_nothing(whet: Whet) -> None
     assert "and the versions before it can't run it" in says
 
 
+@pytest.mark.long
 def test_a_version_that_does_not_reach_the_line_is_no_good_one(whet: Whet) -> None:
     begun(whet, WRONG)
     unused = app(WRONG, "0").replace('print(total(json.load(open("prices.json"))))', "print(1)")
@@ -166,6 +172,7 @@ def test_a_version_that_does_not_reach_the_line_is_no_good_one(whet: Whet) -> No
     assert "passes with today's app.py:6 but doesn't reach it" in says
 
 
+@pytest.mark.long
 def test_a_file_that_was_renamed_is_the_same_file(whet: Whet) -> None:
     commits = begun(whet, RIGHT, WRONG)
     whet.git("mv", "app.py", "main.py")
@@ -178,6 +185,7 @@ def test_a_file_that_was_renamed_is_the_same_file(whet: Whet) -> None:
     assert told["history"]["first_bad"] == commits[1][:10]
 
 
+@pytest.mark.long
 def test_a_check_that_is_not_committed_yet_finds_the_commit_that_breaks_it(whet: Whet) -> None:
     commits = begun(whet, RIGHT, WRONG, WRONG)
     whet.write("app.py", checked(app(WRONG, "2")))
@@ -188,6 +196,7 @@ def test_a_check_that_is_not_committed_yet_finds_the_commit_that_breaks_it(whet:
     assert told["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_an_edit_that_breaks_it_is_the_cause_with_its_own_check(whet: Whet) -> None:
     begun(whet, RIGHT, RIGHT)
     whet.write("app.py", checked(app(WRONG, "1")))

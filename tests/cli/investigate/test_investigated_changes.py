@@ -61,6 +61,7 @@ def test_the_hunk_of_the_commit_and_the_setting_that_decide_are_named(whet: Whet
     assert json.loads((whet.folder / "bad.json").read_text()) == {"x": 1, "y": 2}
 
 
+@pytest.mark.long
 def test_what_a_good_configuration_shows_is_the_cause_in_the_box_of_each_output(whet: Whet) -> None:
     whet.write("app.py", program(1, 22, 3))
     whet.write("bad.json", '{"x": 1, "y": 2}')
@@ -88,6 +89,7 @@ lengths = read("3 -4 5")
 READS = "import math\nprint([math.log(each) for each in lengths])\n"
 
 
+@pytest.mark.long
 def test_a_commit_that_only_adds_the_line_that_fails_is_not_called_the_cause(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=READER)
@@ -115,6 +117,7 @@ def test_a_configuration_that_is_not_there_leaves_no_folder(whet: Whet) -> None:
     assert not (whet.folder / "whet-report").exists()
 
 
+@pytest.mark.long
 def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=program(1, 2, 3))
@@ -130,6 +133,7 @@ def test_where_the_last_commit_passes_the_edit_that_brings_it_is_named(whet: Whe
     assert (whet.folder / "app.py").read_text() == program(11, 22, 4)
 
 
+@pytest.mark.long
 def test_the_last_attempt_that_passed_is_found_and_compared_with(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=program(1, 2, 3))
@@ -173,6 +177,7 @@ def cents(value, places=PLACES):
 """
 
 
+@pytest.mark.long
 def test_of_a_commit_whose_hunks_need_each_other_the_line_is_named_with_what_it_was(
     whet: Whet,
 ) -> None:
@@ -248,6 +253,7 @@ def test_what_is_to_be_compared_with_and_is_not_there_is_refused_before_a_run(
     assert not (whet.folder / "whet-report").exists()
 
 
+@pytest.mark.long
 def test_a_part_that_brings_it_is_not_said_to_be_the_only_one_that_does(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     rest = "pad = 0\n" * 9
@@ -261,6 +267,7 @@ def test_a_part_that_brings_it_is_not_said_to_be_the_only_one_that_does(whet: Wh
     assert "without that it passes" not in told, "the other hunk brings it too"
 
 
+@pytest.mark.long
 def test_in_a_repository_of_one_commit_the_edit_that_brings_it_is_named(whet: Whet) -> None:
     whet.git("init", "--quiet", "--initial-branch=main")
     whet.commit("one", app_py=program(1, 2, 3))
@@ -274,6 +281,7 @@ def test_in_a_repository_of_one_commit_the_edit_that_brings_it_is_named(whet: Wh
     assert found["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_what_whet_and_python_have_left_there_before_is_no_edit(whet: Whet) -> None:
     whet.git("init", "-q")
     whet.commit("all", main_py="import other\n", other_py="assert 1 == 2\n")
@@ -285,6 +293,7 @@ def test_what_whet_and_python_have_left_there_before_is_no_edit(whet: Whet) -> N
         assert "Search your edits" not in said.stderr
 
 
+@pytest.mark.long
 def test_a_script_of_the_repository_that_is_run_by_its_path_has_a_history(whet: Whet) -> None:
     whet.git("init", "-q")
     run = whet.write("run.sh", "#!/bin/sh\nexec python3 -c 'import shop'\n")
@@ -335,6 +344,7 @@ def in_one_commit(whet: Whet) -> None:
     whet.commit("one", app_py=KEEPS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("commits", [1, 2])
 def test_a_stale_file_that_git_does_not_track_is_named_and_a_harmless_one_is_not(
     whet: Whet, commits: int
@@ -359,6 +369,7 @@ def test_a_stale_file_that_git_does_not_track_is_named_and_a_harmless_one_is_not
     assert not (whet.state / "parts").exists()
 
 
+@pytest.mark.long
 def test_untracked_files_without_which_it_fails_too_are_not_accused(whet: Whet) -> None:
     in_one_commit(whet)
     whet.commit("two", app_py=KEEPS.replace('get("last", 2)', 'get("last", 3)'))

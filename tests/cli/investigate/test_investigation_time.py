@@ -64,6 +64,7 @@ def begun(whet: Whet, *words: str) -> subprocess.Popen[str]:
     return running
 
 
+@pytest.mark.long
 def test_ctrl_c_leaves_the_report_and_says_where(whet: Whet) -> None:
     whet.write("main.py", SLOW)
     running = begun(whet, "--", sys.executable, "main.py")
@@ -77,6 +78,7 @@ def test_ctrl_c_leaves_the_report_and_says_where(whet: Whet) -> None:
     assert "Check the one-liner elsewhere" not in {each["title"] for each in steps}
 
 
+@pytest.mark.long
 def test_a_kill_leaves_the_report_of_what_was_known(whet: Whet) -> None:
     whet.write("main.py", SLOW)
     running = begun(whet, "--", sys.executable, "main.py")
@@ -85,6 +87,7 @@ def test_a_kill_leaves_the_report_of_what_was_known(whet: Whet) -> None:
     assert "AssertionError" in str(report(whet)["failure"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("good", ["gone", "HEAD"])
 def test_a_wrong_good_version_costs_its_search_alone(whet: Whet, good: str) -> None:
     whet.git("init", "--quiet")
@@ -105,6 +108,7 @@ assert count % 9 != 6, "the seventh"
 """
 
 
+@pytest.mark.long
 def test_a_failure_that_comes_seldom_is_run_until_it_comes(whet: Whet) -> None:
     (whet.folder / "runs").mkdir()
     whet.write("main.py", SELDOM)
@@ -114,6 +118,7 @@ def test_a_failure_that_comes_seldom_is_run_until_it_comes(whet: Whet) -> None:
     assert "flaky: it failed the same way in" in said.stderr
 
 
+@pytest.mark.long
 def test_what_never_fails_is_said_to_pass_and_leaves_no_answer(whet: Whet) -> None:
     whet.write("main.py", "print(1)\n")
     said = whet("investigate", "--", sys.executable, "main.py")
@@ -122,6 +127,7 @@ def test_what_never_fails_is_said_to_pass_and_leaves_no_answer(whet: Whet) -> No
     assert not (whet.folder / "whet-report" / "report.md").exists()
 
 
+@pytest.mark.long
 def test_told_to_end_it_leaves_the_report_of_all_that_is_known(whet: Whet) -> None:
     whet.write("main.py", SLOW)
     running = begun(whet, "--", sys.executable, "main.py")
@@ -139,6 +145,7 @@ def test_a_budget_in_which_it_has_not_failed_once_is_said_to_be_too_small(whet: 
     assert "`--budget 10m`" in said.stderr
 
 
+@pytest.mark.long
 def test_where_the_time_was_too_short_the_line_to_continue_with_does_the_rest(whet: Whet) -> None:
     whet.write("main.py", SLOW)
     words = ("--no-changes", "--", sys.executable, "main.py")
@@ -158,6 +165,7 @@ def test_where_the_time_was_too_short_the_line_to_continue_with_does_the_rest(wh
     assert not any(each.get("is_cut") for each in whole["steps"])
 
 
+@pytest.mark.long
 def test_the_seconds_told_are_those_of_the_whole_command(whet: Whet) -> None:
     whet.write("main.py", "assert 1 == 2\n")
     began = time.monotonic()

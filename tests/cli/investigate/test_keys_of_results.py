@@ -17,7 +17,7 @@ def answer(whet: Whet, *command: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", LACKING)
 def test_the_key_with_which_the_command_passes_is_its_cause(name: str, whet: Whet) -> None:
     program, key, lacks = LACKING[name]
@@ -28,7 +28,7 @@ def test_the_key_with_which_the_command_passes_is_its_cause(name: str, whet: Whe
     assert "made each result with what the key lacks as it was at first, and failed" in cause["why"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_it_is_found_in_time_of_a_test_that_fails(whet: Whet) -> None:
     whet.write("rates.py", METHOD.partition("\n\nrates = ")[0] + "\n")
     whet.write("test_rates.py", (

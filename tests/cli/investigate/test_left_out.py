@@ -4,6 +4,7 @@ import json
 import re
 import sys
 
+import pytest
 from whet_command import Whet
 
 TOTALS = """
@@ -47,6 +48,7 @@ def test_the_record_without_which_it_passes_is_the_first_that_is_possible(whet: 
     assert again == ["good", "good"]
 
 
+@pytest.mark.long
 def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
     total = sum(int(row.partition(",")[2]) for row in ROWS)
     rows = [*ROWS, ROWS[7]]
@@ -56,6 +58,7 @@ def test_a_record_that_stands_twice_is_told_with_its_twin(whet: Whet) -> None:
     assert "which stands in line 17, too" in str(found[0]["says"])
 
 
+@pytest.mark.long
 def test_the_setting_that_the_value_came_by_is_left_out_first(whet: Whet) -> None:
     program = "import tomllib\nconf = tomllib.load(open('conf.toml', 'rb'))\nkept = 'abcdefg'[:conf['text'].get('most_kept', 9)]\n"
     whet.write("main.py", f"{program}if len(kept) < 5:\n    raise SystemExit('too short')\n")
@@ -89,6 +92,7 @@ if rate < settings["check"]["least"]:
 """
 
 
+@pytest.mark.long
 def test_a_setting_of_one_of_several_configurations_is_the_first_that_is_possible(
     whet: Whet,
 ) -> None:
@@ -113,6 +117,7 @@ def in_history(whet: Whet, before: list[str], after: list[str]) -> dict[str, obj
     return found
 
 
+@pytest.mark.long
 def test_a_record_that_came_with_the_failure_and_without_which_it_goes_is_shown(whet: Whet) -> None:
     after = [*ROWS[:9], "x9,9000", *ROWS[9:14], "p14,115"]
     found = in_history(whet, ROWS, after)
@@ -126,6 +131,7 @@ def test_a_record_that_came_with_the_failure_and_without_which_it_goes_is_shown(
     assert record["says"] in [each["says"] for each in answer["evidence"]]
 
 
+@pytest.mark.long
 def test_a_record_that_was_there_before_is_only_possible(whet: Whet) -> None:
     old = [*ROWS[:9], "x9,2300", *ROWS[9:]]
     clues = in_history(whet, old, [*old[:-1], "p14,500"])["clues"]
@@ -160,6 +166,7 @@ def many(whet: Whet, program: str, odd: int) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.long
 def test_the_one_of_many_thousand_records_that_stands_out_is_left_out(whet: Whet) -> None:
     first, *_ = many(whet, LATEST, 90_000)
     assert (first["line"], first["sureness"]) == (702, "possible")
@@ -167,6 +174,7 @@ def test_the_one_of_many_thousand_records_that_stands_out_is_left_out(whet: Whet
     assert "its second value, 90000, is at least 89299 above those before" in str(first["says"])
 
 
+@pytest.mark.long
 def test_a_record_that_stands_out_and_does_no_harm_is_not_told(whet: Whet) -> None:
     program = LATEST.replace("newest = max(newest, ", "newest = (").replace("> 19_990", "> 20_000")
     assert not [each for each in many(whet, program, 90_000) if "record" in str(each["says"])]

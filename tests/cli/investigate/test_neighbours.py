@@ -97,6 +97,7 @@ def test_an_earlier_call_of_the_same_run_is_a_neighbour(whet: Whet) -> None:
     assert clue["sureness"] == "possible"
 
 
+@pytest.mark.long
 def test_a_number_in_the_command_is_varied(whet: Whet) -> None:
     whet.write("main.py", LEAP)
     (clue,) = told(whet, "main.py", "150")
@@ -105,6 +106,7 @@ def test_a_number_in_the_command_is_varied(whet: Whet) -> None:
     assert len(clue["trials"]) >= 2
 
 
+@pytest.mark.long
 def test_the_nearest_payload_that_passes_is_made(whet: Whet) -> None:
     whet.write("main.py", LEDGER)
     whet.write("ledger.txt", "70\n-70\n200\n-200\n500\n(500)\n20\n-20\n")
@@ -114,6 +116,7 @@ def test_the_nearest_payload_that_passes_is_made(whet: Whet) -> None:
     assert (whet.folder / "ledger.txt").read_text().count("\n") == 8
 
 
+@pytest.mark.long
 def test_the_reader_is_sent_to_the_one_record_that_is_another_in_what_passes(whet: Whet) -> None:
     """The line that reads all records is seldom wrong where one of them decides."""
     heights = [f"{170 + n % 7}.5" for n in range(40)]
@@ -126,6 +129,7 @@ def test_the_reader_is_sent_to_the_one_record_that_is_another_in_what_passes(whe
     assert clue["next_step"].startswith("Check heights.txt:26, then main.py:")
 
 
+@pytest.mark.long
 def test_other_parameters_of_a_test_are_its_neighbours(whet: Whet) -> None:
     pytest.importorskip("pytest")
     whet.write("cart.py", CART)
@@ -136,6 +140,7 @@ def test_other_parameters_of_a_test_are_its_neighbours(whet: Whet) -> None:
     assert "the 3 tests with other parameters of `test_count` that passed" in clue["says"]
 
 
+@pytest.mark.long
 def test_a_test_is_turned_to_see_whether_the_failure_hangs_on_it(whet: Whet) -> None:
     whet.write("main.py", ORDERS.replace("160", "200"))
     (clue,) = told(whet, "main.py")
@@ -149,6 +154,7 @@ def test_nothing_is_told_where_the_failing_branch_is_all_that_differs(whet: Whet
     assert told(whet, "main.py", "5") == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "acts",
     [

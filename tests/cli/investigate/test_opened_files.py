@@ -66,6 +66,7 @@ def test_neither_what_git_ignores_nor_what_is_hidden_is_handed_over(project: Whe
     assert "swordfish" not in script(project)
 
 
+@pytest.mark.long
 def test_what_is_too_large_to_be_handed_over_stays_where_it_is(project: Whet) -> None:
     project.write("data/prices.json", f"[2, 3{' ' * (1 << 17)}]")
     said = project("investigate", "--no-changes", "--", PYTHON, "main.py")

@@ -349,6 +349,7 @@ def test_a_list_that_keeps_what_was_to_be_taken_out_is_told_with_that_line(whet:
     assert "it is filled at main.py:11 (`self.listeners.append(listener)`)" in second["says"]
 
 
+@pytest.mark.long
 def test_a_cache_that_takes_out_nothing_is_told_with_what_fills_it(whet: Whet) -> None:
     (clue,) = investigated(whet, CACHE)["clues"]
 
@@ -356,6 +357,7 @@ def test_a_cache_that_takes_out_nothing_is_told_with_what_fills_it(whet: Whet) -
     assert 'it is filled at main.py:11 (`self.pages[f"page {number}"] = page`)' in clue["says"]
 
 
+@pytest.mark.long
 def test_what_keeps_more_objects_is_told_where_they_are_counted(whet: Whet) -> None:
     (clue,) = investigated(whet, TRACKED)["clues"]
 
@@ -364,6 +366,7 @@ def test_what_keeps_more_objects_is_told_where_they_are_counted(whet: Whet) -> N
     assert (clue["heading"], clue["sureness"]) == ("what takes the memory", "seen")
 
 
+@pytest.mark.long
 def test_what_a_class_keeps_is_told_where_its_objects_are_counted(whet: Whet) -> None:
     (clue,) = investigated(whet, OF_CLASS)["clues"]
 
@@ -380,6 +383,7 @@ def test_a_condition_that_is_loosened_is_not_shown_to_be_the_cause(whet: Whet) -
     assert "shown" not in [each["sureness"] for each in clues]
 
 
+@pytest.mark.long
 def test_what_grows_between_two_readings_of_the_kernel_is_told(whet: Whet) -> None:
     (clue,) = investigated(whet, STATM)["clues"]
 
@@ -387,6 +391,7 @@ def test_what_grows_between_two_readings_of_the_kernel_is_told(whet: Whet) -> No
     assert clue["line"] == 13
 
 
+@pytest.mark.long
 def test_keys_with_few_hash_values_are_told_and_hashed_by_what_they_compare(whet: Whet) -> None:
     clue = investigated(whet, KEYS)["clues"][0]
 
@@ -395,6 +400,7 @@ def test_keys_with_few_hash_values_are_told_and_hashed_by_what_they_compare(whet
     assert "with `hash(((self.x, self.y),))` instead of `hash(self.x // 1000)`" in clue["says"]
 
 
+@pytest.mark.long
 def test_the_function_that_takes_the_time_is_told(whet: Whet) -> None:
     told = investigated(whet, SEARCH)
 
@@ -402,6 +408,7 @@ def test_the_function_that_takes_the_time_is_told(whet: Whet) -> None:
     assert told["answer"]["heading"] == "what takes the time"
 
 
+@pytest.mark.long
 def test_the_function_that_takes_the_time_of_a_test_is_told(whet: Whet) -> None:
     whet.write("test_fib.py", TEST)
     says = says_of(investigated(whet, "", sys.executable, "-m", "pytest", "-q"))
@@ -409,12 +416,14 @@ def test_the_function_that_takes_the_time_of_a_test_is_told(whet: Whet) -> None:
     assert any("`fib`" in each for each in says), says
 
 
+@pytest.mark.long
 def test_what_takes_the_time_is_told_where_a_helper_reads_the_clock(whet: Whet) -> None:
     says = says_of(investigated(whet, USED))
 
     assert any("main.py:17 in `total`" in each for each in says), says
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [STAMPED, LOGGED, QUICK])
 def test_a_number_beside_a_reading_is_no_cost(whet: Whet, program: str) -> None:
     told = investigated(whet, program)
@@ -427,6 +436,7 @@ def test_a_number_beside_a_reading_is_no_cost(whet: Whet, program: str) -> None:
     assert any(each.startswith("it fails also where it reads hardly any ") for each in steps), steps
 
 
+@pytest.mark.long
 def test_that_a_value_is_out_of_date_is_looked_at_beside_what_took_the_time(whet: Whet) -> None:
     told = investigated(whet, EXPIRED)
 

@@ -44,6 +44,7 @@ def test_a_setting_that_is_no_key_of_the_program_is_the_cause_if_it_passes_as_on
         assert report["answer"]["next_step"] == "name it `part_size_mb` at upload.toml:1"
 
 
+@pytest.mark.long
 def test_a_part_more_or_less_in_a_name_may_be_meant(whet: Whet) -> None:
     whet.write("main.py", PROGRAM)
     whet.write("upload.toml", "part_size = 2\nparallel = 2\n")

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 
+import pytest
 from whet_command import Whet
 
 SHARED = """
@@ -59,6 +60,7 @@ def test_no_changed_program_is_run_where_none_is_wanted(whet: Whet) -> None:
     assert json.loads(report.read_text())["answer"]["cause"] is None
 
 
+@pytest.mark.long
 def test_a_changed_program_runs_where_nothing_that_it_writes_stays(whet: Whet) -> None:
     text = "open('runs', 'a').write(repr(add.__defaults__))\n".join(
         (SHARED.partition('add("pear")')[0], 'add("pear")' + SHARED.partition('add("pear")')[2])
@@ -69,10 +71,12 @@ def test_a_changed_program_runs_where_nothing_that_it_writes_stays(whet: Whet) -
     assert "Ellipsis" not in (whet.folder / "runs").read_text()
 
 
+@pytest.mark.long
 def test_what_looks_alike_but_ends_no_failure_is_no_cause(whet: Whet) -> None:
     assert cause(whet, ALIKE, "main.py") is None
 
 
+@pytest.mark.long
 def test_what_ends_the_failure_of_a_test_is_its_cause(whet: Whet) -> None:
     text = SHARED.replace('add("pear")\n', 'def test_add():\n    add("pear")\n').replace(
         "\nassert", "\n    assert"
@@ -128,11 +132,13 @@ def said(whet: Whet) -> str:
     return json.dumps([report["clues"], report["answer"]])
 
 
+@pytest.mark.long
 def test_a_copy_that_only_loses_what_was_to_be_changed_is_no_clue(whet: Whet) -> None:
     assert cause(whet, GAUGE, "main.py") is None
     assert "deepcopy" not in said(whet)
 
 
+@pytest.mark.long
 def test_a_copy_with_which_the_check_is_made_and_passes_is_a_clue(whet: Whet) -> None:
     cause(whet, SHARED_ROW, "main.py")
     assert "shared" in said(whet)
@@ -156,6 +162,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_processes_that_start_without_what_the_program_has_set_are_the_cause(whet: Whet) -> None:
     found = cause(whet, ANEW, "main.py")
     assert found is not None
@@ -183,6 +190,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.long
 def test_what_takes_the_memory_gives_way_to_the_line_that_keeps_it(whet: Whet) -> None:
     found = cause(whet, KEPT, "main.py")
     assert found is not None
@@ -222,6 +230,7 @@ assert booked == [5, 7, 9], "booked twice"
 """
 
 
+@pytest.mark.long
 def test_what_each_attempt_makes_anew_is_the_cause_of_what_is_done_twice(whet: Whet) -> None:
     found = cause(whet, RETRIED, "main.py")
     assert found is not None
@@ -231,6 +240,7 @@ def test_what_each_attempt_makes_anew_is_the_cause_of_what_is_done_twice(whet: W
     assert says in str(found["says"])
 
 
+@pytest.mark.long
 def test_attempts_that_differ_without_harm_are_no_cause(whet: Whet) -> None:
     twice = RETRIED.replace("post(next(numbers), cents)", "post((cents, 0 * next(numbers)), cents)")
     twice = twice.replace('"booked twice"', '"lost"').replace("[5, 7, 9],", "[5, 7, 9, 9],")
@@ -260,6 +270,7 @@ assert counts["a"] == 2, "an update is lost"
 """
 
 
+@pytest.mark.long
 def test_a_lock_for_each_call_is_the_cause_of_a_lost_update(whet: Whet) -> None:
     found = cause(whet, LOCKED, "main.py")
     assert found is not None
@@ -282,6 +293,7 @@ assert planned == 7, "an hour too long"
 """
 
 
+@pytest.mark.long
 def test_a_difference_over_a_change_of_the_clocks_is_its_cause(whet: Whet) -> None:
     found = cause(whet, ROSTER, "main.py")
     assert found is not None
@@ -318,6 +330,7 @@ assert results == [150, 60, 20], "not in the order of the jobs"
 """
 
 
+@pytest.mark.long
 def test_locks_that_would_only_keep_threads_in_order_are_no_cause(whet: Whet) -> None:
     assert cause(whet, IN_ORDER, "main.py") is None
 
@@ -369,6 +382,7 @@ assert stock.pieces >= 0, "taken too often"
 """
 
 
+@pytest.mark.long
 def test_a_lock_that_several_threads_took_is_no_cause(whet: Whet) -> None:
     found = cause(whet, STOCK, "main.py")
     assert found is None or "at once" in str(found["says"])
@@ -399,6 +413,7 @@ for begin, end, billed in TICKETS:
 """
 
 
+@pytest.mark.long
 def test_a_difference_over_a_change_of_the_clocks_is_no_cause_beside_a_likely_change(
     whet: Whet,
 ) -> None:

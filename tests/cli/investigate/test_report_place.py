@@ -33,6 +33,7 @@ def test_a_folder_of_the_users_with_the_reports_name_stays(whet: Whet, name: str
     assert names(whet.folder / "whet-report-2") == OURS
 
 
+@pytest.mark.long
 def test_a_report_that_the_user_has_changed_stays(whet: Whet) -> None:
     whet(*QUICK, "--", *FAILS)
     mine = whet.write("whet-report/report.md", "what I think of it")

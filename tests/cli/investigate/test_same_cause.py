@@ -70,7 +70,7 @@ def test_the_record_that_the_cause_names_stays_whole(whet: Whet) -> None:
     assert "Check app.log:18" in report
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_data_in_the_message_stay_and_the_bad_value_comes_from_the_same_line(whet: Whet) -> None:
     parts = json.loads(json.dumps(PARTS))
     parts[5]["items"]["i3"]["cost"] = 2300
@@ -109,7 +109,7 @@ assert round(total, 2) == 41.0, total
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_smaller_file_passes_with_the_change_that_is_the_cause_or_it_stays(whet: Whet) -> None:
     """Without any row the check fails as well, but for another reason."""
     rows = "item,quantity,price,discount\npen,3,1.5,0\nbook,2,12.0,10\ncup,1,14.4,0\n"
@@ -156,6 +156,7 @@ if known != 40:
 """
 
 
+@pytest.mark.long
 def test_a_file_is_not_emptied_where_the_message_counts_what_it_holds(whet: Whet) -> None:
     whet.write("main.py", COUNTS)
     whet.write("visits.txt", "".join(f"page{n} {n}\n" for n in range(38)) + "page-x 1\npage-y 2\n")

@@ -64,7 +64,7 @@ if max(map(len, rows)) > 3:
 NO_SET = "import sys\nif hash('a') % 2: sys.exit('odd')\nprint(sorted({'b', 'c'}))\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("program", "source", "line"), [(FIRST_MATCH, "self.units", 11), (LAST_ONE, "names", 5)]
 )
@@ -80,7 +80,7 @@ def test_the_place_whose_order_decides_is_the_cause(
     assert "how sure: shown" in answer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hash_that_decides_is_the_cause_and_no_set_is(whet: Whet) -> None:
     whet.write("main.py", HASHES)
 
@@ -94,7 +94,7 @@ def test_a_hash_that_decides_is_the_cause_and_no_set_is(whet: Whet) -> None:
     assert "it depends on the order of a set, which" not in answer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", [TWO_PLACES, NO_SET])
 def test_no_place_is_named_where_none_decides_alone(whet: Whet, program: str) -> None:
     whet.write("main.py", program)

@@ -89,6 +89,7 @@ def investigated(whet: Whet, *words: str) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_moved", [False, True], ids=["stays", "moved"])
 @pytest.mark.parametrize("kind", CHECKS)
 def test_a_stricter_check_that_each_version_fails_is_no_cause(
@@ -112,6 +113,7 @@ def test_a_stricter_check_that_each_version_fails_is_no_cause(
 
 
 # One can't be put into older versions, and each version fails the other.
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", sorted(CHECKS.keys() - {"a check that is left early", "a stricter type"})
 )
@@ -127,6 +129,7 @@ def test_the_older_commit_that_the_stricter_check_finds_is_the_cause(kind: str, 
     assert told["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind", sorted(CHECKS.keys() - {"a stricter type"})
 )  # each version fails it
@@ -143,6 +146,7 @@ def test_a_commit_that_breaks_it_under_an_old_check_is_the_cause(kind: str, whet
     assert told["answer"]["heading"] != "where it began to fail"
 
 
+@pytest.mark.long
 def test_a_commit_that_makes_the_check_stricter_and_breaks_it_is_the_cause(whet: Whet) -> None:
     loose, strict = CHECKS["a stricter condition"]
     right = loose.replace(TWICE, ONCE)
@@ -155,6 +159,7 @@ def test_a_commit_that_makes_the_check_stricter_and_breaks_it_is_the_cause(whet:
     assert told["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_a_check_that_was_moved_and_reworded_since_is_no_cause(whet: Whet) -> None:
     loose, strict = CHECKS["a stricter condition"]
     *_, stricter = begun(whet, loose, loose, strict)
@@ -184,6 +189,7 @@ def test_an_edit_that_makes_a_check_stricter_is_no_cause(whet: Whet) -> None:
     assert told["answer"]["heading"] == "where it began to fail"
 
 
+@pytest.mark.long
 def test_an_edit_that_breaks_it_under_an_old_check_is_the_cause(whet: Whet) -> None:
     strict = CHECKS["a stricter condition"][1]
     right = strict.replace(TWICE, ONCE)
@@ -195,6 +201,7 @@ def test_an_edit_that_breaks_it_under_an_old_check_is_the_cause(whet: Whet) -> N
     assert told["answer"]["cause"]["sureness"] == "shown"
 
 
+@pytest.mark.long
 def test_a_bound_of_a_test_that_became_stricter_is_no_cause(whet: Whet) -> None:
     test = "import shop\n\ndef test_time():\n    assert shop.parts(3) < {most}\n"
     shop = "def parts(count):\n    return count * 2\n"

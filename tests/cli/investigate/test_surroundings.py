@@ -54,7 +54,7 @@ def test_a_time_zone_that_decides_is_the_cause_with_the_line_that_uses_it(whet: 
     assert "main.py:5" in shown[0]["next_step"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_time_zone_that_a_script_sets_is_turned_behind_it(whet: Whet) -> None:
     whet.write("main.py", DUE)
     whet.write("run.sh", f"export TZ=America/Los_Angeles\nexec {sys.executable} main.py\n")
@@ -65,13 +65,13 @@ def test_a_time_zone_that_a_script_sets_is_turned_behind_it(whet: Whet) -> None:
     assert "main.py:5" in answer["next_step"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_time_zone_that_does_not_decide_is_not_named(whet: Whet) -> None:
     clues = report(whet, NOT_THE_ZONE, TZ="America/Los_Angeles")["clues"]
     assert not [each for each in clues if "decides" in each["says"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_hash_seed_of_the_shell_that_decides_is_named_with_the_set(whet: Whet) -> None:
     clues = report(whet, TAGS, PYTHONHASHSEED="3")["clues"]
     (shown,) = [each for each in clues if each["sureness"] == "shown"]
@@ -120,7 +120,7 @@ def answer_to(whet: Whet, *command: str, **shell: str) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_of_the_variables_that_a_script_sets_the_one_that_decides_is_named_with_its_line(
     whet: Whet,
 ) -> None:
@@ -138,7 +138,7 @@ def test_of_the_variables_that_a_script_sets_the_one_that_decides_is_named_with_
     assert answer["next_step"] == "Check `POOL_LIMIT` at start.sh:2."
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_variable_of_the_shell_that_the_program_reads_is_left_out(whet: Whet) -> None:
     whet.write("main.py", POOL)
     answer = answer_to(whet, sys.executable, "main.py", POOL_LIMIT="4", POOL_COLOR="red")
@@ -154,7 +154,7 @@ def test_variables_that_do_not_decide_are_not_named(whet: Whet) -> None:
     assert "decides" not in answer_to(whet, "sh", "start.sh", POOL_COLOR="blue")["says"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_encoding_that_a_script_sets_is_turned_although_python_reads_it_when_it_starts(
     whet: Whet,
 ) -> None:

@@ -44,6 +44,7 @@ def test_the_line_that_made_the_first_nan_is_named_with_what_it_was_made_of(whet
     assert "`spread`: 3, from 0 to" in str(first["trail"])
 
 
+@pytest.mark.long
 def test_what_a_gpu_would_tell_is_said_where_there_is_none(whet: Whet) -> None:
     clues, _ = investigated(whet, "cuda_error.py")
 
@@ -66,6 +67,7 @@ def late_errors(whet: Whet) -> Whet:
     return whet
 
 
+@pytest.mark.long
 def test_an_error_that_a_gpu_reports_late_is_named_where_it_happens(late_errors: Whet) -> None:
     said = late_errors("investigate", "--json", "--", PYTHON, "score.py")
     (cause, *others) = json.loads(said.stdout)["clues"]
@@ -77,6 +79,7 @@ def test_an_error_that_a_gpu_reports_late_is_named_where_it_happens(late_errors:
     assert "No CUDA GPUs" not in str(others)
 
 
+@pytest.mark.long
 def test_a_switch_that_does_not_move_the_error_is_turned_once(late_errors: Whet) -> None:
     steady = "raise RuntimeError('CUDA error: out of resources')\n"
     late_errors.write("score.py", f"import gpu\n\n{steady}")
@@ -87,6 +90,7 @@ def test_a_switch_that_does_not_move_the_error_is_turned_once(late_errors: Whet)
     assert len(turned) == 1, turned
 
 
+@pytest.mark.long
 def test_a_program_that_insists_on_a_gpu_says_nothing_clearer_without_one(
     late_errors: Whet,
 ) -> None:
@@ -96,6 +100,7 @@ def test_a_program_that_insists_on_a_gpu_says_nothing_clearer_without_one(
     assert turned == {"cuda-sync": "clearer", "cpu": "different"}
 
 
+@pytest.mark.long
 def test_a_nan_made_of_an_infinite_number_is_led_back_to_what_made_that(whet: Whet) -> None:
     pytest.importorskip("numpy")
     whet.write(
@@ -136,6 +141,7 @@ print(area(CALL))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", ["chosen, 2", "scale=2, box=chosen"])
 def test_a_bad_value_is_led_back_through_decorators_that_pass_their_arguments_on(
     whet: Whet, call: str
@@ -183,6 +189,7 @@ def test_a_mean_of_nothing_is_led_back_to_what_left_all_out(whet: Whet) -> None:
     assert '`row["score"] > least` at main.py:3 was false all 2 times' in cause["says"]
 
 
+@pytest.mark.long
 def test_beside_a_none_that_is_not_known_the_number_is_not_the_cause(whet: Whet) -> None:
     whet.write(
         "main.py",
@@ -210,6 +217,7 @@ print(max(prices) + sum(prices))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("units", ["['kg', 'lb']", "['lb', 'lb', 'lb']", "['kg', 'lb', 'kg']"])
 def test_a_none_among_what_is_added_or_compared_is_led_back_to_its_function(
     whet: Whet, units: str
@@ -223,6 +231,7 @@ def test_a_none_among_what_is_added_or_compared_is_led_back_to_its_function(
     assert "`price` at main.py:2 ended after line 3 without returning a value" in cause["says"]
 
 
+@pytest.mark.long
 def test_where_the_way_of_the_bad_value_is_not_known_its_neighbour_is_not_blamed(
     whet: Whet,
 ) -> None:
@@ -244,6 +253,7 @@ class ndarray:
 """
 
 
+@pytest.mark.long
 def test_of_arrays_on_two_devices_the_odd_one_is_named_with_the_line_that_made_it(
     whet: Whet, tmp_path: Path
 ) -> None:
@@ -284,6 +294,7 @@ def test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end(whet: W
     assert "PYTHONHASHSEED=" in (whet.folder / "whet-report" / "reproduce.sh").read_text()
 
 
+@pytest.mark.long
 def test_cuda_that_was_started_before_a_fork_is_named_with_both_lines(whet: Whet) -> None:
     shutil.copytree(SYMPTOMS / "forked", whet.folder, dirs_exist_ok=True)
     whet.environment["PYTHONPATH"] = _with_packages(whet.folder / "site-packages")
@@ -299,6 +310,7 @@ def test_cuda_that_was_started_before_a_fork_is_named_with_both_lines(whet: Whet
     assert "num_workers=0" in cause["next_step"]
 
 
+@pytest.mark.long
 def test_results_that_always_arrive_in_the_wrong_order_are_named_with_the_line_that_collects_them(
     whet: Whet,
 ) -> None:
@@ -308,6 +320,7 @@ def test_results_that_always_arrive_in_the_wrong_order_are_named_with_the_line_t
     assert "in the order of submission it passes every time" in str(shown[0]["says"])
 
 
+@pytest.mark.long
 def test_of_a_worker_that_its_pool_lost_it_is_told_how_it_ended(whet: Whet) -> None:
     clues, _ = investigated(whet, "lost_worker.py")
     assert "was killed by SIGKILL while its pool still needed it" in str(clues[0]["says"])

@@ -65,6 +65,7 @@ def test_space_that_is_there_again_is_not_told_as_the_cause(whet: Whet) -> None:
     assert "some space is free again, or the program has another file system there" in told(whet)
 
 
+@pytest.mark.long
 def test_a_trial_that_passed_is_not_said_to_fail(whet: Whet) -> None:
     whet.folder.chmod(0o777)  # so that no code is kept
     whet.write("main.py", "print(1)\n")
@@ -118,6 +119,7 @@ here() if os.path.exists("runs") else there()
 """
 
 
+@pytest.mark.long
 def test_an_error_that_comes_elsewhere_is_told_with_both_places(whet: Whet) -> None:
     whet.write("main.py", FLEES)
     whet.write("runs", "")
@@ -127,6 +129,7 @@ def test_an_error_that_comes_elsewhere_is_told_with_both_places(whet: Whet) -> N
     assert "did not fail in the same way: MemoryError." not in json.dumps(report)
 
 
+@pytest.mark.long
 def test_a_hang_waits_and_raises_nothing(whet: Whet) -> None:
     whet.write("main.py", "import threading\nthreading.Event().wait()\n")
     said = whet("investigate", "--hang", "1", "--budget", "8s", "--", PYTHON, "main.py")
@@ -245,6 +248,7 @@ assert after == before, (before, after)
 """
 
 
+@pytest.mark.long
 def test_a_change_with_which_all_work_is_refused_is_no_repair(whet: Whet) -> None:
     """With two arguments swapped nothing is taken, and so nothing is lost."""
     whet.write("main.py", REFUSES)

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
 from whet_command import Whet
 
 WINDOW = """
@@ -43,6 +44,7 @@ def test_the_change_with_which_a_command_passes_is_told_first(whet: Whet) -> Non
     assert shown[:2] == ["good", "bad"]
 
 
+@pytest.mark.long
 def test_a_changed_program_leaves_nothing_behind(whet: Whet) -> None:
     outside = whet.folder.parent / "outside"
     outside.mkdir()
@@ -80,6 +82,7 @@ def test_where_a_cause_was_seen_no_change_is_tried(whet: Whet) -> None:
     assert not [each for each in clues(whet) if "instead of" in str(each["says"])]
 
 
+@pytest.mark.long
 def test_a_failure_that_comes_now_and_then_is_not_changed(whet: Whet) -> None:
     whet.write("main.py", "import os\nassert len('a' * (os.getpid() % 2)) + 1 == 3\n")
     whet("investigate", "--", sys.executable, "main.py")
@@ -99,6 +102,7 @@ def started(whet: Whet, number: int) -> str:
     return str(outcome["resumed_from"])
 
 
+@pytest.mark.long
 def test_changes_share_the_start_of_a_program_and_what_is_told_ran_from_its_own(
     whet: Whet,
 ) -> None:
@@ -119,6 +123,7 @@ def test_changes_share_the_start_of_a_program_and_what_is_told_ran_from_its_own(
     assert any(looked_closer(whet))
 
 
+@pytest.mark.long
 def test_a_program_that_leaves_a_file_is_changed_from_its_start(whet: Whet) -> None:
     whet.write("main.py", "open('left', 'w').close()\n" + WINDOW)
     whet("investigate", "--", sys.executable, "main.py")
@@ -149,6 +154,7 @@ for name, numbers in reader.records(["a,0,2", "b,5,5", "a,3", "b,3"]):
 """
 
 
+@pytest.mark.long
 def test_a_change_with_which_the_work_is_left_out_is_no_clue(whet: Whet) -> None:
     whet.write("main.py", SKIPS)
     whet.write("reader.py", READER)
@@ -176,6 +182,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.long
 def test_a_program_that_ends_by_sys_exit_raises_no_more_errors_for_that(whet: Whet) -> None:
     whet.write("main.py", PAGES)
     whet("investigate", "--", sys.executable, "main.py")
@@ -184,6 +191,7 @@ def test_a_program_that_ends_by_sys_exit_raises_no_more_errors_for_that(whet: Wh
     assert any("`range(0, len(items), size)` instead of" in each for each in says)
 
 
+@pytest.mark.long
 def test_a_change_with_which_the_program_ends_early_is_no_clue(whet: Whet) -> None:
     early = PAGES.replace(
         "    for each in (1, 2, 5):",

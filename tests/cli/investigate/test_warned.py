@@ -3,6 +3,7 @@
 import json
 import sys
 
+import pytest
 from whet_command import Whet
 
 FORGOTTEN = """
@@ -39,6 +40,7 @@ def test_a_coroutine_that_was_never_awaited_is_the_cause(whet: Whet) -> None:
     assert "coroutine 'load' was never awaited" in str(first["says"])
 
 
+@pytest.mark.long
 def test_another_warning_is_possible_and_one_of_the_next_release_is_not_told(whet: Whet) -> None:
     text = "import warnings\nwarnings.warn('odd', {}, stacklevel=1)\nprint({{}}['a'])\n"
     told = clues(whet, text.format("RuntimeWarning"))

@@ -65,7 +65,7 @@ def test_where_no_code_is_kept_nothing_is_said_of_changes(whet: Whet) -> None:
     assert "code: not recorded" in whet("diff", "1", "2").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("good", [True, False])
 def test_a_path_that_leaves_the_repository_is_found_from_a_checkout(
     whet: Whet, *, good: bool

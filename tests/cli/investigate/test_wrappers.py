@@ -115,6 +115,7 @@ def test_the_files_of_a_program_behind_a_wrapper_are_tried_with_changes(
     assert (cause["line"], cause["sureness"]) == (2, "shown")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", WRAPPERS)
 def test_a_program_behind_a_wrapper_gets_the_closer_look(whet: Whet, how: str) -> None:
     whet.write("main.py", LEAKS)
@@ -123,6 +124,7 @@ def test_a_program_behind_a_wrapper_gets_the_closer_look(whet: Whet, how: str) -
     assert "opened in `<module>` at main.py:7" in json.dumps(report["clues"])
 
 
+@pytest.mark.long
 def test_a_python_that_loses_whets_agent_on_the_way_is_said_to_be_out_of_reach(whet: Whet) -> None:
     whet.write("main.py", "int('seven')\n")
     said = "no Python that runs main.py loaded whet's agent"

@@ -66,6 +66,7 @@ def test_a_cache_that_fills_up_is_no_leak(whet: Whet) -> None:
     assert len(told["trials"]) == 1  # nothing to look at more closely
 
 
+@pytest.mark.long
 def test_a_table_that_random_keys_fill_is_said_to_fill_up(whet: Whet) -> None:
     whet.write("prog.py", FILLS)
     said = whet("leak", "--", PYTHON, "prog.py")
@@ -76,6 +77,7 @@ def test_a_table_that_random_keys_fill_is_said_to_fill_up(whet: Whet) -> None:
     assert "whet runs the program again, up to round" in said.stderr
 
 
+@pytest.mark.long
 def test_a_list_that_the_function_of_the_loop_returns_is_a_result(whet: Whet) -> None:
     whet.write("prog.py", BUILDS)
     said = whet("leak", "--loop", "prog.py:3", "--", PYTHON, "prog.py")
@@ -86,6 +88,7 @@ def test_a_list_that_the_function_of_the_loop_returns_is_a_result(whet: Whet) ->
     assert told["verdict"] == "none"
 
 
+@pytest.mark.long
 def test_native_memory_is_told_from_python_objects(whet: Whet) -> None:
     told = leak(whet, "growing/extension.py")
     assert (told["verdict"], told["is_python"], told["holders"]) == ("leak", False, [])
@@ -112,6 +115,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_the_line_that_takes_native_memory_is_named_with_its_blocks(whet: Whet) -> None:
     pytest.importorskip("memray")
     whet.write("prog.py", ENCODER)
@@ -124,6 +128,7 @@ def test_the_line_that_takes_native_memory_is_named_with_its_blocks(whet: Whet) 
     assert "next: free what is allocated there" in said.stdout
 
 
+@pytest.mark.long
 def test_open_files_and_threads_are_counted(whet: Whet) -> None:
     files = leak(whet, "growing/descriptors.py")
     assert "descriptors" in files["growing"]
@@ -134,6 +139,7 @@ def test_open_files_and_threads_are_counted(whet: Whet) -> None:
     assert threads["threads"][0][3] == "Event.wait"
 
 
+@pytest.mark.long
 def test_a_call_is_repeated_in_copies_from_where_it_was_called_first(whet: Whet) -> None:
     told = leak(whet, "growing/closure.py", "--call", "prog.py:Server.handle")
     assert (told["verdict"], told["piece"]["kind"]) == ("leak", "call")
@@ -147,6 +153,7 @@ def test_a_call_is_repeated_in_copies_from_where_it_was_called_first(whet: Whet)
     assert leak(whet, "steady/closure.py", "--call", "prog.py:Server.handle")["verdict"] == "none"
 
 
+@pytest.mark.long
 def test_the_body_of_a_single_test_is_repeated(whet: Whet) -> None:
     whet.write(
         "test_pool.py",
@@ -159,6 +166,7 @@ def test_the_body_of_a_single_test_is_repeated(whet: Whet) -> None:
     assert told["holders"][0]["name"] == "KEPT"
 
 
+@pytest.mark.long
 def test_the_answer_comes_first_and_ends_with_the_next_step(whet: Whet) -> None:
     text = (SPECIMENS / "growing/list_kept.py").read_text()
     # The main module gets a second name by it.
@@ -185,6 +193,7 @@ for number in range(40):
 """
 
 
+@pytest.mark.long
 def test_the_runs_of_a_section_are_measured(whet: Whet) -> None:
     whet.write("prog.py", SECTIONS)
     run = ("--", PYTHON, "prog.py")
@@ -206,6 +215,7 @@ for number in range(80):
 """
 
 
+@pytest.mark.long
 def test_a_value_that_is_replaced_by_a_larger_one_is_named(whet: Whet) -> None:
     whet.write("prog.py", ANEW)
     told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
@@ -232,6 +242,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_a_value_that_grows_in_an_attribute_is_named(whet: Whet) -> None:
     whet.write("prog.py", ATTRIBUTES)
     told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))
@@ -279,6 +290,7 @@ def test_a_call_that_raises_the_second_time_is_told_so(whet: Whet) -> None:
     assert told["notes"] == ["call 2 raises ValueError: only once"]
 
 
+@pytest.mark.long
 def test_a_program_with_a_thread_repeats_the_call_itself(whet: Whet) -> None:
     whet.write("prog.py", THREAD)
     told = found(whet("leak", "--json", "--call", "prog.py:step", "--", PYTHON, "prog.py"))
@@ -304,6 +316,7 @@ def test_what_cannot_be_repeated_is_an_error_with_a_next_step(whet: Whet) -> Non
     assert (said.code, "runs no Python" in said.stderr) == (64, True)
 
 
+@pytest.mark.long
 def test_without_a_loop_the_last_call_of_the_script_is_repeated(whet: Whet) -> None:
     whet.write("prog.py", "kept = []\ndef main():\n    kept.append(bytearray(9000))\nmain()\n")
     told = found(whet("leak", "--json", "--", PYTHON, "prog.py"))

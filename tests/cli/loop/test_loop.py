@@ -229,6 +229,7 @@ def test_reset_steps_come_before_each_run(whet: Whet) -> None:
     assert [out_of(told, whet) for told in (first, second)] == ["x\n", "x\n2\n"]
 
 
+@pytest.mark.long
 def test_a_run_comes_to_its_end_whose_reset_step_writes_a_python_file(whet: Whet) -> None:
     whet.write("main.py", f"{SLOW}import made\nprint(made.X)\n")
     with looping(whet, *PYTHON, options=("--reset", "sleep 0.05; echo X = 1 > made.py")) as loop:

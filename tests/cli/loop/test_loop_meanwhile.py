@@ -194,6 +194,7 @@ def test_no_warm_answer_is_called_wrong_for_what_was_saved_elsewhere_meanwhile(
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("when", ["while it ran", "while it was verified"])
 def test_no_warm_answer_is_called_wrong_for_what_was_removed(
     whet: Whet, gate: "Guard", when: str
@@ -235,6 +236,7 @@ def test_what_the_program_has_found_and_somebody_removes_brings_a_run(
     assert (first["verdict"], second["verdict"]) == ("good", "bad")
 
 
+@pytest.mark.long
 def test_what_the_program_removes_itself_brings_no_run(whet: Whet) -> None:
     text = f"import os, tempfile\n{SLOW}for name in os.listdir('inbox'):\n    print(open(f'inbox/{{name}}').read())\n    os.remove(f'inbox/{{name}}')\nwith tempfile.NamedTemporaryFile(dir='.') as file:\n    os.stat(file.name)\n{SLOW}"  # fmt: skip
     for number in (1, 2):
@@ -256,6 +258,7 @@ _IN_LONG = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "ways",
     [
@@ -316,6 +319,7 @@ def _write_for_each(server: socket.socket, folder: Path) -> None:
             line.sendall(b".")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["> out.json", "| tee out.json >/dev/null", "| cat | tee -a out.json | cat >/dev/null"])  # fmt: skip
 def test_whet_s_own_output_is_no_save(whet: Whet, way: str) -> None:
     whet.write("main.py", f"{SLOW}print(1)\n")
@@ -326,6 +330,7 @@ def test_whet_s_own_output_is_no_save(whet: Whet, way: str) -> None:
     assert _saved(loop.out) == [[], ["data"], ["data"]]
 
 
+@pytest.mark.long
 def test_a_program_may_save_data_as_soon_as_it_is_told_of_a_run(whet: Whet) -> None:
     whet.write("data", "0")
     whet.write("main.py", f"{SLOW}print(open('data').read())\n")

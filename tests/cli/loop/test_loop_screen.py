@@ -68,6 +68,7 @@ def test_what_is_no_python_is_not_offered_to_be_stepped_through(whet: Whet) -> N
     assert (whet.folder / "said").read_text() == "run\n"
 
 
+@pytest.mark.long
 def test_a_run_from_a_copy_that_gains_little_is_called_that(whet: Whet) -> None:
     text = f"{SLOW}print(1)\ntime.sleep(0.6)\nprint('end')\n"
     whet.write("main.py", text)
@@ -118,6 +119,7 @@ print('end')
     assert told.startswith(f"{steps}end\nwhet: cold")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("option", ["--bad-if", "--expect"])
 def test_a_condition_on_one_stream_keeps_them_apart_and_a_warm_run_repeats_their_order(
     whet: Whet, option: str

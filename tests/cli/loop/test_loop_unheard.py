@@ -86,6 +86,7 @@ def _names(lines: IO[bytes]) -> set[str]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.needs("unshare")
 @pytest.mark.parametrize("limit", ["max_inotify_instances", "max_inotify_watches"])
 def test_saves_are_looked_for_where_the_system_lets_nobody_listen(whet: Whet, limit: str) -> None:
@@ -111,6 +112,7 @@ def test_saves_are_looked_for_where_the_system_lets_nobody_listen(whet: Whet, li
     assert found == [{"part.py"}, {"part.py"}, {"old.py"}]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [b"caf\xe9/main.py", b"cafe/m\xe9in.py", b"cafe/\xe9/main.py"])
 def test_a_save_is_heard_of_in_a_name_that_is_not_utf_8(whet: Whet, name: bytes) -> None:
     top, _, script = os.fsdecode(name).partition("/")

@@ -74,6 +74,7 @@ def test_a_profile_is_written_for_other_viewers_and_as_a_page(whet: Whet) -> Non
     assert "compute (" in (whet.folder / "p.collapsed").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_a_short_program_runs_again_until_there_are_enough_samples(whet: Whet) -> None:
     whet.write("short.py", "total = sum(number * number for number in range(150_000))\n")
     said = whet("profile", "--json", "--", sys.executable, "short.py")
@@ -90,6 +91,7 @@ def test_a_short_program_runs_again_until_there_are_enough_samples(whet: Whet) -
     assert profile["lines"][0]["file"].endswith("short.py")
 
 
+@pytest.mark.long
 def test_a_child_process_behind_a_shell_is_profiled_too(whet: Whet) -> None:
     script = f"{sys.executable} {WAITS} 0.5 0; exit 5"
     said = whet("profile", "--once", "--json", "--", "sh", "-c", script)
@@ -99,6 +101,7 @@ def test_a_child_process_behind_a_shell_is_profiled_too(whet: Whet) -> None:
     assert profile["lines"][0]["function"] == "compute"
 
 
+@pytest.mark.long
 def test_all_ranks_of_a_job_are_in_one_profile_and_the_straggler_is_named(whet: Whet) -> None:
     ranks = str(PROFILES / "ranks.py")
     said = whet("profile", "--once", "--json", "--html", "p.html", "--", sys.executable, ranks, "3")
@@ -111,6 +114,7 @@ def test_all_ranks_of_a_job_are_in_one_profile_and_the_straggler_is_named(whet: 
     assert all(f"rank {rank} main thread" in page for rank in range(3))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     shutil.which("perf") is None or shutil.which("gcc") is None, reason="needs perf and gcc"
 )
@@ -174,6 +178,7 @@ def test_a_trial_without_a_profile_says_how_to_get_one(whet: Whet) -> None:
     assert "whet profile -- COMMAND" in said.stderr
 
 
+@pytest.mark.long
 def test_lines_in_files_whose_names_a_profiler_cannot_read_are_said_to_be_left_out(
     whet: Whet,
 ) -> None:

@@ -71,6 +71,7 @@ def test_where_a_gpu_has_no_memory_left_the_line_that_took_most_is_the_cause(tra
     assert "`loss.item()`" in answer["next_step"]
 
 
+@pytest.mark.long
 def test_a_single_large_block_is_not_taken_for_graphs_that_are_kept(trains: Whet) -> None:
     (trains.folder / "large.py").write_text(
         "import torch\ntable = torch.empty(6 << 30)\ntorch.empty(4 << 30)\n"

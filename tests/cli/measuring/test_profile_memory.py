@@ -32,6 +32,7 @@ def test_the_line_that_holds_most_at_the_peak_is_named_and_the_exit_code_passes(
     assert lines.get(12, 0) < 10_000  # freed before the peak
 
 
+@pytest.mark.long
 def test_a_program_that_is_killed_has_the_memory_so_far_behind_a_shell_too(whet: Whet) -> None:
     said = whet(
         "profile", "--memory", "--json", "--", "sh", "-c", f"{sys.executable} {HOLDS} killed"

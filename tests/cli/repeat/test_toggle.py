@@ -91,6 +91,7 @@ assert number >= int(sys.argv[3]) and random.Random(number).random() < 0.5, "the
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("seconds", "alike"), [(0, 10), (0.4, 3)], ids=["quick", "slow"])
 def test_a_failure_that_goes_away_also_without_a_switch_is_gone_with_none(
     whet: Whet, tmp_path: Path, seconds: float, alike: int
@@ -135,6 +136,7 @@ def test_what_a_switch_changes_only_sometimes_is_not_gone_and_comes_to_an_end(
     assert told["failures"] == told["runs"]
 
 
+@pytest.mark.long
 def test_a_failure_that_comes_once_and_never_again_is_no_error_of_the_search(
     whet: Whet, tmp_path: Path
 ) -> None:
@@ -160,6 +162,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("imported", "pool"),
     [
@@ -190,6 +193,7 @@ if __name__ == "__main__":
     assert rows(whet, text, "one-process")["one-process"]["effect"] in {"same", "clearer"}
 
 
+@pytest.mark.long
 def test_pools_of_processes_have_one_process(whet: Whet) -> None:
     text = """
 import multiprocessing, concurrent.futures
@@ -202,6 +206,7 @@ if __name__ == "__main__":
     assert rows(whet, text, "one-process")["one-process"]["effect"] == "gone"
 
 
+@pytest.mark.long
 def test_the_fewest_switches_that_change_a_failure_are_found(whet: Whet) -> None:
     whet.write("main.py", NEEDS_TWO)
 
@@ -218,6 +223,7 @@ def test_that_no_switch_changes_a_failure_is_said(whet: Whet) -> None:
     assert "with all of them together it fails the same way" in said.stdout
 
 
+@pytest.mark.long
 def test_the_most_simplifying_switches_under_which_it_still_fails_are_found(whet: Whet) -> None:
     whet.write("main.py", NEEDS_THREADS)
 
@@ -247,6 +253,7 @@ def test_each_switch_is_kept_or_refused_with_its_reason(whet: Whet) -> None:
     assert reasons["no-tokenizer-threads"].startswith("refused: the command passes with it")
 
 
+@pytest.mark.long
 def test_a_second_search_says_what_the_program_reads_as_well(whet: Whet) -> None:
     whet.write("main.py", "assert not 1\n")
     command = ("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
@@ -262,6 +269,7 @@ def test_a_second_search_says_what_the_program_reads_as_well(whet: Whet) -> None
     assert fates[1:] == fates[:1] * 2
 
 
+@pytest.mark.long
 def test_a_switch_with_which_it_fails_otherwise_is_refused(whet: Whet) -> None:
     whet.write("main.py", OTHERWISE)
     said = whet("toggle", "--simplify", "--json", "--", sys.executable, "main.py")
@@ -312,6 +320,7 @@ def test_switches_of_ones_own_stand_in_the_settings(whet: Whet) -> None:
     assert found["no-cache"]["effect"] == "gone"
 
 
+@pytest.mark.long
 def test_a_switch_of_a_project_is_used_once_the_user_has_agreed_to_it(whet: Whet) -> None:
     text = '[toggles.no-cache]\nvariables = { APP_CACHE = "0" }\n'
     program = (sys.executable, "-c", "import os; assert 'APP_CACHE' in os.environ")

@@ -47,6 +47,7 @@ def test_one_row_is_found_among_many(whet: Whet, words: tuple[str, ...]) -> None
     assert "AssertionError: negative" in again.stderr
 
 
+@pytest.mark.long
 def test_rows_that_fail_together_stay_with_those_between(whet: Whet) -> None:
     whet.write("t.csv", "a,b\n" + "".join(f"{number % 40 if number == 60 else number},0\n" for number in range(100)))  # fmt: skip
     whet.write("p.py", READ + "assert len({row['a'] for row in rows}) == len(rows), 'twice'\n")
@@ -66,6 +67,7 @@ def test_rows_that_fail_together_stay_with_those_between(whet: Whet) -> None:
     )
 
 
+@pytest.mark.long
 def test_parquet_and_the_rows_that_have_to_be_there(whet: Whet) -> None:
     table = pa.table({"kind": [f"k{number % 3}" for number in range(300)], "n": range(300)})
     parquet.write_table(table, whet.folder / "t.parquet", row_group_size=50)
@@ -84,6 +86,7 @@ def test_parquet_and_the_rows_that_have_to_be_there(whet: Whet) -> None:
     assert sample.schema.equals(table.schema)
 
 
+@pytest.mark.long
 def test_related_files_are_searched_together(whet: Whet) -> None:
     whet.write("orders.csv", "id,customer\n" + "".join(f"{n},{n % 9}\n" for n in range(80)))
     whet.write("customers.csv", "id,name\n" + "".join(f"{n},{'?' if n == 7 else 'x'}\n" for n in range(9)))  # fmt: skip
@@ -114,6 +117,7 @@ def test_a_folder_of_files(whet: Whet) -> None:
     assert [path.name for path in (whet.folder / "img.sample").iterdir()] == ["17.txt"]
 
 
+@pytest.mark.long
 def test_an_answer_is_remembered(whet: Whet) -> None:
     fails_at(whet, 50)
     whet("sample", "t.csv", "--", PYTHON, "p.py", "t.csv")

@@ -259,6 +259,7 @@ def make_large(path: Path) -> None:
         shutil.rmtree(path.parent / "in")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "is_there"),
     [
@@ -383,6 +384,7 @@ def test_the_file_that_whet_prints_to_is_not_replaced(shop: Whet, name: str) -> 
     assert (shop.folder / "answer.csv").read_text().startswith("before\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "db", "tar", "zip"])
 def test_a_name_that_is_not_utf_8_is_sampled_and_made_like(whet: Whet, ending: str) -> None:
     make_large(whet.folder / f"t.{ending}")

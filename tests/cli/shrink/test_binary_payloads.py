@@ -52,6 +52,7 @@ for cell in notebook["cells"]:
 """
 
 
+@pytest.mark.long
 def test_a_notebook_is_one_still(whet: Whet) -> None:
     texts = [f"x = {number}\n\ndef f(y):\n    return y + x\n" for number in range(20)]
     texts[11] += "z = {}\nz['missing'] + f(1)\n"
@@ -89,6 +90,7 @@ for line in open(sys.argv[1]):
 """
 
 
+@pytest.mark.long
 def test_a_result_of_a_transcript_keeps_its_call(whet: Whet) -> None:
     messages = [
         message
@@ -129,6 +131,7 @@ for place in re.findall(rb"(\\d{10}) \\d{5} n", data[start:]):
 """
 
 
+@pytest.mark.long
 def test_a_pdf_file_has_a_table_of_its_own(whet: Whet) -> None:
     kids = " ".join(f"{number} 0 R" for number in range(3, 63))
     texts = [
@@ -175,6 +178,7 @@ while at < len(data):
 """
 
 
+@pytest.mark.long
 def test_a_capture_keeps_one_short_packet(whet: Whet) -> None:
     payload = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
     for number in range(100):

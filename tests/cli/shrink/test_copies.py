@@ -81,7 +81,7 @@ def test_a_command_that_writes_its_file_leaves_it_as_it_was(whet: Whet) -> None:
     assert (path.read_text(), "whet restored it" in said.stderr) == ("a\nb\n", True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_as_typed_that_passes_shows_that_the_failure_comes_now_and_then(whet: Whet) -> None:
     # The three runs on copies fail, the one on the file itself passes, and then every second one.
     whet.write("count", "")
@@ -105,6 +105,7 @@ if "needle" in open(sys.argv[1]).read() and (runs < 4 or runs % 2):
     assert (whet.folder / "data.shrunk.txt").read_text() == "needle"
 
 
+@pytest.mark.long
 def test_an_investigation_leaves_a_test_file_where_it_is(whet: Whet) -> None:
     whet.write("tests/conftest.py", "import pytest\n@pytest.fixture\ndef thing(): return 3\n")
     whet.write("tests/test_io.py", "def test_a(thing):\n    assert thing == 4\n")
@@ -116,7 +117,7 @@ def test_an_investigation_leaves_a_test_file_where_it_is(whet: Whet) -> None:
     assert (report["payloads"], "assert 3 == 4" in said.stdout) == ([], True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_investigation_leaves_out_a_file_whose_copy_fails_otherwise(whet: Whet) -> None:
     whet.write("data.txt", "a\nBOOM\n")
     place = whet.write("place.txt", "x\n")
@@ -168,7 +169,7 @@ def test_a_shrink_holds_on_to_the_line_that_failed_without_a_word(whet: Whet) ->
     assert shrunk == {"a": {"b": 5}}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_investigation_leaves_the_program_of_a_launcher_as_it_is(whet: Whet) -> None:
     launcher = whet.write("run.sh", f'#!/bin/sh\nexec {PYTHON} "$@"\n')
     launcher.chmod(0o755)

@@ -45,6 +45,7 @@ def test_each_step_passes_on_the_code_of_the_last_trial_that_passed(whet: Whet) 
     assert first_line(said).endswith("; passes on the code of trial 1")
 
 
+@pytest.mark.long
 def test_each_step_passes_on_the_last_commit_where_something_is_edited(whet: Whet) -> None:
     commit(whet, OLDER)
     whet.write("search.py", PROGRAM.format(NEWER))
@@ -89,6 +90,7 @@ def test_a_bare_assert_is_said_to_be_all_that_is_held_on_to(whet: Whet) -> None:
 NO_END = "import sys\ntext = open(sys.argv[1]).read()\nif 'end' not in text or 'crash' in text:\n    raise SystemError('met')\n"
 
 
+@pytest.mark.long
 def test_what_is_a_part_of_a_good_file_beside_it_shows_nothing(whet: Whet) -> None:
     whet.write("search.py", NO_END)
     whet.write("data.txt", DATA + "end\n")
@@ -113,6 +115,7 @@ def test_a_file_beside_it_that_fails_too_is_no_good_side(whet: Whet) -> None:
     assert last(said)["after_bytes"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["trial", "commit", "before"])
 def test_the_file_as_it_was_when_it_passed_is_a_good_side(whet: Whet, way: str) -> None:
     commit(whet, "'end' not in text or 'crash' in text")

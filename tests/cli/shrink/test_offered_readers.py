@@ -71,7 +71,7 @@ def test_in_ci_and_where_nobody_sits_nothing_is_asked(lacks_yaml: Whet) -> None:
     assert "-m pip install 'whet[formats]'`" in said.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_investigation_asks_first_and_says_it_where_nobody_is_asked(lacks_yaml: Whet) -> None:
     verb = ("investigate", "--budget", "20", "--output", "report")
     asked = on_a_terminal(lacks_yaml, "\n", verb)

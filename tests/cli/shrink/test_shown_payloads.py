@@ -44,7 +44,7 @@ def test_a_table_is_shown_at_the_end(whet: Whet) -> None:
     assert said.stdout.endswith("\n    id: int64\n    0\n    0\n")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_table_of_passes_tells_what_made_the_file_larger(whet: Whet) -> None:
     columns: dict[str, Any] = {"id": [*range(50), 17], "name": ["x" * 90] * 51}
     path = whet.folder / "t.parquet"

@@ -80,6 +80,7 @@ def test_the_arguments_that_matter_as_a_line_to_paste(whet: Whet) -> None:
     assert "train.py --lr 6 --epochs 4  exit 1" in whet("log", "--all").stdout
 
 
+@pytest.mark.long
 def test_a_search_of_arguments_goes_on_where_a_budget_has_ended_it(whet: Whet) -> None:
     whet.write(
         "slow.py",
@@ -99,6 +100,7 @@ def test_a_search_of_arguments_goes_on_where_a_budget_has_ended_it(whet: Whet) -
     assert resumed["remark"] == ""
 
 
+@pytest.mark.long
 def test_what_pytest_keeps_of_a_run_makes_no_search_begin_anew(whet: Whet) -> None:
     """Its cache leaves itself out by a `.gitignore` of its own, and changes with each trial."""
     whet.git("init", "-q")
@@ -117,6 +119,7 @@ def test_what_pytest_keeps_of_a_run_makes_no_search_begin_anew(whet: Whet) -> No
     assert "nothing to resume" not in str(again["remark"])
 
 
+@pytest.mark.long
 def test_arguments_in_json_and_from_the_notebook(whet: Whet) -> None:
     whet.write("train.py", TRAIN)
     words = ("shrink", "--arguments", "--json", "--timeout", "30", "--", PYTHON, "train.py",
@@ -140,6 +143,7 @@ def test_a_failure_that_needs_no_argument_says_so(whet: Whet) -> None:
     assert "the failure depends on none of them" in said.stdout
 
 
+@pytest.mark.long
 def test_the_variables_that_matter_and_no_secret_is_written_down(whet: Whet) -> None:
     whet.write("train.py", TRAIN)
     secret = "hf_abcdefghijklmnop"
@@ -157,6 +161,7 @@ def test_the_variables_that_matter_and_no_secret_is_written_down(whet: Whet) -> 
     assert secret.encode() not in kept
 
 
+@pytest.mark.long
 def test_a_variable_that_is_unset_stays_so_when_the_trial_runs_again(whet: Whet) -> None:
     whet.write("p.py", "import os; raise KeyError('LOUD' in os.environ or os.environ['MODE'])")
 
@@ -180,6 +185,7 @@ def polluted(whet: Whet) -> Whet:
     return whet
 
 
+@pytest.mark.long
 def test_the_test_that_pollutes_another(polluted: Whet) -> None:
     said = polluted(
         "shrink", "--tests", "--", PYTHON, "-m", "pytest", "-q", "tests", "-p", "no:randomly"
@@ -193,6 +199,7 @@ def test_the_test_that_pollutes_another(polluted: Whet) -> None:
     fails_like(line, "1 failed, 1 passed")
 
 
+@pytest.mark.long
 def test_a_test_that_fails_alone_takes_one_call(polluted: Whet) -> None:
     # What xdist calls its first worker is no sign of xdist where it is the name of a folder.
     polluted.write("tests/gw0/test_more.py", "def test_it(): pass\n")
@@ -249,6 +256,7 @@ def pytest_collection_modifyitems(items):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verbosity", [pytest.param("-q", marks=pytest.mark.long), "-v"])
 def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
     whet: Whet, monkeypatch: pytest.MonkeyPatch, verbosity: str
@@ -268,6 +276,7 @@ def test_shuffled_tests_are_named_in_the_order_in_which_they_failed(
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

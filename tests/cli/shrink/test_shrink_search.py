@@ -131,6 +131,7 @@ def test_a_failure_of_empty_files_alone_is_not_trivial(whet: Whet) -> None:
     assert payload(said)["after_bytes"] == 0
 
 
+@pytest.mark.long
 def test_a_script_that_changes_its_mind_is_called_flaky_and_asked_again_and_again(
     whet: Whet,
 ) -> None:
@@ -239,6 +240,7 @@ def test_a_number_that_is_measured_never_rises(whet: Whet) -> None:
     assert (whet.folder / "hay.shrunk.txt").read_text() in {"cheapneedle", "needlecheap"}
 
 
+@pytest.mark.long
 def test_a_long_json_is_laid_out_where_it_still_fails(whet: Whet) -> None:
     program = "import json, sys\ndata = json.load(open(sys.argv[1]))\n"
     program += "assert sum(len(key) >= 40 for key in data) < 2\n"
@@ -279,6 +281,7 @@ def slow_search(whet: Whet, *words: str) -> list[str]:
             "--interesting", check]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_search_that_was_killed_goes_on_from_its_best(whet: Whet) -> None:
     words = slow_search(whet)
     best = whet.folder / "hay.shrunk.txt"
@@ -335,6 +338,7 @@ def test_the_best_that_holds_what_must_be_kept_is_resumed(whet: Whet) -> None:
     assert len(smallest) <= len("keep\nneedle")
 
 
+@pytest.mark.long
 def test_what_failed_once_by_chance_is_not_resumed(whet: Whet) -> None:
     # Without `keep` it fails in each eighth run alone, as a counter beside the project says.
     count = whet.folder.parent / "count"
@@ -374,6 +378,7 @@ def test_the_end_names_the_budget_and_the_way_on(whet: Whet) -> None:
     assert "the time budget is used up (`--budget 0.3`; `--resume` continues)" in said.stdout
 
 
+@pytest.mark.long
 def test_the_budget_counts_from_the_first_run_of_the_command(whet: Whet) -> None:
     whet.write("hay.txt", "hay\nneedle\n")
     whet.write(
@@ -456,6 +461,7 @@ def test_a_reader_that_is_not_installed_is_said_first_with_what_adds_it(whet: Wh
     assert "-m pip install 'whet[formats]'`" in told[2]
 
 
+@pytest.mark.long
 def test_an_unknown_format_is_said_and_left(whet: Whet) -> None:
     whet.write(
         "read.py",

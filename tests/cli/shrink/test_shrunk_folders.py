@@ -64,6 +64,7 @@ def test_a_folder_is_left_with_the_one_file_that_fails_and_what_matters_in_it(wh
     assert held(whet.folder / "data") == {**before, "log.txt": "been here\n"}
 
 
+@pytest.mark.long
 def test_what_is_left_of_a_folder_is_shown_file_by_file(whet: Whet) -> None:
     project(whet)
 
@@ -73,6 +74,7 @@ def test_what_is_left_of_a_folder_is_shown_file_by_file(whet: Whet) -> None:
     assert f"{whet.folder / 'data.shrunk'}" in said.stdout
 
 
+@pytest.mark.long
 def test_the_same_command_again_is_answered_and_writes_over_its_own_result(whet: Whet) -> None:
     project(whet)
     words = ("shrink", "data", "--json", "--", PYTHON, "read.py", "data")
@@ -97,6 +99,7 @@ def test_a_folder_of_the_users_own_is_never_written_over(whet: Whet) -> None:
     assert held(whet.folder / "data-2.shrunk") == {"in1/f13.json": "{}"}
 
 
+@pytest.mark.long
 def test_a_program_in_the_folder_fails_there_as_it_does_in_its_place(whet: Whet) -> None:
     whet.write("app/main.py", "import part\npart.run()\n")
     whet.write("app/part.py", "def run():\n    raise ValueError('bad')\n")
@@ -113,6 +116,7 @@ def test_a_program_in_the_folder_fails_there_as_it_does_in_its_place(whet: Whet)
     assert done.stderr.endswith(b"ValueError: bad\n")
 
 
+@pytest.mark.long
 def test_the_best_so_far_stands_whole_when_whet_is_killed_and_the_same_command_goes_on(
     whet: Whet,
 ) -> None:

@@ -30,7 +30,7 @@ def test_a_shrink_counts_the_program_that_it_ran(whet: Whet, program: str, *, in
         assert shrunk(whet, "--", PYTHON, program, "data.txt").strip() == sought
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_shrink_counts_the_script_that_judges(whet: Whet) -> None:
     whet.git("init", "--quiet")
     whet.write("data.txt", "a\nb\nBOOM\nBANG\n")
@@ -40,7 +40,7 @@ def test_a_shrink_counts_the_script_that_judges(whet: Whet) -> None:
         assert shrunk(whet, "--interesting", "../judge.sh").strip() == sought
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_shrink_counts_what_git_ignores(whet: Whet) -> None:
     whet.git("init", "--quiet")
     whet.write(".gitignore", "settings.py\n")
@@ -52,7 +52,7 @@ def test_a_shrink_counts_what_git_ignores(whet: Whet) -> None:
         assert shrunk(whet, "--", PYTHON, "prog.py", "data.txt").strip() == sought
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_result_from_memory_is_run_once_more(whet: Whet) -> None:
     whet.write("data.txt", "a\nb\nBOOM\nBANG\n")
     hidden = f"import sys\nX = open('{whet.folder.parent}/hid' + 'den').read()\n"
@@ -63,7 +63,7 @@ def test_a_result_from_memory_is_run_once_more(whet: Whet) -> None:
         assert shrunk(whet, "--", PYTHON, "prog.py", "data.txt").strip() == sought
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("in_git", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_shrink_goes_on_where_it_stopped(whet: Whet, *, in_git: bool) -> None:
     whet.write("prog.py", LOOKS_FOR.format("BOOM"))
@@ -84,7 +84,7 @@ def counting_history(whet: Whet) -> list[str]:
     return [whet.commit(f"commit {number}", number=str(number)) for number in range(8)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @crossed(is_named=[True, False], good=[True, False])
 def test_a_bisection_counts_the_test_that_it_ran(whet: Whet, *, is_named: bool, good: bool) -> None:
     commits = counting_history(whet)

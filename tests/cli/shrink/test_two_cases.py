@@ -123,6 +123,7 @@ def test_what_is_shown_reads_as_a_diff_of_keys(whet: Whet) -> None:
     assert re.fullmatch(r"\d+ trials in .*", shown[-1])
 
 
+@pytest.mark.long
 def test_the_answer_is_the_same_whatever_the_jobs(whet: Whet) -> None:
     """Half of a subtree fails in another way, and two sets bring the failure."""
     before = {"a": {str(n): 0 for n in range(4)}, "b": {str(n): 0 for n in range(3)}, "c": 0}
@@ -150,6 +151,7 @@ def test_the_answer_is_the_same_whatever_the_jobs(whet: Whet) -> None:
     assert set(deciding(one, "passes")) > {f"a.{n}" for n in range(4)}
 
 
+@pytest.mark.long
 def test_the_wrong_order_is_said_and_turned_round(whet: Whet) -> None:
     whet.write("g.json", as_json(GOOD))
     whet.write("b.json", as_json(BAD))
@@ -163,6 +165,7 @@ def test_the_wrong_order_is_said_and_turned_round(whet: Whet) -> None:
     assert set(deciding(said, "fails")) == {"model.layers", "optim.lr"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("good", "bad", "program", "words"),
     [
@@ -201,6 +204,7 @@ def test_a_value_that_the_bad_language_has_no_word_for_is_named(whet: Whet) -> N
     assert "`a.b`, which is None" in said.stderr
 
 
+@pytest.mark.long
 def test_a_program_that_reads_how_a_file_is_written_gets_its_lines(whet: Whet) -> None:
     whet.write("g.json", '{"a": 1,\n "b": 1}\n')
     whet.write("b.json", '{"a": 2,\n\t"b": 2}\n')
@@ -330,6 +334,7 @@ def test_two_folders_differ_by_file_and_by_hunk(whet: Whet) -> None:
     assert runs(json.loads(said.stdout)["fails"]["line"], whet.folder) == 1
 
 
+@pytest.mark.long
 def test_two_recorded_trials_differ_by_word_variable_and_hunk_of_the_code(whet: Whet) -> None:
     whet.git("init", "--quiet")
     whet.write(".gitignore", ".whet\n")
@@ -372,6 +377,7 @@ def test_without_two_cases_it_says_how_to_name_them(whet: Whet) -> None:
     assert "write `whet delta GOOD BAD -- COMMAND {}`" in said.stderr
 
 
+@pytest.mark.long
 def test_an_investigation_says_what_decides_beside_a_trial_that_passed(whet: Whet) -> None:
     whet.git("init", "--quiet")
     whet.write(".gitignore", ".whet\nwhet-report\n")

@@ -175,6 +175,7 @@ def test_what_whet_is_sent_reaches_the_program_in_its_room(ada: User) -> None:
     assert whet.returncode == 7
 
 
+@pytest.mark.long
 def test_a_hang_in_a_clean_room_has_its_stack_taken(ada: User) -> None:
     ada.write(
         "hang.py",

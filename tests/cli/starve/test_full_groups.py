@@ -62,6 +62,7 @@ def test_the_kernel_ends_frozen_copies_and_not_the_program(whet: Whet, group: Pa
     assert told["outcome"]["exit_code"] == 0, told
 
 
+@pytest.mark.long
 def test_a_program_for_which_there_is_no_room_beside_whet_says_so(whet: Whet, group: Path) -> None:
     before = _limited(whet, group, PROGRAM_BYTES)
     with looping(whet, sys.executable, "main.py", before=before) as loop:

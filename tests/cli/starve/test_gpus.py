@@ -85,6 +85,7 @@ def test_as_much_is_left_as_was_asked_for(ada: User, options: list[str], left: l
     assert "a CUDA program needs a few hundred MiB of that" in answer.stderr
 
 
+@pytest.mark.long
 def test_the_memory_is_free_again_after_the_trial(ada: User) -> None:
     ada("run", "--gpu-free", "1G", "--", "true")
     answer = ada("run", "--", ada.python, "free.py")
@@ -92,6 +93,7 @@ def test_the_memory_is_free_again_after_the_trial(ada: User) -> None:
     assert answer.stdout.split() == [str(_TOTAL_MIB)] * 2
 
 
+@pytest.mark.long
 def test_the_memory_is_free_again_when_whet_is_killed(ada: User) -> None:
     with subprocess.Popen(
         ada.command("run", "--gpu-free", "1G", "--", "sh", "-c", "echo up; exec sleep 1000"),
@@ -172,6 +174,7 @@ def test_torch_takes_no_more_than_it_may_and_the_limit_is_named(
     assert "it took effect: torch refused a probe more on GPU 0, 1" in answer.stderr
 
 
+@pytest.mark.long
 def test_the_least_of_a_gpu_with_which_a_program_succeeds_is_found(ada: User) -> None:
     ada.write("train.py", "import torch\nfor _ in range(5): torch.empty(1 << 28)\n")
     answer = ada(

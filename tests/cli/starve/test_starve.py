@@ -88,6 +88,7 @@ def test_the_least_memory_is_found_and_how_it_fails_below(whet: Whet) -> None:
     assert (whet.folder / "p.svg").read_text().count("<circle") == len(tried)
 
 
+@pytest.mark.long
 def test_the_least_number_of_files_is_exact(whet: Whet) -> None:
     whet.write("need.py", NEEDS)
     said = whet("starve", "--find", "files", "--", sys.executable, "need.py")

@@ -62,6 +62,7 @@ def test_a_threshold_can_end_the_program(whet: Whet) -> None:
     assert "another process" not in said.stderr
 
 
+@pytest.mark.long
 def test_with_a_threshold_whet_looks_more_often_than_once_a_second(whet: Whet) -> None:
     """The program holds the memory for less than a second: no look would see it else."""
     whet.write(
@@ -140,6 +141,7 @@ def test_a_trial_without_levels_has_no_replay(whet: Whet) -> None:
     assert said.code == 66 or "memory" in said.stdout
 
 
+@pytest.mark.long
 def test_processes_are_found_by_their_command_line_or_by_name_alone(whet: Whet) -> None:
     whet.write("wait_here.sh", "echo ready; sleep 3\n")
     said = whet(

@@ -177,6 +177,7 @@ def _since(screen: Screen, start: int) -> str:
     return re.sub(r"0x[0-9a-f]+|\.\.\.x[0-9a-f]+", "0x", re.sub(r"whet: .*\n", "", text))
 
 
+@pytest.mark.long
 @crossed(
     at=["start", "start_at_top"],
     keys={
@@ -288,6 +289,7 @@ def _ask(screen: Screen, word: str, keys: Sequence[str], end: bytes = _OFFER) ->
     return _since(screen, start)
 
 
+@pytest.mark.long
 def test_pdb_opens_where_the_program_fails_and_changes_nothing_of_the_trial(
     terminals: Terminals,
 ) -> None:
@@ -320,6 +322,7 @@ def test_pdb_needs_a_terminal(terminals: Terminals) -> None:
     assert refused.whet.wait(20) == os.EX_USAGE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_edited", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_failure_is_stepped_into_from_before_the_failing_function_was_called(
     terminals: Terminals, *, is_edited: bool
@@ -366,6 +369,7 @@ def test_without_a_copy_from_before_the_program_is_stepped_through_from_its_star
 _FAILING_TEST = f"{SLOW}def price(x):\n    return 1 / x\ndef test_price():\n    price(0)\n"
 
 
+@pytest.mark.long
 def test_a_test_is_stepped_through_though_pytest_holds_the_streams(terminals: Terminals) -> None:
     terminals.save(_FAILING_TEST, "test_price.py")
     words = ("-q", "-p", "no:cacheprovider", "test_price.py")
@@ -393,6 +397,7 @@ def test_what_a_text_that_was_no_python_could_not_use_can_be_stepped_from_again(
     assert loop.shown.splitlines()[-1] == offer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "past",
     [
@@ -442,6 +447,7 @@ def test_what_is_no_python_cannot_be_stepped_through(terminals: Terminals) -> No
     assert b"type b" not in loop.shown
 
 
+@pytest.mark.long
 def test_a_save_waits_until_the_debugger_is_left(terminals: Terminals) -> None:
     terminals.save(_FAILS)
     loop = terminals.loop()

@@ -179,6 +179,7 @@ def test_what_was_appended_is_appended_again_once(
         twins.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "does",
     [
@@ -291,6 +292,7 @@ def _text(prefix: list[str], suffix: list[str]) -> str:
 EXAMPLES = max(6, settings().max_examples // 6 - 10)
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=EXAMPLES)
 @given(prefix=PARTS, rounds=ROUNDS, files=EDITS)
 def test_a_warm_run_leaves_the_files_that_a_cold_one_would(

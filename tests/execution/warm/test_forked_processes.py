@@ -67,6 +67,7 @@ def _places(workshop: Workshop, shows: str) -> list[str]:
     return [start.place for start in workshop.starts[1:]]
 
 
+@pytest.mark.long
 def test_one_that_formats_a_stack_sees_the_lines_that_it_is_at_alone(workshop: Workshop) -> None:
     last, at, below = _places(workshop, "traceback.print_stack")
 
@@ -76,6 +77,7 @@ def test_one_that_formats_a_stack_sees_the_lines_that_it_is_at_alone(workshop: W
     assert below
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "shows",
     [

@@ -72,6 +72,7 @@ def test_a_stream_of_the_programs_own_is_flushed_as_often_as_cold(
     assert b"flushed" in outcome.stdout.head(1 << 20)
 
 
+@pytest.mark.long
 def test_what_a_thread_imports_stays_imported(workshop: Workshop) -> None:
     """While whet works for the main thread, another one may go on."""
     names = [

@@ -189,7 +189,7 @@ late = Late()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
@@ -293,7 +293,7 @@ sys.modules['odd'] = Odd()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

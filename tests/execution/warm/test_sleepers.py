@@ -173,6 +173,7 @@ def test_threads_that_sleep_go_along(workshop: Workshop, past: str, rest: str) -
     assert int(place.removeprefix("main.py:")) > (past + SLOW).count("\n"), workshop.starts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "past",
     [BAR, SHARED, QUEUE, PIPE, ARRAY, SHARED_FILE, UNNAMED_FILE],
@@ -212,6 +213,7 @@ def test_they_do_in_each_python(workshop: Workshop, minor: int) -> None:
     assert _last_place(workshop, past, rest) == f"main.py:{(past + SLOW).count(chr(10)) + 1}"
 
 
+@pytest.mark.long
 def test_ten_edits_give_what_a_cold_run_gives(workshop: Workshop) -> None:
     """A copy of a copy of a copy still has its threads."""
     steps = "".join(f"y{n} = list(pool.map(abs, range(-{n}, 1)))\n{SLOW}" for n in range(5))

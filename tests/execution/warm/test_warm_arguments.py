@@ -84,6 +84,7 @@ def test_each_candidate_is_a_fork_from_before_the_first_sight_of_its_arguments(
     assert both[0].reasons == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -293,6 +293,7 @@ def test_a_run_that_continues_in_a_block_is_the_cold_one(
     pytest.fail(f"it doesn't resume behind the pause: {workshop.starts}")
 
 
+@pytest.mark.long
 @every_python
 def test_on_every_python_a_run_continues_in_blocks(workshop: Workshop, minor: int) -> None:
     workshop.python = python_of(minor)

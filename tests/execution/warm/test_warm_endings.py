@@ -103,6 +103,7 @@ def test_objects_go_in_the_order_in_which_they_go_cold(
     assert [case.difference for case in cases] == [""] * 3
 
 
+@pytest.mark.long
 @crossed(last=_LAST_WORDS, words=_WORDS, minor=_PYTHONS)
 def test_what_is_said_when_python_ends_is_said(
     last: str, words: tuple[str, ...], minor: int, tmp_path: Path

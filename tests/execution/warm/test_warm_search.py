@@ -260,6 +260,7 @@ def test_a_slow_first_trial_leaves_no_snapshot_that_passes_for_a_later_one(searc
     assert {outcome.resumed_from for outcome in outcomes[-3:]} == {f"main.py:{OPENS_AT}"}
 
 
+@pytest.mark.long
 @every_python
 def test_every_python_is_right_where_native_code_sees_the_payload_first(
     search: Search, minor: int
@@ -412,6 +413,7 @@ def test_what_the_program_sets_for_itself_ends_nothing(search: Search) -> None:
     assert outcomes[-1].resumed_from.endswith("data.txt"), search.search.reasons
 
 
+@pytest.mark.long
 def test_an_edit_of_the_program_starts_anew(search: Search) -> None:
     search.write(f"import sys\n{READS}")
     search.run(*PAYLOADS)
@@ -442,6 +444,7 @@ def test_what_a_reset_step_changes_is_never_missed(search: Search) -> None:
     assert set(says[changed:]) == {b"later\n\nfine\n"}
 
 
+@pytest.mark.long
 def test_the_time_until_the_snapshot_counts_against_the_limit(search: Search) -> None:
     search.write(
         "import sys, time\ntime.sleep(0.5)\nif 'bad' in open(sys.argv[1]).read():\n"
@@ -466,6 +469,7 @@ def test_trials_of_a_search_with_a_deadline_go_on_from_one_copy(search: Search) 
     assert found[-2].resumed_from
 
 
+@pytest.mark.long
 def test_a_hang_has_the_stack_that_it_has_from_the_start(search: Search) -> None:
     search.write(
         "import sys, time\ndef wait_for_ever():\n    time.sleep(100)\n"
@@ -618,6 +622,7 @@ def test_a_resumed_run_finds_no_trace_of_those_before(search: Search) -> None:
     assert outcomes[-1].resumed_from
 
 
+@pytest.mark.long
 def test_its_time_and_memory_are_its_own(search: Search) -> None:
     search.write(
         "import sys, time\nhere = bytearray(1 << 20)\n"

@@ -25,6 +25,7 @@ def edited(workshop: Workshop, files: dict[str, str], edit: dict[str, str]) -> s
     return workshop.starts[-1].place
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "after", "place"),
     [
@@ -64,6 +65,7 @@ def test_with_its_own_cache_an_edit_of_a_test_is_answered_from_before_it(
     assert workshop.starts[-1].place.startswith("test_it.py::"), workshop.starts
 
 
+@pytest.mark.long
 def test_the_console_script_is_followed_as_the_module_is(workshop: Workshop) -> None:
     workshop.python = str(Path(workshop.python).with_name("pytest"))
     words = PYTEST[2:]
@@ -75,6 +77,7 @@ def test_the_console_script_is_followed_as_the_module_is(workshop: Workshop) -> 
     assert workshop.starts[-1].place.startswith("test_it.py::")
 
 
+@pytest.mark.long
 def test_a_module_that_tests_use_is_followed(workshop: Workshop) -> None:
     place = edited(
         workshop,
@@ -85,6 +88,7 @@ def test_a_module_that_tests_use_is_followed(workshop: Workshop) -> None:
     assert place.startswith("test_it.py::test_it"), workshop.starts
 
 
+@pytest.mark.long
 def test_a_setting_of_pytest_that_changes_counts(workshop: Workshop) -> None:
     place = edited(
         workshop,
@@ -96,6 +100,7 @@ def test_a_setting_of_pytest_that_changes_counts(workshop: Workshop) -> None:
     assert not place or place.endswith("pytest.ini")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
