@@ -201,3 +201,82 @@ def test_a_change_with_which_the_program_ends_early_is_no_clue(whet: Whet) -> No
     whet("investigate", "--", sys.executable, "main.py")
 
     assert not any("`range(0, len(items), size)`" in str(each["says"]) for each in clues(whet))
+
+
+BATCHES = """
+import math
+from collections import Counter
+
+
+def batches(items, size):
+    count = len(items) // size
+    for number in range(count):
+        yield items[number * size : (number + 1) * size]
+
+
+def counted(texts):
+    counts = Counter()
+    for batch in batches(texts, 2):
+        for text in batch:
+            counts.update(text.strip().lower().split())
+    return counts
+
+
+def share(counts, word):
+    return counts[word] / sum(counts.values())
+
+
+def rarity(counts, word):
+    return -math.log(share(counts, word)) / math.log(2)
+
+
+texts = ["the cat", "the dog", "one ox", "a cow", "my hen"]
+counts = counted(texts)
+for text in texts:
+    print(sum(rarity(counts, word) for word in text.split()))
+"""
+
+
+def test_of_several_changes_that_pass_those_that_are_all_in_one_function_come_first(
+    whet: Whet,
+) -> None:
+    whet.write("main.py", BATCHES)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    first = clues(whet)[0]
+    assert first["line"] == 7
+    assert "changes of 2 more lines of `batches`" in str(first["says"])
+    assert first["sureness"] == "possible"
+
+
+def test_changes_that_pass_in_more_than_one_function_do_not_come_first(whet: Whet) -> None:
+    # There, too, one change lets it pass: `… - 1) + 1`.
+    program = BATCHES.replace("/ sum(counts.values())", "/ (sum(counts.values()) - 1 + 1)")
+    whet.write("main.py", program)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    assert "main.py:7 the command passes" in json.dumps(clues(whet))
+    assert "tried outside" not in json.dumps(clues(whet))
+
+
+PICKS = """
+def sizes(a, b):
+    return [a + b, a - b, a * b, a / b]
+
+
+def pick(values, at):
+    end = len(values) + at - at
+    place = at + end - at
+    return values[place]
+
+
+print(pick(sizes(6, 3), 2))
+"""
+
+
+def test_a_function_that_was_under_way_may_only_have_met_what_is_wrong(whet: Whet) -> None:
+    whet.write("main.py", PICKS)
+    whet("investigate", "--", sys.executable, "main.py")
+
+    assert "the command passes" in json.dumps(clues(whet))
+    assert "tried outside" not in json.dumps(clues(whet))

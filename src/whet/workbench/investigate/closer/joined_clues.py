@@ -94,7 +94,8 @@ def with_changes(
     if len(records) == 1 or (records and Mention.TWIN in records[0].mentions):
         likely = [*records, *likely]
         records = []
-    if clues_first and (not varied.is_on_the_way or _agree_on_a_record([*clues, *records])):
+    leads = varied.is_on_the_way or varied.is_together
+    if clues_first and (not leads or _agree_on_a_record([*clues, *records])):
         return [*clues, *likely, *records, *varied.others]
     return [*likely, *clues, *records, *varied.others]
 

@@ -1,7 +1,9 @@
 """Which one-token change of the program makes it pass; whet tries each in a clean room."""
 
+import ast
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -19,7 +21,7 @@ from whet.core.text.quantity import shown_count
 from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
-from whet.evidence.experiments.changes import MOST_BYTES
+from whet.evidence.experiments.changes import MOST_BYTES, parsed
 from whet.evidence.experiments.complaints import still_complains
 from whet.evidence.experiments.single_changes import LESS_LIKELY, LIKELY, RARE
 from whet.evidence.experiments.variations import (
@@ -72,6 +74,7 @@ class Varied:
         likely: lines of which a change that engineers often forget lets the command pass.
         others: lines of which another change does.
         is_on_the_way: the first of the likely lines is the only one that the bad value came by.
+        is_together: all that let it pass are in one function, and of many elsewhere none does.
         is_cut: there was too little time for all likely changes.
     """
 
@@ -79,6 +82,7 @@ class Varied:
     likely: tuple[Clue, ...] = ()
     others: tuple[Clue, ...] = ()
     is_on_the_way: bool = False
+    is_together: bool = False
     is_cut: bool = False
 
 
@@ -130,12 +134,12 @@ def vary(
             return Varied(cause=(cause,))
     if is_early:
         sweep.go(unlikely)
-    possible = _only_possible(sweep, control, way.check, at, confirm)
+    possible = _only_possible(sweep, control, way, at, confirm)
     return replace(possible, is_cut=not sweep.is_through(LESS_LIKELY))
 
 
 def _only_possible(
-    sweep: "_Sweep", control: int, check: Check, at: Placing, confirm: Confirm
+    sweep: "_Sweep", control: int, way: Way, at: Placing, confirm: Confirm
 ) -> Varied:
     """Return the lines of the changes that let the command pass: none is more than possible.
 
@@ -153,16 +157,54 @@ def _only_possible(
         best = found[0][1]
         if not _is_confirmed(place, best, confirm):
             continue  # it may only skip the work, or the check
-        is_first_tried = not check.is_exact and not sweep.is_through(best.rank)
+        is_first_tried = not way.check.is_exact and not sweep.is_through(best.rank)
         is_unlikely = _is_unlikely(best) or is_first_tried
         split[is_unlikely].append((place, found))
         on_the_way += not is_unlikely and place in sweep.followed
     likely, others = (tuple(_clue(*each, control, at) for each in some) for some in split)
     if on_the_way != 1:
-        return Varied(likely=likely, others=others)
+        together = _in_one_function(sweep, way) if len(likely) > 1 and not others else ""
+        if not together:
+            return Varied(likely=likely, others=others)
+        first = replace(likely[0], says=f"{likely[0].says}, {together}")
+        return Varied(likely=(first, *likely[1:]), is_together=True)
     also = (TrailStep(says=passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
     first = replace(likely[0], trail=(*likely[0].trail, *also))
     return Varied(likely=(first,), others=others, is_on_the_way=True)
+
+
+def _in_one_function(sweep: "_Sweep", way: Way) -> str:
+    """Say in which function all changes are that let it pass; empty: in no one, or in one that was under way."""
+    functions = {_function_of(*place) for place in sweep.passing}
+    function = functions.pop() if len(functions) == 1 else None
+    if function is None:
+        return ""
+    path, first, last, name = function
+
+    def is_inside(place: _Place) -> bool:
+        return place[0] == path and first <= place[1] <= last
+
+    elsewhere = sum(n for place, n in sweep.failed_at.items() if not is_inside(place))
+    # One that was under way may only have met what is wrong.
+    is_active = any(is_inside((path, line)) for line in way.active.get(path, ()))
+    if is_active or elsewhere < _LEAST_FAILED:
+        return ""
+    return (
+        f"as it does with changes of {shown_count(len(sweep.passing) - 1, 'more line')} of `{name}`,"
+        f" and with none of the {elsewhere} tried outside it"
+    )
+
+
+def _function_of(path: str, line: int) -> tuple[str, int, int, str] | None:
+    """Return the innermost function around a line: its file, its first and last line, its name."""
+    tree = parsed(text_to_change(path)) or ast.Module([], [])
+    found = [
+        (path, each.lineno, each.end_lineno or each.lineno, each.name)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and each.lineno <= line <= (each.end_lineno or each.lineno)
+    ]
+    return max(found, key=lambda each: each[1], default=None)
 
 
 def _is_unlikely(change: Variation) -> bool:
@@ -185,7 +227,7 @@ class _Sweep:
 
     Attributes:
         passing: the changes with which it passes, by their lines.
-        failed: with how many it does not.
+        failed_at: with how many it does not, by their lines.
         untried: the rank of the first for which there was no time; None: all were tried.
         followed: the lines that the bad value came by.
     """
@@ -201,7 +243,7 @@ class _Sweep:
         own = self._seconds * _TIMES_UNLIKELY + _MORE_SECONDS
         self._until_unlikely = min(until, time.monotonic() + own)
         self.passing: dict[_Place, list[tuple[int, Variation]]] = {}
-        self.failed = 0
+        self.failed_at: Counter[_Place] = Counter()
         self.untried: int | None = None
 
     @property
@@ -214,6 +256,11 @@ class _Sweep:
             return _is_unlikely(best), place not in self.followed, best.order, -len(found)
 
         return sorted(self.passing.items(), key=rank)
+
+    @property
+    def failed(self) -> int:
+        """With how many changes it does not pass."""
+        return self.failed_at.total()
 
     def is_through(self, rank: int) -> bool:
         """Whether all changes of a rank were tried."""
@@ -238,7 +285,7 @@ class _Sweep:
         if self._baseline.oracle.judge(outcome) is Verdict.GOOD:
             self.passing.setdefault((path, variation.line), []).append((number, variation))
         else:
-            self.failed += 1
+            self.failed_at[path, variation.line] += 1
         return True
 
 
