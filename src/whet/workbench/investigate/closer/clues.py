@@ -59,7 +59,7 @@ from whet.workbench.investigate.closer.one_process import recorded_alone
 from whet.workbench.investigate.closer.races import Races
 from whet.workbench.investigate.closer.unreached import why_unreached
 from whet.workbench.investigate.experiments.kept_for_others import kept_changes
-from whet.workbench.investigate.experiments.other_data import own_files
+from whet.workbench.investigate.experiments.other_data import named_files
 from whet.workbench.investigate.experiments.repaired import Known, repaired_clue
 from whet.workbench.investigate.experiments.varied import Varied, Witnesses, rivals_of, vary
 from whet.workbench.investigate.experiments.warm_changes import TriedChanges, contained
@@ -302,12 +302,6 @@ class Closer:
         seconds = self.baseline.reproduction.wall_seconds
         return bool(pythons_in(self.baseline.outcome.evidence)) and seconds * 2 <= _MOST_SECONDS
 
-    @property
-    def _named_data(self) -> list[tuple[Path, str]]:
-        """The project's small data files that the command names, with their texts."""
-        named = [str(Path(self.trial.cwd, word)) for word in self.trial.command]
-        return list(own_files(self.session.bench, self.trial, named))
-
     def _of_first_look(self, outcome: Outcome, at: Placing) -> list[Clue]:
         dead = dead_in(outcome.evidence)
         warned = [*usage_clues(outcome, self.trial.command, at), *warning_clues(outcome, at)]
@@ -325,7 +319,9 @@ class Closer:
                 process.failure, process.error, self.session.bench.project.folder, at
             ),
             *overriding_clues(process.failure, process.error, at),
-            *endless_clues(process.failure, process.error, at, self._named_data),
+            *endless_clues(
+                process.failure, process.error, at, named_files(self.session.bench, self.trial)
+            ),
         ]
 
     def _of_closer_look(self, at: Placing) -> list[Clue]:

@@ -34,3 +34,8 @@ def own_files(
             least, most = (_MOST_BYTES, _MOST_OF_LARGER) if larger else (-1, _MOST_BYTES)
             if path.suffix != ".py" and least < path.stat().st_size <= most:
                 yield path, path.read_bytes().decode("utf-8")
+
+
+def named_files(bench: Workbench, trial: Trial) -> list[tuple[Path, str]]:
+    """Return the project's own small data files that a command names, with their texts."""
+    return list(own_files(bench, trial, [str(Path(trial.cwd, word)) for word in trial.command]))

@@ -166,8 +166,9 @@ def _only_possible(
         together = _in_one_function(sweep, way) if len(likely) > 1 and not others else ""
         if not together:
             return Varied(likely=likely, others=others)
-        first = replace(likely[0], says=f"{likely[0].says}, {together}")
-        return Varied(likely=(first, *likely[1:]), is_together=True)
+        best, *rest = likely
+        first = replace(best, says=f"{best.says}, {together}")
+        return Varied(likely=(first, *rest), is_together=True)
     also = (TrailStep(says=passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
     first = replace(likely[0], trail=(*likely[0].trail, *also))
     return Varied(likely=(first,), others=others, is_on_the_way=True)
