@@ -166,3 +166,25 @@ def test_an_import_that_the_program_expects_to_fail_is_not_looked_for(project: W
     )
 
     assert "isn't installed for" not in investigated(project, "python", "main.py")
+
+
+def test_a_copy_that_was_built_is_not_named(project: Whet) -> None:
+    project.write("build/lib/soup.py", SOUP)
+    project.write("source/soup.py", SOUP)
+
+    said = investigated(project, "python", "main.py")
+
+    assert "with `PYTHONPATH=source` the command passes" in said
+
+
+def test_of_two_pythons_of_a_command_the_one_that_lacks_the_module_is_named(project: Whet) -> None:
+    packages = make_environment(project.folder / ".venv")
+    (packages / "soup.py").write_text(SOUP)
+    project.write(
+        "run.py", "import subprocess, sys\nsys.exit(subprocess.call(['python', 'main.py']))\n"
+    )
+
+    said = investigated(project, ".venv/bin/python", "run.py")
+
+    assert "plain/bin/python, which runs this; .venv/bin/python has it" in said
+    assert "the command passes" not in said

@@ -33,6 +33,9 @@ _NOT_STARTED = re.compile(r"\S*python[\d.]*: No module named ")
 _RUNS = 2
 _MOST_FOLDERS, _MOST_PYTHONS, _MOST_TRIED = 3, 16, 2
 _NEAR = 0.8
+_MADE = frozenset({"site-packages", "build", "dist", ".tox", ".nox", ".eggs"})
+"""Folders of what was built or installed: a copy there isn't the project's."""
+
 _DECLARING = ("requirements*.txt", "pyproject.toml", "setup.cfg", "setup.py", "environment.y*ml", "Pipfile")  # fmt: skip
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _WHY = "another folder or another Python may have it"
@@ -74,18 +77,15 @@ def look_for_module(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
         return ()
     folder = Path(work.trial.cwd)
     environment = {**work.bench.environment, **work.trial.environment}
-    paths = {each.executable for each in pythons_in(baseline.outcome.evidence)}
-    python = (
-        paths.pop() if len(paths) == 1 else start_of(work.trial.command, environment, folder).python
-    )
+    python = _python_without(work, baseline, environment, name)
+    if not python:
+        return ()
     top = folder
     with suppress(WhetError):
         top = Repository.containing(folder).top
     missing = _Missing(
         name=name, python=python, environment=environment, top=top, folder=folder
     )  # fmt: skip
-    if has_module(python, name) is not False:
-        return ()
     with work.steps.step("Look for the module", _WHY):
         clue = (
             _in_project(work, baseline, missing)
@@ -105,6 +105,16 @@ def _missing_name(outcome: Outcome) -> str:
         return ""
     is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
     return match[1] if is_import or _NOT_STARTED.match(failure.summary) else ""
+
+
+def _python_without(
+    work: Work, baseline: Baseline, environment: Mapping[str, str], name: str
+) -> str:
+    """Return the only Python of the command that lacks a module; empty: which it is isn't known."""
+    known = {each.executable for each in pythons_in(baseline.outcome.evidence)}
+    known = known or {start_of(work.trial.command, environment, Path(work.trial.cwd)).python}
+    lacking = [each for each in known if has_module(each, name) is False]
+    return lacking[0] if len(lacking) == 1 else ""
 
 
 # ---- in the project ----
@@ -144,7 +154,7 @@ def _folders_with(missing: _Missing) -> Iterator[tuple[str, str]]:
             if path.name != f"{missing.first}.py" and not is_inside:
                 continue
             folder = path.parent.parent if is_inside else path.parent
-            if folder not in seen and "site-packages" not in folder.parts:
+            if folder not in seen and not _MADE & {*folder.relative_to(missing.top).parts}:
                 seen.add(folder)
                 yield str(folder), str(path.parent if is_inside else path)
 
@@ -154,7 +164,8 @@ def _folders_with(missing: _Missing) -> Iterator[tuple[str, str]]:
 
 def _for_other_python(work: Work, baseline: Baseline, missing: _Missing) -> Clue | None:
     """Say which other Python of this machine has it, and what the command does on that one."""
-    for other in islice(_pythons_with(work, missing), _MOST_TRIED):
+    others = list(islice(_pythons_with(work, missing), _MOST_TRIED))
+    for other in others:
         trial, advice = _on(work.trial, other, missing)
         ran = _ran(work, baseline, trial, f"on {missing.shown(other)}")
         after = _what_came(ran, missing)
@@ -165,7 +176,12 @@ def _for_other_python(work: Work, baseline: Baseline, missing: _Missing) -> Clue
                 why=_why(ran), sureness=_sureness(ran),
                 trials=tuple(each.own_number for each in ran), next_step=advice,
             )  # fmt: skip
-    return None
+    if not others:
+        return None
+    return Clue(
+        says=f"{_lack(work, missing)}; {missing.shown(others[0])} has it", why=_WHY,
+        sureness=Sureness.SEEN, next_step="See why this Python runs it, and not the other.",
+    )  # fmt: skip
 
 
 def _pythons_with(work: Work, missing: _Missing) -> Iterator[str]:
