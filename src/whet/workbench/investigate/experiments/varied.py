@@ -163,12 +163,10 @@ def _only_possible(
         on_the_way += not is_unlikely and place in sweep.followed
     likely, others = (tuple(_clue(*each, control, at) for each in some) for some in split)
     if on_the_way != 1:
-        together = _in_one_function(sweep, way) if len(likely) > 1 and not others else ""
-        if not together:
-            return Varied(likely=likely, others=others)
-        best, *rest = likely
-        first = replace(best, says=f"{best.says}, {together}")
-        return Varied(likely=(first, *rest), is_together=True)
+        together = _in_one_function(sweep, way) if split[0][1:] and not others else ""
+        if together:
+            likely = (replace(likely[0], says=f"{likely[0].says}, {together}"), *likely[1:])
+        return Varied(likely=likely, others=others, is_together=bool(together))
     also = (TrailStep(says=passes(place, found[0][1], at, "it")) for place, found in split[0][1:])
     first = replace(likely[0], trail=(*likely[0].trail, *also))
     return Varied(likely=(first,), others=others, is_on_the_way=True)
