@@ -1,17 +1,23 @@
 import json
+import shutil
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from unicodedata import category
 
+import jinja2
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import whet.report
 from whet.core.budget import StopReason
 from whet.core.failure import Failure, FailureKind, FailureSignature, Frame
 from whet.core.text.shown_text import visible
 from whet.core.trial import Trial
 from whet.core.verdict import Verdict
-from whet.report.pages import html, markdown, report_files, shown_payload
+from whet.report.pages import html, markdown, page_renderer, report_files, shown_payload
 from whet.report.wording import fence, one_line
 from whet.workbench.trials.investigation import (
     AlsoFound,
@@ -248,3 +254,38 @@ def test_what_passes_beside_the_result_stands_in_each_page() -> None:
     assert ">+id,&lt;12&gt;</span>" in html(found)
     assert "<svg " in html(found)
     assert "<svg " not in html(FULL)
+
+
+@pytest.mark.parametrize("template", ["report.md.jinja", "report.html.jinja"])
+def test_a_template_is_compiled_again_only_if_it_or_jinja_is_another_one(
+    template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    templates = tmp_path / "templates"
+    shutil.copytree(Path(whet.report.__file__).with_name("templates"), templates)
+    monkeypatch.setattr("whet.report.pages._TEMPLATES", templates)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "kept"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    compiled: list[str | None] = []
+    compile_page = jinja2.Environment.compile
+
+    def counted(own: jinja2.Environment, source: str, name: str, path: str) -> object:
+        compiled.append(name)
+        return compile_page(own, source, name, path)
+
+    monkeypatch.setattr(jinja2.Environment, "compile", counted)
+
+    def compiles() -> int:
+        """Fill in a page as the next whet does."""
+        page_renderer.cache_clear()
+        page_renderer(template)
+        count = len(compiled)
+        compiled.clear()
+        return count
+
+    assert [compiles(), compiles()] == [1, 0]
+    with (templates / template).open("a") as file:
+        file.write("more")
+    assert [compiles(), compiles()] == [1, 0]
+    monkeypatch.setattr(jinja2, "__version__", "0")
+    assert [compiles(), compiles()] == [1, 0]
+    page_renderer.cache_clear()

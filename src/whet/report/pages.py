@@ -5,7 +5,11 @@ from base64 import b64encode
 from collections.abc import Callable
 from functools import cache, partial
 from hashlib import sha256
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from whet.core.observations.resources import ResourceUse
 from whet.core.text.quantity import shown_bytes, shown_count, shown_seconds
@@ -25,6 +29,9 @@ from whet.workbench.trials.investigation import (
     TestedVersion,
     VersionSearch,
 )
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SHOWN_PAYLOAD_BYTES = 4000
@@ -77,14 +84,12 @@ def _render(template: str, investigation: Investigation) -> str:
 @cache
 def page_renderer(template: str) -> Callable[..., str]:
     """Return what fills in a page; its template is compiled once: an investigation writes its report often."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+    from jinja2 import Environment, StrictUndefined, Template
 
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=select_autoescape(
-            ["html.jinja"]
-        ),  # Markdown: `said`, `cell` and `fence` escape it
+        autoescape=template.endswith("html.jinja"),  # Markdown: `said`, `cell`, `fence` escape it
         undefined=StrictUndefined,
+        optimized=False,  # no filter's answer is kept with the code
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -108,7 +113,27 @@ def page_renderer(template: str) -> Callable[..., str]:
         diff=markup.diff,
         block=markup.block,
     )
-    return environment.get_template(template).render
+    return Template.from_code(
+        environment, _code(environment, template), environment.make_globals(None)
+    ).render
+
+
+def _code(environment: "Environment", template: str) -> CodeType:
+    """Return a template's code, which Python keeps for the next whet as it keeps that of a module."""
+    from jinja2 import __version__
+
+    def stats(own: SourceFileLoader, path: str) -> dict[str, int]:
+        """Return what kept code has to agree with: the text, and the Jinja that it was made with."""
+        text = own.get_data(path)
+        return {"mtime": crc32(text + __version__.encode()), "size": len(text)}
+
+    def compiled(_own: SourceFileLoader, text: bytes, path: str) -> CodeType:
+        return environment.compile(text.decode("utf-8"), template, path)
+
+    own = {"path_stats": stats, "source_to_code": compiled}
+    loader: Any = type("TemplateLoader", (SourceFileLoader,), own)
+    code: CodeType = loader(template, str(_TEMPLATES / template)).get_code(template)
+    return code
 
 
 def versions_in_order(history: VersionSearch | None) -> tuple[TestedVersion, ...]:

@@ -552,13 +552,12 @@ class Closer:
         trial: Trial | None = None,
     ) -> list[Outcome]:
         """Run the command with other tasks, several times, or until it ends in one way."""
-        reproduction = self.baseline.reproduction
-        seconds = seconds_to_look(self.baseline.outcome, reproduction.wall_seconds)
-        # What fails each time in a tenth of the time that a look has doesn't get there in another one.
-        is_slowed = reproduction.is_deterministic and not _is_hang(self.baseline.outcome)
+        base = self.baseline
+        seconds = seconds_to_look(base.outcome, base.reproduction.wall_seconds)
+        # What fails each time, and is cut off when it is looked at, is cut off in another run, too.
+        is_slowed = base.reproduction.is_deterministic and not _is_hang(base.outcome)
         runs = replace(self.session, tasks=tasks).repeat(
-            _with_time(trial or self.trial, seconds),
-            self.baseline.oracle, "looked at", times=times, place=self.place,
+            _with_time(trial or self.trial, seconds), base.oracle, "looked at", times=times, place=self.place,
             until=lambda ran: ran.verdict is until or (is_slowed and ran.outcome.timed_out),
         )  # fmt: skip
         self.looked += [each.own_number for each in runs]
