@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from whet.core.value_class import value_class
+from whet.evidence.provenance.failure.differing import differing_in
 from whet.evidence.provenance.failure.unlike import Unlike, may_convert, unlike_in
 from whet.evidence.provenance.run.recording import (
     ARRAY,
@@ -44,6 +45,7 @@ _TESTS = (ast.Compare, ast.BoolOp)
 EXIT = "SystemExit"
 CONTROL_FLOW = {"StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"}
 _DECISIVE, _UNDECIDED = 0, 4
+_DIFFERING = 3
 NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
 
@@ -81,6 +83,7 @@ class Suspect:
         rank: the lower, the likelier.
         key: it is a part of what is there, under this key; empty: it is all of it.
         holder: what holds it then.
+        above: the subscripts that lead from what is there to the holder.
     """
 
     expr: ast.expr
@@ -90,6 +93,7 @@ class Suspect:
     rank: int
     key: str = ""
     holder: Value | None = None
+    above: str = ""
 
 
 def failing_in(
@@ -327,6 +331,19 @@ def suspects_of(
     asked = [each.expr.func for each in results if isinstance(each.expr, ast.Call)]
     found = [each for each in found if not any(inner in asked for inner in ast.walk(each.expr))]
     found += results
+    for each in differing_in(node, failing.call, step, walk, recording):
+        found.append(
+            Suspect(
+                each.expr,
+                each.value,
+                each.says,
+                None,
+                _DIFFERING,
+                each.key,
+                each.holder,
+                each.above,
+            )
+        )
     if failing.error.type == "KeyError":
         found += _without(node, failing.call, step, walk)
     arrays = [each for each in found if each.value.kind == ARRAY]

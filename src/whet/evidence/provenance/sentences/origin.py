@@ -254,7 +254,7 @@ class Origin(Wording):
         record: Record | None,
     ) -> Clue:  # fmt: skip
         said = self.said(suspect.expr, failing.call)
-        said += f"[{suspect.key}]" if suspect.key else ""
+        said += f"{suspect.above}[{suspect.key}]" if suspect.key else ""
         what = suspect.says or shown(suspect.value)
         # Of a `raise` what its test had; of a test of several lines, the line of the failure.
         node, step = tested_in(failing, self.sources)

@@ -87,8 +87,7 @@ class Walk(WalkState):
         first = next((each for each in seen if key in each.value.parts), None)
         if first is None or first.step is None:
             return
-        writer = first.step
-        frame = writer.frame
+        writer, frame = first.step, first.step.frame
         if writer.result is not None:
             given, at = self.now.leaving(frame, writer)
         elif (making := self.now.making(frame, writer, first.value)) is not None:
@@ -360,6 +359,9 @@ class Walk(WalkState):
         if expr is not None and is_added and not self._is_flawed(added):
             self._finish(trail, End.MADE, expr, frame, writer, part)
             return
+        is_display = isinstance(expr, ast.Dict | ast.List | ast.Tuple)
+        if expr and is_display and self.now.makes(expr, frame, writer, found.value):
+            expr = None  # all of it is the holder
         if expr is not None:
             self._go_on(trail, expr, writer, part, found.value)
             return

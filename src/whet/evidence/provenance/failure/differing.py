@@ -1,0 +1,125 @@
+"""The part in which a container differs from one that the failing line states."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from whet.core.value_class import value_class
+from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Recording, Step, Value
+from whet.evidence.provenance.run.source import called_name
+from whet.evidence.provenance.trace.walk import Walk
+
+_EQUAL = re.compile(r"equals?", re.IGNORECASE)
+_DEEPEST = 4
+_PAIR = 2
+_LITERALS = (ast.Dict, ast.List, ast.Tuple)
+_PLAIN = (str, bytes, int, float, bool, type(None))
+
+
+@value_class
+class Differing:
+    """A part of a container that isn't what the other side of a comparison states in its place.
+
+    Attributes:
+        expr: the container, as it is written.
+        holder: what holds the part: the container, or one in it.
+        above: the keys that lead to the holder, as subscripts; empty: it is the container.
+        key: of the part.
+        value: the part.
+        says: what it is and isn't.
+    """
+
+    expr: ast.expr
+    holder: Value
+    above: str
+    key: str
+    value: Value
+    says: str
+
+
+def differing_in(
+    node: ast.AST, call: Call, step: Step, walk: Walk, recording: Recording
+) -> Iterator[Differing]:
+    """Yield the first part that differs from what the program states on the other side.
+
+    Args:
+        node: what was tested.
+        call: where.
+        step: when.
+        walk: knows the values.
+        recording: of the failing run.
+    """
+    sides = _sides(node)
+    for one, other in (sides, sides[::-1]) if sides else ():
+        value = walk.now.value(one, call, step)
+        if value is None or value.kind != CONTAINER or not isinstance(other, _LITERALS):
+            continue
+        with suppress(ValueError, TypeError, RecursionError):
+            stated = _known(ast.literal_eval(other), 0)
+            found = None if stated is None else _first(value, stated, recording, "")
+            if found is not None:
+                yield Differing(one, *found)
+
+
+def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """Return what was compared for being equal, by `==` or by a function such as `assertEqual`."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+            return left, right
+        case ast.Expr(value=ast.Call() as inner):
+            return _sides(inner)
+        case ast.Call(args=[first, second, *_]) if _EQUAL.search(called_name(node)):
+            return first, second
+        case _:
+            return None
+
+
+Known = Mapping[str, object] | str
+"""What one side states: a scalar as it is written, or the parts of a container by their keys."""
+
+
+def _known(data: object, depth: int) -> Known | None:
+    if isinstance(data, _PLAIN):
+        return repr(data)
+    if depth > _DEEPEST:
+        return None
+    if isinstance(data, dict):
+        return {repr(key): _known(each, depth + 1) for key, each in data.items()}
+    if isinstance(data, list | tuple):
+        return {str(at): _known(each, depth + 1) for at, each in enumerate(data)}
+    return None
+
+
+_Found = tuple[Value, str, str, Value, str]
+
+
+def _first(value: Value, stated: Known, recording: Recording, above: str) -> _Found | None:
+    """Return the first part that differs: its holder, the keys to that, its key, itself, and how."""
+    if isinstance(stated, str) or not value.is_whole:
+        return None
+    is_moved = value.type in {"list", "tuple"} and value.size != len(stated)
+    for key, part in recording.parts(value):
+        other = stated.get(key)
+        if key not in stated:
+            if part.kind == SCALAR and set(stated) < set(value.parts):
+                return value, above, key, part, f"{part.words}, and the other side has none"
+        elif isinstance(other, str):
+            if part.kind == SCALAR and not _is_equal(part.words, other):
+                # In a row that is shorter or longer, all others may only have moved.
+                says = f"{part.words} and not {other}"
+                return None if is_moved else (value, above, key, part, says)
+        elif isinstance(other, Mapping) and part.kind == CONTAINER:
+            found = _first(part, other, recording, f"{above}[{key}]")
+            if found is not None:
+                return None if is_moved else found
+    return None
+
+
+def _is_equal(one: str, other: str) -> bool:
+    """Whether two scalars are equal, as `1` and `1.0` are."""
+    if one == other:
+        return True
+    with suppress(ValueError, SyntaxError, TypeError, RecursionError):
+        return bool(ast.literal_eval(one) == ast.literal_eval(other))
+    return False
