@@ -290,7 +290,9 @@ def test_what_hangs_on_the_order_of_a_set_is_held_by_its_seed_to_the_end(whet: W
     # Three runs that agree are no flaky failure.
     answer = next(each for each in answers if not each["reproduction"]["is_deterministic"])
 
-    assert "PYTHONHASHSEED=" in answer["clues"][0]["says"]
+    assert "at main.py:1 is a set, and its order decides" in answer["clues"][0]["says"]
+    assert "it fails every time" in answer["clues"][1]["says"]
+    assert "PYTHONHASHSEED=" in answer["clues"][1]["says"]
     assert "PYTHONHASHSEED=" in (whet.folder / "whet-report" / "reproduce.sh").read_text()
 
 

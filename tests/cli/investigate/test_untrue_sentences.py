@@ -176,7 +176,8 @@ def test_a_limit_that_the_program_sets_itself_is_no_smaller_one_of_whets(
     said = whet("investigate", "--", PYTHON, "main.py")
 
     assert re.search(
-        r"grew to \d+ MiB; this machine has \S+ GiB, so a limit of its own", said.stderr
+        r"grew to \d+ MiB; this machine has \S+ GiB, so that isn't what was short: look for a limit",
+        said.stderr,
     )
     assert "under no smaller limit it fails the same way, sooner" in said.stderr
     assert "whet continues with that limit" not in told(whet)
