@@ -2,8 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TypeAlias, cast
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Recording, Step, Value
@@ -75,7 +76,7 @@ def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
             return None
 
 
-Known = Mapping[str, object] | str
+Known: TypeAlias = Mapping[str, "Known | None"] | str
 """What one side states: a scalar as it is written, or the parts of a container by their keys."""
 
 
@@ -85,9 +86,11 @@ def _known(data: object, depth: int) -> Known | None:
     if depth > _DEEPEST:
         return None
     if isinstance(data, dict):
-        return {repr(key): _known(each, depth + 1) for key, each in data.items()}
+        pairs = cast("dict[object, object]", data)
+        return {repr(key): _known(each, depth + 1) for key, each in pairs.items()}
     if isinstance(data, list | tuple):
-        return {str(at): _known(each, depth + 1) for at, each in enumerate(data)}
+        row = cast("Sequence[object]", data)
+        return {str(at): _known(each, depth + 1) for at, each in enumerate(row)}
     return None
 
 
@@ -109,7 +112,7 @@ def _first(value: Value, stated: Known, recording: Recording, above: str) -> _Fo
                 # In a row that is shorter or longer, all others may only have moved.
                 says = f"{part.words} and not {other}"
                 return None if is_moved else (value, above, key, part, says)
-        elif isinstance(other, Mapping) and part.kind == CONTAINER:
+        elif other is not None and part.kind == CONTAINER:
             found = _first(part, other, recording, f"{above}[{key}]")
             if found is not None:
                 return None if is_moved else found
