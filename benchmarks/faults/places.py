@@ -55,6 +55,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     ),
     "it reads through a reader that has a target, which refuses what is malformed": (
         "cli.display.sections", "cli.verbs.records.show", "evidence.provenance.sentences.groupings",
+        "evidence.provenance.failure.differing",
         "evidence.provenance.trace.alike", "evidence.provenance.trace.contrast", "host.python.environments",
         "workbench.files.opened_files", "workbench.files.report_place", "workbench.inspect.probed_again",
         "workbench.investigate.steps.smaller", "workbench.make.explained", "workbench.profile.exported",

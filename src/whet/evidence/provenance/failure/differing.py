@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeAlias, cast
 
+from whet.core.text.literal import literal_in
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Recording, Step, Value
 from whet.evidence.provenance.run.source import called_name
@@ -56,8 +57,8 @@ def differing_in(
         value = walk.now.value(one, call, step)
         if value is None or value.kind != CONTAINER or not isinstance(other, _LITERALS):
             continue
-        with suppress(ValueError, TypeError, RecursionError):
-            stated = _known(ast.literal_eval(other), 0)
+        with suppress(ValueError):
+            stated = _known(literal_in(ast.unparse(other)), 0)
             found = None if stated is None else _first(value, stated, recording, "")
             if found is not None:
                 yield Differing(one, *found)
@@ -123,6 +124,6 @@ def _is_equal(one: str, other: str) -> bool:
     """Whether two scalars are equal, as `1` and `1.0` are."""
     if one == other:
         return True
-    with suppress(ValueError, SyntaxError, TypeError, RecursionError):
-        return bool(ast.literal_eval(one) == ast.literal_eval(other))
+    with suppress(ValueError):
+        return bool(literal_in(one) == literal_in(other))
     return False
