@@ -1,5 +1,6 @@
 """Which line of a project's files asks for a module."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,13 @@ def test_a_line_that_names_another_or_only_mentions_it_is_not_found(
 ) -> None:
     (tmp_path / "requirements.txt").write_text(f"{line}\n")
     assert declared_in(tmp_path, "soup") is None
+
+
+def test_a_pipe_and_a_link_to_nowhere_are_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "requirements-a.txt")
+    (tmp_path / "requirements-b.txt").symlink_to("nowhere")
+    (tmp_path / "requirements.txt").write_text("soup\n")
+    assert declared_in(tmp_path, "soup") == (tmp_path / "requirements.txt", 1)
 
 
 def test_a_dash_an_underline_and_a_dot_are_alike(tmp_path: Path) -> None:

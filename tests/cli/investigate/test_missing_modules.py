@@ -1,7 +1,9 @@
 """A module that an import doesn't find: `whet investigate` says who has it, and what passes with it."""
 
 import os
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,23 @@ def test_an_environment_that_lacks_the_module_too_is_not_named(project: Whet) ->
     assert ".venv/bin/python" not in said
     assert "no other Python that whet has found here has it" in said
     assert "Cause not found" in said
+
+
+@pytest.mark.parametrize("has_repository", [True, False])
+def test_a_python_above_the_project_is_not_started(project: Whet, *, has_repository: bool) -> None:
+    inside = replace(project, folder=project.folder / "inside")
+    inside.write("main.py", USES)
+    if has_repository:
+        subprocess.run(["git", "init", "-q"], cwd=inside.folder, check=True)
+    make_environment(project.folder / "planted")
+    python = project.folder / "planted" / "bin" / "python"
+    python.unlink()
+    python.write_text(f"#!/bin/sh\necho started >> {project.folder}/started\n")
+    python.chmod(0o755)
+
+    investigated(inside, "python", "main.py")
+
+    assert not (project.folder / "started").exists()
 
 
 def test_a_folder_of_the_project_that_has_the_module_is_named_with_the_path_that_finds_it(

@@ -18,6 +18,7 @@ from whet.host.python.python_interpreter import python_for
 
 _ASKING = Path(__file__).resolve().parents[2] / "agent" / "site" / "whet_where.py"
 _SECONDS = 60.0
+_HAS_SECONDS = 10.0
 _HAS = """
 import importlib.util, sys
 try:
@@ -139,7 +140,7 @@ def has_module(python: str, name: str) -> bool | None:
         name: such as ``yaml`` or ``google.protobuf``, whose packages are imported.
     """
     with suppress(TimeoutExpired, ToolMissingError, OSError):
-        answer = call_tool([python, "-I", "-c", _HAS, name], timeout_seconds=_SECONDS)
+        answer = call_tool([python, "-I", "-c", _HAS, name], timeout_seconds=_HAS_SECONDS)
         return {"yes": True, "no": False}.get(answer.text)
     return None
 

@@ -49,26 +49,26 @@ def pythons_between(
     return dict(sorted(found.items()))
 
 
-def pythons_near(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
+def pythons_near(folder: Path, top: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the Pythons that a command in a folder may be meant to run on, the likeliest first.
 
-    They are those of virtual environments in it and in the folders above it, of the environment that
-    is active, on `PATH`, and then the others of this machine.
+    They are those of the project's virtual environments, of the environment that is active, on `PATH`,
+    and then the others of this machine. Above the project, a folder may be anybody's: `/tmp`, for example.
 
     Args:
         folder: where the command starts.
+        top: the folder of the project.
         environment: its `PATH`, `VIRTUAL_ENV`, `CONDA_PREFIX` and `PYENV_ROOT` say where they are.
     """
-    home = environment.get("HOME", "")
     for each in (folder, *folder.parents):
-        if str(each) in {home, "/"} and each != folder:
+        if not each.is_relative_to(top):
             break
         settings = [each / "pyvenv.cfg", *sorted(each.glob("*/pyvenv.cfg"))]
         yield from (str(path.parent / "bin" / "python") for path in settings if path.is_file())
     prefixes = filter(None, map(environment.get, ("VIRTUAL_ENV", "CONDA_PREFIX")))
     yield from (os.path.join(prefix, "bin", "python") for prefix in prefixes)
     for place in environment.get("PATH", os.defpath).split(os.pathsep):
-        if Path(place).name != "shims":
+        if os.path.isabs(place) and Path(place).name != "shims":
             yield from (os.path.join(place, name) for name in ("python3", "python"))
     yield from _candidates(range(_OLDEST, _NEWEST + 1), 3, environment)
 

@@ -33,6 +33,7 @@ _NOT_STARTED = re.compile(r"\S*python[\d.]*: No module named ")
 _RUNS = 2
 _MOST_FOLDERS, _MOST_PYTHONS, _MOST_TRIED = 3, 16, 2
 _NEAR = 0.8
+_MOST_BYTES = 1 << 20
 _MADE = frozenset({"site-packages", "build", "dist", ".tox", ".nox", ".eggs"})
 """Folders of what was built or installed: a copy there isn't the project's."""
 
@@ -75,14 +76,14 @@ def look_for_module(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     name = _missing_name(baseline.outcome)
     if not name or not baseline.reproduction.is_deterministic:
         return ()
-    folder = Path(work.trial.cwd)
+    folder = Path(work.trial.cwd).resolve()
     environment = {**work.bench.environment, **work.trial.environment}
     python = _python_without(work, baseline, environment, name)
     if not python:
         return ()
     top = folder
     with suppress(WhetError):
-        top = Repository.containing(folder).top
+        top = Repository.containing(folder).top.resolve()
     missing = _Missing(
         name=name, python=python, environment=environment, top=top, folder=folder
     )  # fmt: skip
@@ -186,7 +187,7 @@ def _for_other_python(work: Work, baseline: Baseline, missing: _Missing) -> Clue
 
 def _pythons_with(work: Work, missing: _Missing) -> Iterator[str]:
     """Yield other Pythons that have the module."""
-    near = dict.fromkeys(pythons_near(missing.folder, missing.environment))
+    near = dict.fromkeys(pythons_near(missing.folder, missing.top, missing.environment))
     candidates = [each for each in near if each != missing.python and os.access(each, os.X_OK)]
     known: set[tuple[str, str]] = set()
     for each in candidates[:_MOST_PYTHONS]:
@@ -272,6 +273,8 @@ def declared_in(top: Path, name: str) -> tuple[Path, int] | None:
     asks = re.compile(rf"""\s*(?:-\s+|dependencies\s*=\s*\[\s*)?["']?{words}{end}""", re.IGNORECASE)
     for path in (each for pattern in _DECLARING for each in sorted(top.glob(pattern))):
         with suppress(OSError, UnicodeDecodeError):
+            if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+                continue  # a pipe would wait for ever
             for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
                 if asks.match(line):
                     return path, number
