@@ -1,11 +1,13 @@
 """Of two containers that aren't equal, the part that differs is named and followed back."""
 
+import ast
 from pathlib import Path
 
 import pytest
 from recorded_runs import clues, line_of
 
 from whet.core.observations.clue import Sureness
+from whet.evidence.provenance.failure.differing import sides_of
 
 TOTALS = """\
 RATES = {"de": 0.19, "fr": 0.2, "at": 0.02}
@@ -96,3 +98,18 @@ def test_where_no_part_stands_for_the_difference_none_is_named(
     if left == "[1, 2.0, True]":
         program = program.replace("==", "!=")
     assert not [each for each in clues(tmp_path, program) if " and not " in each.says]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_for_parts"),
+    [
+        ("assertEqual", True), ("assert_equal", True), ("assertListEqual", True), ("equals", True),
+        ("assert_array_equal", True), ("assertCountEqual", False), ("assertAlmostEqual", False),
+        ("assert_not_equal", False), ("equalize", False),
+    ],
+)  # fmt: skip
+def test_only_what_compares_part_by_part_is_taken_for_a_comparison(
+    name: str, *, is_for_parts: bool
+) -> None:
+    (statement,) = ast.parse(f"self.{name}(made, [1, 2])").body
+    assert (sides_of(statement) is not None) == is_for_parts

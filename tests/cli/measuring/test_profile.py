@@ -189,7 +189,10 @@ def test_lines_in_files_whose_names_a_profiler_cannot_read_are_said_to_be_left_o
     command = [sys.executable, str(start)]
     said = replace(whet, folder=folder)("profile", "--once", "--", *command)
     assert "main.py" not in said.stdout
-    assert "whose name isn't UTF-8: its time or memory stands at the line that" in said.stdout
+    assert "whose name isn't UTF-8: its time stands at the line that called it" in said.stdout
+    said = replace(whet, folder=folder)("profile", "--once", "--memory", "--", *command)
+    assert "take only names that are UTF-8" in said.stderr
+    assert "mend that first" not in said.stderr
 
 
 def test_without_a_profiler_the_trial_is_recorded_and_the_package_is_named(

@@ -42,8 +42,8 @@ _MOST_REAL_BYTES = 1 << 28
 _KEEPS_INSIDE = {"_cudnn_rnn", "_cudnn_rnn_backward"}
 """Operators that keep tensors of their own, of which their shapes show nothing."""
 
-_COURSE_DIMENSIONS = 3
-"""Of a sequence: steps in time, rows, numbers."""
+_SEQUENCE_DIMENSIONS = 3
+"""A sequence has time steps, rows and numbers."""
 
 _MOST_SECONDS, _MOST_RUNS, _FEWEST_RUNS = 3.0, 30, 3
 _MACHINE_SECONDS = 1.2
@@ -153,13 +153,13 @@ class _Watch:
             self.alive[weak.cdata] = (weak, max(storage.nbytes(), least))
 
     def _note_recurrent(self, function: Any, args: Any, made: Any) -> None:
-        """Count what a recurrent layer of oneDNN keeps for its way back, and needs meanwhile.
+        """Count what a recurrent layer of oneDNN keeps for its backward pass, and needs meanwhile.
 
         Its shapes don't show that. It grows in proportion to the steps in time, so two short real
         calls of the same layer show it.
         """
-        is_way_back = str(function.name()) != _RECURRENT
-        workspaces = self._workspaces.get(_key(args[-1])) if is_way_back else ()
+        is_backward = str(function.name()) != _RECURRENT
+        workspaces = self._workspaces.get(_key(args[-1])) if is_backward else ()
         weights = sum(_size(each) for each in _tensors(args[1:5]))
         if workspaces is None or weights > _MOST_REAL_BYTES:
             self.uncounted.add(function.overloadpacket.__name__)
@@ -177,7 +177,7 @@ class _Watch:
         self.sweep()
         made_bytes = sum(_size(each) for each in _tensors(made))
         self.peak = max(self.peak, self.live_bytes - made_bytes + _extrapolated(most, steps))
-        if not is_way_back and any(kept):
+        if not is_backward and any(kept):
             self.note(made[3], _extrapolated(kept, steps))
             self._workspaces[_key(made[3])] = kept
 
@@ -265,12 +265,12 @@ def _flops(packet: Any, name: str, args: Any, kwargs: Any, made: Any) -> float:
 def _short_calls(
     function: Any, args: Any, workspaces: tuple[int, ...]
 ) -> Iterator[tuple[int, int]]:
-    """Yield what a layer keeps for its way back, and the most bytes that it holds, for few steps.
+    """Yield what a layer keeps for its backward pass, and the most bytes that it holds, for few steps.
 
     Args:
         function: the operator.
         args: what it is called with.
-        workspaces: the bytes that the way forth kept for as many steps; empty: this is that way.
+        workspaces: the bytes that the forward pass kept for as many steps; empty: this is the forward pass.
     """
     for at, count in enumerate(_FEW_STEPS):
         given = [_shortened(each, args[0].shape[0], count) for each in args]
@@ -287,11 +287,11 @@ def _append_result(results: list[Any], function: Any, given: list[Any]) -> None:
 
 
 def _shortened(value: Any, steps: int, count: int) -> Any:
-    """Return a real tensor for one in the shapes alone, with `count` steps in time for `steps`."""
+    """Return zeros in the shape of a fake tensor; a sequence of `steps` time steps gets `count`."""
     if not issubclass(type(value), torch.Tensor):
         return value
-    is_course = value.dim() == _COURSE_DIMENSIONS and value.shape[0] == steps
-    shape = (count, *value.shape[1:]) if is_course else value.shape
+    is_sequence = value.dim() == _SEQUENCE_DIMENSIONS and value.shape[0] == steps
+    shape = (count, *value.shape[1:]) if is_sequence else value.shape
     return torch.zeros(shape, dtype=value.dtype)
 
 

@@ -157,7 +157,7 @@ def profile_command(
     is_readable = _has_only_utf_8(trial)
     if not profile.stacks or (profile.obstacle is Obstacle.UNREAD and not is_readable):
         raise _nothing_seen(profile, result.entry)
-    if not is_readable:
+    if not is_readable and profile.engine.startswith("py-spy"):
         profile = replace(profile, notes=(*profile.notes, _LEFT_OUT))
     report = ProfileReport(
         profile=profile, entry=result.entry, result=result, trials=tuple(numbers)
@@ -352,16 +352,16 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
             f"{trial}: {first}",
             hint="run it again: a kill or a full disk can cut the file off",
         )
+    if not _has_only_utf_8(entry.trial):
+        return ProfilerFailed(
+            f"{trial}: the profilers (py-spy, memray) take only names that are UTF-8",
+            hint="rename the file or folder; `--io` takes any name",
+        )
     failure = None if entry.outcome is None else entry.outcome.failure
     if failure is not None:
         return ProfilerFailed(
             f"{trial}: the program failed before there was anything to see ({failure.summary})",
             hint="mend that first; `whet investigate -- COMMAND` looks for the cause",
-        )
-    if not _has_only_utf_8(entry.trial):
-        return ProfilerFailed(
-            f"{trial}: the profilers (py-spy, memray) take only names that are UTF-8",
-            hint="rename the file or folder; `--io` takes any name",
         )
     return ProfilerFailed(
         f"{trial}: the profiler saw nothing{f' ({first})' if first else ''}",
@@ -370,8 +370,8 @@ def _nothing_seen(profile: Profile, entry: Entry) -> Exception:
 
 
 _LEFT_OUT = (
-    "the profilers (py-spy, memray) leave out each line of a file or folder whose name isn't UTF-8:"
-    " its time or memory stands at the line that called it"
+    "py-spy leaves out each line of a file or folder whose name isn't UTF-8: its time stands at the line"
+    " that called it"
 )
 
 

@@ -10,7 +10,8 @@ from whet.core.text.quantity import listed, shown_count
 from whet.core.verdict import Verdict
 from whet.workbench.trials.investigation import TestedVersion
 
-_NOT_FOUND = re.compile(r"\bNo module named '?(\w+)")
+_NOT_FOUND = re.compile(r"\bNo module named '?([\w.]+)'?(?!.*is not a package)")
+_NOT_STARTED = re.compile(r"\S*python[\d.]*: No module named ")
 _NOT_INSTALLED = re.compile(
     r"\bNo package metadata was found for '?([\w.-]+\w)|\bThe '([\w.-]+\w)[^']*' distribution was not found"
 )
@@ -45,9 +46,15 @@ def _wanted(failure: Failure, folder: Path) -> str:
     missing = _NOT_INSTALLED.search(failure.summary)
     if missing is not None:
         return missing[1] or missing[2]
+    name = module_not_found(failure).partition(".")[0]
+    return "" if _is_there(folder, name) else name
+
+
+def module_not_found(failure: Failure) -> str:
+    """Return the module that an import, or `python -m`, doesn't find; empty: it failed otherwise."""
     match = _NOT_FOUND.search(failure.summary)
     is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
-    return "" if match is None or not is_import or _is_there(folder, match[1]) else match[1]
+    return match[1] if match and (is_import or _NOT_STARTED.match(failure.summary)) else ""
 
 
 def _is_there(folder: Path, name: str) -> bool:

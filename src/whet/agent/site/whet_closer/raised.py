@@ -76,7 +76,7 @@ class Raised:
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         is_again = frame.f_trace is not None  # a generator or a coroutine goes on
         if is_again and self._alone is None and not self._accesses.is_on:
-            return None  # whoever follows it goes on, too
+            return None  # its own trace function continues
         path = frame.f_code.co_filename
         own = self._own.get(path)
         if own is None:

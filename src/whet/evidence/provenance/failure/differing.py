@@ -12,9 +12,10 @@ from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Reco
 from whet.evidence.provenance.run.source import called_name
 from whet.evidence.provenance.trace.walk import Walk
 
-_EQUAL = re.compile(r"equals?", re.IGNORECASE)
+_EQUAL = re.compile(r"(?:assert|is)?_?(?:array|dict|list|sequence|tuple)?_?equals?", re.IGNORECASE)
+"""Not those for which nearly the same is equal, or in which the order doesn't matter: `assertCountEqual`."""
+
 _DEEPEST = 4
-_PAIR = 2
 _LITERALS = (ast.Dict, ast.List, ast.Tuple)
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
@@ -52,7 +53,7 @@ def differing_in(
         walk: knows the values.
         recording: of the failing run.
     """
-    sides = _sides(node)
+    sides = sides_of(node)
     for one, other in (sides, sides[::-1]) if sides else ():
         value = walk.now.value(one, call, step)
         if value is None or value.kind != CONTAINER or not isinstance(other, _LITERALS):
@@ -64,14 +65,14 @@ def differing_in(
                 yield Differing(one, *found)
 
 
-def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+def sides_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     """Return what was compared for being equal, by `==` or by a function such as `assertEqual`."""
     match node:
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
             return left, right
         case ast.Expr(value=ast.Call() as inner):
-            return _sides(inner)
-        case ast.Call(args=[first, second, *_]) if _EQUAL.search(called_name(node)):
+            return sides_of(inner)
+        case ast.Call(args=[first, second, *_]) if _EQUAL.fullmatch(called_name(node)):
             return first, second
         case _:
             return None

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 
 from whet.core.errors import WhetError
-from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.outcome import Outcome
 from whet.core.text.shell_words import joined, quoted
@@ -27,9 +26,8 @@ from whet.host.python.pythons import pythons_near
 from whet.workbench.investigate.progress.investigating import Work, place_of
 from whet.workbench.trials.reproduce import Baseline
 from whet.workbench.trials.tested import Tested
+from whet.workbench.versions.missing_packages import module_not_found
 
-_NOT_FOUND = re.compile(r"\bNo module named '?([\w.]+)'?(?!.*is not a package)")
-_NOT_STARTED = re.compile(r"\S*python[\d.]*: No module named ")
 _RUNS = 2
 _MOST_FOLDERS, _MOST_PYTHONS, _MOST_TRIED = 3, 16, 2
 _NEAR = 0.8
@@ -99,13 +97,7 @@ def look_for_module(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
 
 
 def _missing_name(outcome: Outcome) -> str:
-    """Return the module for lack of which a command failed; empty: it failed otherwise."""
-    failure = outcome.failure
-    match = None if failure is None else _NOT_FOUND.search(failure.summary)
-    if failure is None or match is None:
-        return ""
-    is_import = failure.signature.kind is FailureKind.BROKEN_IMPORT
-    return match[1] if is_import or _NOT_STARTED.match(failure.summary) else ""
+    return "" if outcome.failure is None else module_not_found(outcome.failure)
 
 
 def _python_without(

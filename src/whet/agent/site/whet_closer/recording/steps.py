@@ -174,7 +174,7 @@ class Steps:
 
     def _enter(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         if frame.f_trace is not None and self._goes_on(frame):
-            return None  # whatever follows it goes on, too
+            return None  # its own trace function continues
         code = frame.f_code
         if number_of(code) in self._passed:
             back = frame.f_back  # an error that comes out of the call is met there, or further up
