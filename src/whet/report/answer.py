@@ -219,7 +219,8 @@ def _source(investigation: Investigation, cause: Clue | None) -> Excerpt | None:
 def _next_step(investigation: Investigation, cause: Clue | None, possible: list[Clue]) -> str:
     if cause is not None and cause.next_step:
         return cause.next_step
-    pointed = cause or _lead(possible)[1] or next((each for each in possible if each.path), None)
+    telling = (each for each in possible if each.path or each.next_step)
+    pointed = cause or _lead(possible)[1] or next(telling, None)
     if pointed is not None and pointed.next_step:
         return pointed.next_step
     if pointed is not None and pointed.path:

@@ -88,7 +88,8 @@ def test_an_environment_that_lacks_the_module_too_is_not_named(project: Whet) ->
     said = investigated(project, "python", "main.py")
 
     assert ".venv/bin/python" not in said
-    assert "no other Python that whet has found here has it" in said
+    assert "no other Python here that answered whet has it" in said
+    assert "next: Install the package that brings it" in said
     assert "Cause not found" in said
 
 

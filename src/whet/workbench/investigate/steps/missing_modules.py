@@ -237,7 +237,7 @@ def _nowhere(work: Work, missing: _Missing) -> Clue | None:
             why="a name may be mistyped", next_step="Compare the two names.",
         )  # fmt: skip
     return Clue(
-        says=f"{lacks}, and no other Python that whet has found here has it",
+        says=f"{lacks}, and no other Python here that answered whet has it",
         why="an import needs an installed package",
         next_step=f"Install the package that brings it, such as {install} {missing.first}`, if that is its name.",
     )  # fmt: skip
