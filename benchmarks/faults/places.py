@@ -45,7 +45,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "workbench.files.recorded_line",
     ),
     "the kernel wrote them": (
-        "host.files.folder_watch", "host.inspect.follower", "host.inspect.following", "host.kernel.mounts",
+        "host.files.folder_watch", "host.inspect.follower", "host.inspect.following", "host.kernel.counters", "host.kernel.mounts",
         "host.kernel.ptrace", "host.limits.faults", "host.profiling.sampling", "host.spawner.observer",
         "host.spawner.syscall_decoder", "host.spawner.tree_accesses",
     ),

@@ -235,7 +235,7 @@ class ColdExecutor:
 
             self._tasks.check_room(agent_folder)
             program = self._program(trial, workplace)
-            program = replace(program, beside=following)
+            program = replace(program, beside=(*following, *self._tasks.counting))
             has_run = False
 
             def run(staged: "Staged | None") -> Outcome:
@@ -257,7 +257,8 @@ class ColdExecutor:
                 if staged is not None and staged.since is None and staged.stage.awaited:
                     staged.first_sight = first_sight(outcome.processes[0].pid)
                 if patterns:
-                    outcome = replace(outcome, measurements=_measured(outcome, patterns))
+                    printed = _measured(outcome, patterns)
+                    outcome = replace(outcome, measurements={**outcome.measurements, **printed})
                 outcome = _with_sections(outcome, agent_folder, slot.started_at)
                 left = self._tasks.evidence(agent_folder)
                 left += tuple(found for each in following for found in each.evidence())

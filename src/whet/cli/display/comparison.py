@@ -141,6 +141,9 @@ def _difference(about: Compared) -> str:
     word = "more" if best > 0 else "less"
     if name == MEMORY:
         return f"B uses {_size(best)} {word} memory than A ({_sizes(about.effect)})"
+    if quantity.is_counted:
+        word = "more" if best > 0 else "fewer"
+        return f"B needs {_size(best)} {word} {quantity.label} than A ({_sizes(about.effect)})"
     word = "higher" if best > 0 else "lower"
     return f"B's {quantity.label} is {_size(best)} {word} than A's ({_sizes(about.effect)})"
 

@@ -167,7 +167,10 @@ class Looked(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """A limit that a watch has seen met: how much there was, and the process that it is about."""
+    """A limit that a watch has seen met: how much there was, and the process that it is about.
+
+    For what a watch counts (`whet.host.kernel.counters`): how many there were.
+    """
 
     limit: str
     amount: float

@@ -341,10 +341,32 @@ class _Members(_Quiet):
         return bool(groups) and self._name not in groups
 
 
+class _Counted(_Quiet):
+    """Counts something in the program and all that it starts; no limit, and nothing is met.
+
+    It is open before the program is forked, which inherits it.
+    """
+
+    def __init__(self, name: str) -> None:
+        from whet.host.kernel.counters import Counter
+
+        self._name = name
+        try:
+            self._counter: Counter | None = Counter(name)
+        except OSError:  # such as too many open files: the run has no such number
+            self._counter = None
+
+    def close(self) -> Noted | None:
+        """Return how many there were, if the whole run was counted."""
+        count = None if self._counter is None else self._counter.close()
+        return None if count is None else Noted(self._name, float(count), 0, "")
+
+
 _WATCHES: "dict[str, Callable[..., Watch]]" = {
     "memory v1": _MemoryV1,
     "memory v2": _MemoryV2,
     "memory seen": _MemorySum,
     "processes": _Processes,
     "members": _Members,
+    "counted": _Counted,
 }

@@ -1,4 +1,4 @@
-"""The agent's tasks in a trial, and the files that it leaves when the trial ends."""
+"""What is observed of a trial beside its end: by the agent, which leaves files, and from outside."""
 
 import os
 from pathlib import Path
@@ -13,6 +13,7 @@ from whet.core.value_class import value_class
 if TYPE_CHECKING:  # not loaded for a trial that nobody follows
     from whet.host.inspect.call_groups import Sieve
     from whet.host.inspect.following import Following
+    from whet.host.limits.enforcer import Prepared
     from whet.host.process.cleanup_journal import CleanupJournal
     from whet.host.profiling.inside import Inside
     from whet.host.profiling.request import Profiling
@@ -50,6 +51,7 @@ class AgentTasks:
         reads_signs: ask what programs have loaded; they tell where `TOGGLES_VARIABLE` is set.
         profiles: what a profiler is to see of it; None: none looks.
         follows: says which failing system calls are kept; None: calls aren't followed.
+        counters: what the kernel counts of all processes, by name (`whet.host.kernel.counters`).
     """
 
     keeps_locals: bool = False
@@ -63,6 +65,7 @@ class AgentTasks:
     closer: str | None = None
     edit: tuple[str, str] | None = None
     levels_seconds: float | None = None
+    counters: tuple[str, ...] = ()
 
     @property
     def variables(self) -> dict[str, str]:
@@ -88,6 +91,15 @@ class AgentTasks:
             **edited,
             **levels,
         }
+
+    @property
+    def counting(self) -> "tuple[Prepared, ...]":
+        """What has the spawner count, beside a trial; the numbers are measurements of its outcome."""
+        if not self.counters:
+            return ()
+        from whet.host.limits.enforcer import Plain
+
+        return (Plain(way="", watches=tuple(("counted", name) for name in self.counters)),)
 
     def following(self, agent_folder: Path, *, holds_calls: bool) -> "Following | None":
         """Return what follows the calls of one trial; None: nothing does.

@@ -14,6 +14,7 @@ from whet.core.observations.resources import ProcessPeak, ResourceUse
 from whet.core.outcome import Outcome, ProcessExit
 from whet.core.output import Output
 from whet.host.inspect.samples import Stacks
+from whet.host.kernel.counters import COUNTED
 from whet.host.limits.around import NOTHING_AROUND, Around
 from whet.host.limits.enforcer import End
 from whet.host.limits.out_of_memory_notice import tell_of_felled
@@ -306,6 +307,7 @@ class Slot:
             stdout=kept["stdout"],
             # What a reset step wrote isn't the command's; if it ended the trial it is all there is.
             stderr=kept.get("reset", kept["stderr"]),
+            measurements={each.limit: each.amount for each in ended.noted if each.limit in COUNTED},
             processes=processes,
             stacks=tuple(sample for taken in stacks for sample in taken.samples),
             notes=tuple(notes),

@@ -5,8 +5,11 @@ from whet.core.outcome import Outcome
 from whet.core.value_class import value_class
 
 WALL, CPU, MEMORY = "seconds", "cpu_seconds", "peak_memory"
+INSTRUCTIONS, PAGE_FAULTS = "instructions", "page_faults"
 
-_LABELS = {WALL: "wall time", CPU: "CPU time", MEMORY: "peak memory"}
+_LABELS = {
+    WALL: "wall time", CPU: "CPU time", MEMORY: "peak memory", PAGE_FAULTS: "page faults",
+}  # fmt: skip
 _WORDS = {"wall": WALL, "time": WALL, "memory": MEMORY}
 
 
@@ -29,6 +32,11 @@ class Quantity:
     def label(self) -> str:
         """What it is called in a sentence."""
         return _LABELS.get(self.name, self.name)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the kernel counts it, where a comparison asks for that."""
+        return self.name in {INSTRUCTIONS, PAGE_FAULTS}
 
     @property
     def kind(self) -> NumberKind:

@@ -17,6 +17,8 @@ from whet.core.trial import Trial
 from whet.core.value_class import value_class
 from whet.core.verdict import Verdict
 from whet.execution.futures import TrialFuture
+from whet.host.kernel.counters import COUNTED, why_not_counted
+from whet.host.trial.agent_tasks import AgentTasks
 from whet.measurement.comparison.contest import Ruling, Sample, pairs_for
 from whet.measurement.comparison.order import Order
 from whet.measurement.comparison.outputs import (
@@ -24,7 +26,7 @@ from whet.measurement.comparison.outputs import (
     OutputDifference,
     compare_outputs,
 )
-from whet.measurement.comparison.quantities import CPU, MEMORY, WALL, Quantity
+from whet.measurement.comparison.quantities import CPU, INSTRUCTIONS, MEMORY, WALL, Quantity
 from whet.search.proposal import Search
 from whet.workbench.compare.arms import Arm
 from whet.workbench.compare.comparison import Compared, Comparison, Stop
@@ -76,6 +78,11 @@ class CompareOptions:
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The quantities that the user names; the first one decides."""
+        return tuple(word for word in (self.by, *self.measures) if word)
+
 
 def compare(
     bench: Workbench, request: TrialRequest, arms: tuple[Arm, Arm], options: CompareOptions
@@ -92,7 +99,13 @@ def compare(
     for arm in arms:
         for remark in arm.remarks:
             bench.emit(Notice(text=f"{arm.label}: {remark}"))
-    with open_session(bench, "compare", request, arms[0].trial) as session, ExitStack() as stack:
+    uncounted = _uncounted(request, options)
+    counters = tuple(name for name, why in uncounted.items() if not why)
+    tasks = AgentTasks(counters=counters)
+    with (
+        open_session(bench, "compare", request, arms[0].trial, tasks=tasks) as session,
+        ExitStack() as stack,
+    ):
         if warm is not None:
             executors = [stack.enter_context(session.executor(perform=warm.search))] * 2
         else:
@@ -100,7 +113,7 @@ def compare(
                 stack.enter_context(session.executor(place=held(arm.place, stack))) for arm in arms
             ]
         by_arm: dict[str, RecordedExecutor] = dict(zip((A, B), executors, strict=True))
-        comparing = _Comparing(session, arms, options, by_arm, warm)
+        comparing = _Comparing(session, arms, options, by_arm, warm, uncounted)
         comparison = comparing.run(started)
         about = comparison.deciding
         if options.where and about is not None and comparison.stopped is Stop.DIFFERENT:
@@ -108,6 +121,18 @@ def compare(
         session.stopped(comparison.stopped.reason, len(session.log.begun), comparison.wall_seconds)
         session.conclude(comparison.stopped.reason, facts_of(comparison))
     return comparison
+
+
+def _uncounted(request: TrialRequest, options: CompareOptions) -> dict[str, str]:
+    """Return what the kernel is to count, each with the reason why it doesn't; empty: it does.
+
+    Instructions vary less than any time, so they are compared wherever they can be.
+    """
+    asked = {INSTRUCTIONS, *(Quantity.of_word(word).name for word in options.asked)}
+    names = [name for name in COUNTED if name in asked and name not in request.measures]
+    if options.warm:
+        return dict.fromkeys(names, "a copy that is resumed isn't counted (`--warm`)")
+    return {name: why_not_counted(name) for name in names}
 
 
 def _with_where(session: Session, arms: tuple[Arm, Arm], comparison: Comparison) -> Comparison:
@@ -159,8 +184,10 @@ class _Comparing:
         options: CompareOptions,
         executors: Mapping[str, RecordedExecutor],
         warm: WarmArms | None,
+        uncounted: Mapping[str, str],
     ) -> None:
         self._warm = warm
+        self._uncounted = uncounted
         self._session = session
         self._options = options
         self._arms: dict[str, Arm] = dict(zip((A, B), arms, strict=True))
@@ -339,18 +366,25 @@ class _Comparing:
             BadUsage: if what should decide has no number.
         """
         options = self._options
-        asked = [Quantity.of_word(word) for word in (options.by, *options.measures) if word]
+        asked = [Quantity.of_word(word) for word in options.asked]
         usual = [Quantity(WALL), Quantity(CPU), Quantity(MEMORY)]
+        if self._uncounted.get(INSTRUCTIONS) == "":
+            usual.append(Quantity(INSTRUCTIONS))
         for quantity in dict.fromkeys([*asked, *usual]):
             values = [quantity.of(run.outcome) for runs in self._first.values() for run in runs]
             if None in values or (quantity in usual and 0 in values):
-                self._not_measured[quantity.name] = (
+                self._not_measured[quantity.name] = self._uncounted.get(quantity.name) or (
                     "a run printed no such number" if quantity in asked else "too short to be seen"
                 )
                 continue
             self._values[quantity.name] = ([], [])
             self._others.append(quantity)
         if asked and asked[0].name in self._not_measured:
+            if why := self._uncounted.get(asked[0].name):
+                raise BadUsage(
+                    f"`{asked[0].name}` should decide, but {why}",
+                    hint="`--by cpu` compares CPU time",
+                )
             raise BadUsage(
                 f"`{asked[0].name}` should decide, but a run has no such number",
                 hint="let the program print it and write `--measure 'NAME=REGEX'`, or mark the part with `whet.section`",

@@ -40,7 +40,7 @@ _LEAST_CONFIDENCE = 0.5
     "--by",
     default="",
     metavar="WHAT",
-    help="Let this decide: wall, cpu, memory, or the NAME of a number. [time]",
+    help="Let this decide: wall, cpu, memory, instructions, or the NAME of a number. [time]",
 )
 @click.option(
     "--smallest",
