@@ -194,6 +194,24 @@ with whet.section("rows", objects=True):
     assert "300 __main__.Row" in str(timeline.spans[0].words["objects"])
 
 
+def test_objects_of_whet_itself_are_not_named_as_the_sections(sections: Sections) -> None:
+    timeline = sections.of(
+        """
+with whet.section("around", objects=True):
+    with whet.section("nothing", objects=True):
+        pass
+for _ in range(2):
+    with whet.section("alone", objects=True):
+        pass
+"""
+    )
+
+    named = " ".join(str(each.words.get("objects", "")) for each in timeline.spans)
+    assert "whet" not in named
+    assert "hamt" not in named  # of a context variable, which is whet's too
+    assert abs(total(timeline, "alone").numbers["alone.kept_objects"]) <= 5
+
+
 GPU = """
 import sys, types
 class Cuda(types.ModuleType):

@@ -202,6 +202,8 @@ class Gauges:
 
 _UNUSED = (-1, -1)
 _NO_GAUGES: list[Any] = []
+_OWN = __name__.partition(".gauges")[0]
+"""The package of this file, or the file that stands alone."""
 
 
 def objects_now() -> dict[str, int]:
@@ -215,14 +217,15 @@ def objects_now() -> dict[str, int]:
         counts[kind] = counts.get(kind, 0) + 1
     named: dict[str, int] = {}
     for kind, count in counts.items():
+        if str(kind.__module__).startswith(_OWN):
+            continue  # what records sections is none of the program's
         name = "{}.{}".format(kind.__module__, kind.__qualname__).replace("builtins.", "")
         named[name] = named.get(name, 0) + count
     return named
 
 
-def objects_since(before: dict[str, int]) -> tuple[int, str]:
+def more_objects(before: dict[str, int], now: dict[str, int]) -> tuple[int, str]:
     """Return how many more objects there are than before, and of which types most of them are."""
-    now = objects_now()
     more = {name: count - before.get(name, 0) for name, count in now.items()}
     grown = sorted((name for name in more if more[name] > 0), key=lambda name: -more[name])
     words = ", ".join("{} {}".format(more[name], name) for name in grown[:_MOST_TYPES])

@@ -12,7 +12,7 @@ from _thread import RLock
 from contextvars import ContextVar
 
 from .descriptors import Descriptor
-from .gauges import Gauges, objects_now, objects_since
+from .gauges import Gauges, more_objects, objects_now
 from .memory import UNKNOWN, Peaks, Usage
 from .places import encoded, encoded_place, encoded_words, here_now
 
@@ -186,12 +186,15 @@ class Process:
         """Begin a section in this thread and task; `objects`: count Python's objects, too."""
         for hear in LISTENERS:
             hear(name)
-        here = here_now()
-        counted = objects_now() if objects else None
+        span = Span(self, here_now())
+        span.name = name
+        span.stand_in(self._around(span.here), name)
+        if objects:  # whet's own objects are there before it counts: they aren't the section's
+            with self._lock:
+                _ = self._sums.get(name) or self._new_sums(name)
+            _CURRENT.set(_CURRENT.get())
+            span.objects = objects_now()
         with self._lock:
-            span = Span(self, here)
-            span.name, span.objects = name, counted
-            span.stand_in(self._around(here), name)
             self._begin(span)
         _CURRENT.set(span)
         span.start = time.monotonic_ns()  # last: what this costs is not the section's
@@ -222,6 +225,7 @@ class Process:
             _CURRENT.set(span.parent)
         if self.pid != os.getpid():
             return  # it was forked inside of it: the section is its parent's
+        now = None if span.objects is None else objects_now()
         with self._lock:
             level, mark, cpu = self._usage.read()
             peak = self._peaks.end(span.began, mark)
@@ -229,8 +233,8 @@ class Process:
             sums.end(nanoseconds, (cpu, level, peak), is_outermost=span.is_outermost)
             self._opened.pop(span, None)
             more = self._gauges.end(span.gauges)
-            if span.objects is not None:
-                count, kinds = objects_since(span.objects)
+            if span.objects is not None and now is not None:
+                count, kinds = more_objects(span.objects, now)
                 more = [*more, ("objects", UNKNOWN, count)]
                 self._write(b"\nobjects\t%d\t%s\t.", span.number, encoded(kinds))
             for name, most, change in more:
