@@ -10,6 +10,7 @@ from whet.core.failure import Frame
 from whet.core.observations.system_call import (
     AddressUse,
     FailedCall,
+    FileLook,
     FileUse,
     LongCall,
     OpenFiles,
@@ -32,6 +33,10 @@ failures = st.builds(
     facts=st.none() | facts, open_files=st.none() | held, looked_in=counts, names=counts,
     before_end_seconds=st.none() | st.sampled_from([0.0, 1.5]), process=paths,
 )  # fmt: skip
+looks = st.builds(
+    FileLook, path=paths, count=counts, before_end_seconds=st.none() | st.sampled_from([0.0, 1.5]),
+    frames=st.tuples(frames),
+)  # fmt: skip
 waits = st.builds(
     LongCall, call=paths, target=paths, is_under_way=st.booleans(), frames=st.tuples(frames)
 )
@@ -40,6 +45,7 @@ seen = st.builds(
     failures=st.lists(failures, max_size=2).map(tuple),
     waits=st.lists(waits, max_size=2).map(tuple),
     files=st.lists(st.builds(FileUse, path=paths, count=counts), max_size=2).map(tuple),
+    looks=st.lists(looks, max_size=2).map(tuple),
     addresses=st.lists(st.builds(AddressUse, call=paths, address=paths), max_size=2).map(tuple),
     notes=st.tuples(paths),
 )  # fmt: skip

@@ -267,6 +267,22 @@ def test_what_fails_a_thousand_times_has_few_stacks_and_is_counted(tmp_path: Pat
     assert 3 <= sum(bool(each.frames) for each in mine) <= 100
 
 
+def test_what_is_looked_for_again_and_again_and_found_is_counted(tmp_path: Path) -> None:
+    often, once = tmp_path / "often", tmp_path / "once"
+    often.write_text("")
+    once.write_text("")
+    script = (
+        "import os\n"
+        f"for number in range(20): os.stat({str(often)!r}); os.access({str(often)!r}, 4)\n"
+        f"os.stat({str(once)!r})\n"
+    )
+    calls, _ = followed([sys.executable, "-c", script], tmp_path / "agents")
+
+    counts = {each.path: each.count for each in calls.looks}
+    assert counts[str(often)] == 40
+    assert str(once) not in counts
+
+
 def test_threads_that_fail_at_the_same_time_each_tell_their_own_line(tmp_path: Path) -> None:
     script = (
         "import os, threading\n"

@@ -150,6 +150,23 @@ class FileUse(Record):
 
 
 @value_class(kw_only=True)
+class FileLook(Record):
+    """Questions of one process whether a path exists, all of which found it.
+
+    Attributes:
+        path: where it is.
+        count: how many.
+        before_end_seconds: from the last of them until the process ended; None: it had not ended.
+        frames: Python lines that asked, innermost last; empty: not known.
+    """
+
+    path: str
+    count: int = 1
+    before_end_seconds: float | None = None
+    frames: tuple[Frame, ...] = ()
+
+
+@value_class(kw_only=True)
 class AddressUse(Record):
     """A network address, or a local socket's, that was used.
 
@@ -178,6 +195,7 @@ class SystemCalls(Record):
         failures: the others, in the order in which they came last.
         waits: calls that took long, the longest first.
         files: files that were opened.
+        looks: paths that were looked for again and again, and found.
         addresses: addresses that were used.
         notes: what could not be seen, in sentences.
     """
@@ -189,5 +207,6 @@ class SystemCalls(Record):
     failures: tuple[FailedCall, ...] = ()
     waits: tuple[LongCall, ...] = ()
     files: tuple[FileUse, ...] = ()
+    looks: tuple[FileLook, ...] = ()
     addresses: tuple[AddressUse, ...] = ()
     notes: tuple[str, ...] = ()

@@ -105,7 +105,7 @@ def is_usual(call: str, error: str, path: str, frames: tuple[Frame, ...] | None 
         return is_quick or _is_like(_ALWAYS_LIKE, call, error, path)
     if not _is_like(_USUALLY_LIKE, call, error, path):
         return False
-    return _is_like(_ALWAYS_LIKE, call, error, path) or not _is_asked_for(error, frames)
+    return _is_like(_ALWAYS_LIKE, call, error, path) or not is_asked_for(error, frames)
 
 
 def _is_like(patterns: _Patterns, call: str, error: str, path: str) -> bool:
@@ -113,7 +113,7 @@ def _is_like(patterns: _Patterns, call: str, error: str, path: str) -> bool:
     return any(pattern is not None and pattern.search(path) is not None for pattern in either)
 
 
-def _is_asked_for(error: str, frames: tuple[Frame, ...]) -> bool:
+def is_asked_for(error: str, frames: tuple[Frame, ...]) -> bool:
     """Whether a line of the user's own made a call, or had the standard library open its file."""
     for frame in reversed(frames):
         if frame.in_user_code:

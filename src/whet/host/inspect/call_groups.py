@@ -11,6 +11,7 @@ from whet.core.failure import Frame
 from whet.core.observations.system_call import (
     AddressUse,
     FailedCall,
+    FileLook,
     FileUse,
     LongCall,
     OpenFiles,
@@ -33,6 +34,7 @@ class IsUsual(Protocol):
 _SEARCHES = frozenset({"execve", "execveat"})
 MOST_GROUPS = 20_000
 _MOST_FILES = 5000
+_LEAST_LOOKS = 3
 _MOST_WAITS = 200
 _MOST_ADDRESSES = 500
 _MOST_STACKS = 64
@@ -115,6 +117,26 @@ class LongGroup:
 
 
 @dataclass(slots=True)
+class LookGroup:
+    """Questions of one process on one path, all answered by yes."""
+
+    path: str
+    process: Process
+    count: int = 0
+    at: float = 0.0
+    frames: tuple[Frame, ...] = ()
+
+    def put(self, frames: tuple[Frame, ...]) -> None:
+        """Take in where it was asked."""
+        self.frames = frames or self.frames
+
+    @property
+    def wants_stack(self) -> bool:
+        """Whether it is worth the time to ask where the last one was asked."""
+        return self.count >= _LEAST_LOOKS and _is_rare(self.count, _LEAST_LOOKS)
+
+
+@dataclass(slots=True)
 class CallGroups:
     """All that was seen.
 
@@ -140,6 +162,9 @@ class CallGroups:
         default_factory=dict[tuple[int, str, str], LongGroup]
     )
     _files: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    _looks: dict[tuple[int, str], LookGroup] = field(
+        default_factory=dict[tuple[int, str], LookGroup]
+    )
     _addresses: dict[tuple[str, str], list[str | int]] = field(
         default_factory=dict[tuple[str, str], list[str | int]]
     )
@@ -194,6 +219,18 @@ class CallGroups:
         use[1] |= writes
         use[2] += 1
 
+    def look(self, process: Process, path: str) -> LookGroup | None:
+        """Return what a question belongs to that found its path, counted; None if there are too many."""
+        key = (process.pid, path)
+        group = self._looks.get(key)
+        if group is None:
+            if len(self._looks) >= _MOST_FILES:
+                return None
+            group = self._looks[key] = LookGroup(path, process)
+        group.count += 1
+        group.at = time.monotonic()
+        return group
+
     def address(self, call: str, address: str, error: str) -> None:
         """Note that an address was used."""
         if len(self._addresses) < _MOST_ADDRESSES:
@@ -221,6 +258,16 @@ class CallGroups:
                 FileUse(path=path, is_read=bool(reads), is_written=bool(writes), count=count)
                 for path, (reads, writes, count) in self._files.items()
             ),
+            looks=tuple(
+                FileLook(
+                    path=each.path,
+                    count=each.count,
+                    frames=each.frames,
+                    before_end_seconds=_before_end(each.process, each.at),
+                )
+                for each in self._looks.values()
+                if each.count >= _LEAST_LOOKS
+            ),
             addresses=tuple(
                 AddressUse(call=call, address=address, error=str(error), count=int(count))
                 for (call, address), (error, count) in self._addresses.items()
@@ -229,7 +276,6 @@ class CallGroups:
         )
 
     def _failed(self, group: FailedGroup) -> FailedCall:
-        end = group.process.ended_at
         return FailedCall(
             call=group.call,
             error=group.error,
@@ -241,12 +287,17 @@ class CallGroups:
             count=group.count,
             order=group.order,
             seconds=group.at - self.began,
-            before_end_seconds=None if end is None else max(0.0, end - group.at),
+            before_end_seconds=_before_end(group.process, group.at),
             frames=group.frames,
             started_by=() if group.frames else group.process.started_by,
             facts=group.facts,
             open_files=group.open_files,
         )
+
+
+def _before_end(process: Process, at: float) -> float | None:
+    """Return how long before the end of a process something was; None: it has not ended."""
+    return None if process.ended_at is None else max(0.0, process.ended_at - at)
 
 
 def _long(group: LongGroup) -> LongCall:

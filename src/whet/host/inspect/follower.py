@@ -59,6 +59,7 @@ _MOST_ERROR = 4095
 _MOST_WAITS = 2
 _COMMAND_BYTES = 400
 _OPENS = {"open": (0, 1), "openat": (1, 2), "openat2": (1, -1), "creat": (0, -1)}
+_LOOKS = frozenset({"stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"})
 _RENAMES = frozenset({"rename", "renameat", "renameat2"})
 _STARTS = frozenset({EVENT_FORK, EVENT_VFORK, EVENT_CLONE})
 _AGAIN = frozenset({"EAGAIN", "EINTR", "EINPROGRESS", "EALREADY"})
@@ -126,7 +127,7 @@ class Follower:
         self._own = tuple(own)
         self._table = {places[0]: (name, places) for name, places in followed().items()}
         self._end_of_handler = followed()["rt_sigreturn"][0]
-        told_of = _OPENS.keys() | _RENAMES | ADDRESSES.keys()
+        told_of = _OPENS.keys() | _LOOKS | _RENAMES | ADDRESSES.keys()
         self._told_of = {number for number, (name, _) in self._table.items() if name in told_of}
         self._threads: dict[int, _Thread] = {}
         self._processes: dict[int, Process] = {}
@@ -353,18 +354,20 @@ class Follower:
             return
         self.groups.seen += 1
         name, places = call
-        is_held = False
         if -_MOST_ERROR <= value < 0:
             is_held = self._fails(thread, name, places, -value)
         else:
-            self._works(thread, name, places)
+            is_held = self._works(thread, name, places)
         seconds = time.monotonic() - thread.since if thread.since else 0.0
         if seconds >= LONG_SECONDS and not is_held:
             is_held = self._waited_long(thread, number, seconds)
         if not is_held:
             self._go_on(thread)
 
-    def _works(self, thread: _Thread, name: str, places: "Places") -> None:
+    def _works(self, thread: _Thread, name: str, places: "Places") -> bool:
+        """Take in a call that didn't fail; return whether its thread is to be held."""
+        if name in _LOOKS:
+            return self._looks(thread, places)
         if name in _OPENS:
             self._opens(thread.tid, name, places)
         elif name in ADDRESSES:
@@ -373,6 +376,19 @@ class Follower:
             arguments = self._tracer.arguments()
             _, _, _, _, folder, path = places
             self._uses(self._path(thread.tid, arguments, folder, path)[0], writes=True)
+        return False
+
+    def _looks(self, thread: _Thread, places: "Places") -> bool:
+        """Note what is there, where it is asked for again and again; return whether its thread is to be held."""
+        arguments = self._tracer.arguments()
+        _, _, folder, place, _, _ = places
+        path, given = self._path(thread.tid, arguments, folder, place)
+        if not given or self._is_own(places, arguments, path) or _is_of_system(path):
+            return False
+        group = self.groups.look(thread.process, path)
+        if group is None or not group.wants_stack or not self._stacks.can_answer(thread.tid):
+            return False
+        return self._asks(thread, group.put)
 
     def _opens(self, tid: int, name: str, places: "Places") -> None:
         arguments = self._tracer.arguments()

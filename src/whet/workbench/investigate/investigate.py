@@ -68,6 +68,7 @@ from whet.workbench.investigate.steps.investigated_evidence import (
 )
 from whet.workbench.investigate.steps.missing_modules import look_for_module
 from whet.workbench.investigate.steps.own_readings import look_at_readings
+from whet.workbench.investigate.steps.polled_files import look_at_polled_files
 from whet.workbench.investigate.steps.smaller import (
     cause_to_keep,
     said_when_empty,
@@ -227,7 +228,10 @@ def _find_cause(work: Work, facts: Known, baseline: Baseline, payloads: list[Pay
     facts.clues += ordered
     lacking = work.attempt(lambda: look_for_module(work, order), none_seen)
     facts.clues += lacking
-    if all(each.sureness is Sureness.POSSIBLE for each in lacking):
+    facts.clues += work.attempt(
+        lambda: look_at_polled_files(work, order), none_seen, share=_FOR_SURROUNDINGS
+    )
+    if all(each.sureness is Sureness.POSSIBLE for each in lacking) and not _is_shown(facts):
         facts.clues += work.attempt(
             lambda: look_at_surroundings(work, order), none_seen, share=_FOR_SURROUNDINGS
         )

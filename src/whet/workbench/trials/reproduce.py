@@ -10,7 +10,6 @@ from statistics import median
 
 from whet.core.budget import OutOfTimeError, StopReason
 from whet.core.errors import BaselineDoesNotFail
-from whet.core.failure import FailureKind
 from whet.core.oracle import AnyFailure, CostsMore, Interesting, Oracle, SameFailure
 from whet.core.outcome import Outcome
 from whet.core.trial import Trial
@@ -102,7 +101,7 @@ def reproduce(
     def more(verdicts: Sequence[Verdict]) -> int:
         if trial.hang_seconds is not None and len(verdicts) < FEW_WHERE_SLOW <= attempts:
             return FEW_WHERE_SLOW - len(verdicts)
-        if len(verdicts) == FEW_WHERE_SLOW and all(_is_hang(r.outcome) for r in repeated.runs):
+        if len(verdicts) == FEW_WHERE_SLOW and all(r.outcome.timed_out for r in repeated.runs):
             return 0  # most of the time that a hang takes is spent on being sure of it
         if attempts <= len(verdicts) < MANY:
             if _disagree(judging, repeated.runs) or _says_other_things(repeated.runs):
@@ -196,7 +195,7 @@ def _in_any_words(judging: Judging, first: Outcome, runs: Sequence[Tested[object
     oracle, failure = oracle_of(judging, first), first.failure
     if not isinstance(oracle, SameFailure) or failure is None or failure.place is None:
         return oracle
-    if all(_is_busy(each.outcome) for each in runs):
+    if all(is_busy_hang(each.outcome) for each in runs):
         return replace(oracle, any_place=True)
     freely = replace(oracle, any_words=True)
     is_worded_otherwise = any(
@@ -209,15 +208,9 @@ def _in_any_words(judging: Judging, first: Outcome, runs: Sequence[Tested[object
     return freely if is_worded_otherwise else oracle
 
 
-def _is_hang(outcome: Outcome) -> bool:
-    return outcome.hung_seconds is not None or outcome.timed_out
-
-
-def _is_busy(outcome: Outcome) -> bool:
+def is_busy_hang(outcome: Outcome) -> bool:
     """Whether a run was ended while it computed: where it stood then is chance."""
-    failure = outcome.failure
-    is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
-    return is_hang and outcome.cpu_seconds > _BUSY * outcome.wall_seconds
+    return outcome.timed_out and outcome.cpu_seconds > _BUSY * outcome.wall_seconds
 
 
 def _says_other_things(runs: Sequence[Tested[object]]) -> bool:

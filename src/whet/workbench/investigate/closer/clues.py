@@ -181,7 +181,7 @@ class Closer:
         outcome = self.baseline.outcome
         stacks = [stacks_in(each) for each in outcome.evidence if each.kind == STACKS]
         groups = [group for each in stacks for group in groups_of(each)]
-        waiting = stack_clues(groups, at) if _is_hang(outcome) else []  # killed: it didn't wait
+        waiting = stack_clues(groups, at) if outcome.timed_out else []  # killed: it didn't wait
         clues: list[Clue] = [*late, *self._of_first_look(outcome, at), *waiting]
         clues = [
             *self._in_time(
@@ -230,7 +230,7 @@ class Closer:
             gathered = [*gathered[: MOST_CLUES - 1], self._watched()]
         sentences = [gathered[0].says] if gathered else [why_unreached(self.trial, outcome)]
         sentences += [shown_count(len(gathered) - 1, "more clue")] if gathered[1:] else []
-        if self._cut_after and not _is_hang(outcome):
+        if self._cut_after and not outcome.timed_out:
             sentences.append(
                 f"the recorded run had not failed when its time was up, after {shown_seconds(self._cut_after)}:"
                 " whet didn't see where its values came from"
@@ -354,7 +354,7 @@ class Closer:
         """Return the change that ends the failure, unless its cause is named; what takes memory is none."""
         is_named = any(e.sureness is not Sureness.POSSIBLE and not e.heading for e in clues_so_far)
         is_tried = self.tries_changes and self._can_look_closer
-        if is_named or not is_tried or _is_hang(self.baseline.outcome):
+        if is_named or not is_tried or self.baseline.outcome.timed_out:
             return []
         with suppress(WhetError):  # this machine has no such room
             clue = repaired_clue(
@@ -473,7 +473,7 @@ class Closer:
         """Return what runs the command with changes of its text."""
         if self._changed is None:
             usual = self.baseline.reproduction.wall_seconds
-            times = 1 if _is_hang(self.baseline.outcome) else _TIMES_CHANGED
+            times = 1 if self.baseline.outcome.timed_out else _TIMES_CHANGED
             seconds = min(max(_LEAST_CHANGED, times * usual), _MOST_SECONDS)
             timed = _with_time(self._contained(), seconds)
             self._changed = TriedChanges(
@@ -555,7 +555,7 @@ class Closer:
         base = self.baseline
         seconds = seconds_to_look(base.outcome, base.reproduction.wall_seconds)
         # What fails each time, and is cut off when it is looked at, is cut off in another run, too.
-        is_slowed = base.reproduction.is_deterministic and not _is_hang(base.outcome)
+        is_slowed = base.reproduction.is_deterministic and not base.outcome.timed_out
         runs = replace(self.session, tasks=tasks).repeat(
             _with_time(trial or self.trial, seconds), base.oracle, "looked at", times=times, place=self.place,
             until=lambda ran: ran.verdict is until or (is_slowed and ran.outcome.timed_out),
@@ -571,15 +571,11 @@ def seconds_to_look(plain: Outcome, usual_seconds: float) -> float:
         plain: a run without a look.
         usual_seconds: what such a run takes.
     """
-    if _is_hang(plain):  # it takes all that it gets
+    if plain.timed_out:  # it takes all that it gets
         return min(max(_LEAST_SECONDS, _TIMES_HANG * usual_seconds), _MOST_SECONDS)
     waited = plain.wall_seconds / plain.cpu_seconds if plain.cpu_seconds else 1.0
     least = _LEAST_SECONDS * min(max(waited, 1.0), _MOST_WAITED)
     return min(max(least, _TIMES * usual_seconds), _MOST_SECONDS)
-
-
-def _is_hang(outcome: Outcome) -> bool:
-    return outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT
 
 
 def _with_time(trial: Trial, seconds: float) -> Trial:

@@ -38,11 +38,11 @@ from whet.workbench.investigate.progress.investigating import Work, in_users_tre
 from whet.workbench.leak.leak import LeakOptions, leak_within
 from whet.workbench.leak.words import leak_lines
 from whet.workbench.profile.profile import LEAST_RATE, Wish, profiles_in, rate_for, tasks_for
-from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.reproduce import Baseline, is_busy_hang
 
 _WAITS_TIMES = 4
 """A line that is often seen computing waits for nothing: the sampler may be late on a busy machine."""
-_LEADS, _BUSY = 0.5, 0.1
+_LEADS = 0.5
 """The share of the memory or of the samples from which one line is the matter; and of a processor."""
 
 _MUCH_GROWTH = 0.2
@@ -112,10 +112,10 @@ def look_at_busy_lines(
         measured: the files and functions in which the program reads the time by which it fails.
     """
     is_cost = bool(measured) or is_only_slow(baseline)
-    if not is_cost and not _is_busy_hang(baseline.outcome):
+    if not is_cost and not is_busy_hang(baseline.outcome):
         return ()
     usual = min(baseline.reproduction.wall_seconds, _MOST_PROFILED)
-    is_hang = _is_busy_hang(baseline.outcome)
+    is_hang = is_busy_hang(baseline.outcome)
     trial = _timed(work.trial)
     if is_hang:
         trial = replace(trial, limits=replace(trial.limits, wall_seconds=usual))
@@ -310,7 +310,7 @@ def _busy_clue(
     why = f"whet profiled {runs} ({profile.engine}, {profile.samples} samples)"
     at = Placing(work.trial.cwd)
     loop = endless_loop(profile, lambda path: Path(path).read_text("utf-8", "replace"))
-    if loop is not None and _is_busy_hang(baseline.outcome):
+    if loop is not None and is_busy_hang(baseline.outcome):
         busiest = at(loop.busiest.path, loop.busiest.line)
         # What whet itself ended, and what goes through something, may only take long.
         is_endless = not loop.is_counted and work.request.timeout_seconds is not None
@@ -416,14 +416,8 @@ def _memory_that_lacks(outcome: Outcome) -> str:
     return "memory" if is_short else ""
 
 
-def _is_busy_hang(outcome: Outcome) -> bool:
-    failure = outcome.failure
-    is_hang = failure is not None and failure.kind is FailureKind.TIMEOUT
-    return is_hang and outcome.cpu_seconds > _BUSY * outcome.wall_seconds
-
-
 def _is_about_time(baseline: Baseline) -> bool:
-    return is_only_slow(baseline) or _is_busy_hang(baseline.outcome)
+    return is_only_slow(baseline) or is_busy_hang(baseline.outcome)
 
 
 def _cost_of(baseline: Baseline) -> NumberKind | None:

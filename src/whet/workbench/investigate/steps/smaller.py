@@ -7,7 +7,6 @@ from pathlib import Path
 
 from whet.core.budget import OutOfTimeError
 from whet.core.errors import WhetError
-from whet.core.failure import FailureKind
 from whet.core.observations.clue import Clue, Sureness
 from whet.core.text.quantity import listed, shown_bytes
 from whet.core.text.record import MalformedRecordError, decoded
@@ -97,10 +96,12 @@ def why_left_whole(clues: Sequence[Clue], baseline: Baseline) -> str:
 
     A smaller file says nothing more of a hang whose cause is known, and each run of it takes long.
     """
-    outcome = baseline.outcome
-    is_hang = outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT
     is_known = any(each.sureness is not Sureness.POSSIBLE and not each.heading for each in clues)
-    return "the cause of the hang is known without a smaller file" if is_hang and is_known else ""
+    return (
+        "the cause of the hang is known without a smaller file"
+        if baseline.outcome.timed_out and is_known
+        else ""
+    )
 
 
 def said_when_empty(work: Work, position: int, baseline: Baseline) -> str:

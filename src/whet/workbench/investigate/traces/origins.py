@@ -232,7 +232,7 @@ def unended_in(recorded: Recorded, stood: Iterable[Frame], at: Placing) -> list[
 
 def _wish(outcome: Outcome, dead: Dead | None) -> list[str]:
     """Return the error up to which the run is to be written down; nothing if there is none."""
-    if outcome.failure is not None and outcome.failure.kind is FailureKind.TIMEOUT:
+    if outcome.timed_out:
         return ["", "", "0"]
     place = None if dead is None else dead.error.place
     if dead is None and outcome.failure is not None and _is_full(outcome.failure):

@@ -1,0 +1,74 @@
+"""Files that a program looks for again and again until its time runs out."""
+
+from collections.abc import Iterator
+
+from whet.core.failure import Frame
+from whet.core.observations.system_call import PathFacts, SystemCalls
+from whet.core.value_class import value_class
+from whet.evidence.calls.usual_calls import is_asked_for
+
+_LEAST_LOOKS, _MOST_PATHS = 4, 2
+_LAST_SECONDS = 1.5
+"""Who polls less often than this is not seen to poll."""
+
+
+@value_class(kw_only=True)
+class PolledPath:
+    """A path at which a program looked until it was ended, with the same answer each time.
+
+    Attributes:
+        path: where it is.
+        is_there: the program found it each time.
+        is_to_be_made: the program tried to make it.
+        frame: the program's own line that looked.
+        facts: on a path that isn't there; None: they aren't known.
+    """
+
+    path: str
+    is_there: bool
+    is_to_be_made: bool
+    frame: Frame
+    facts: PathFacts | None = None
+
+
+def polled_paths(calls: SystemCalls) -> tuple[PolledPath, ...]:
+    """Return the paths at which a program looked until it was ended; none, if they are many.
+
+    Args:
+        calls: of a run that whet ended.
+    """
+    polled = tuple(_polled(calls))
+    return polled if len(polled) <= _MOST_PATHS else ()
+
+
+def _polled(calls: SystemCalls) -> Iterator[PolledPath]:
+    for failed in calls.failures:
+        is_there = failed.error == "EEXIST"
+        path = failed.path.rpartition(" → ")[2]
+        seconds, frame = failed.before_end_seconds, _own_frame(failed.frames)
+        if not (is_there or failed.error == "ENOENT") or failed.looked_in or failed.names:
+            continue
+        if frame is not None and path.startswith("/") and _lasts(failed.count, seconds):
+            yield PolledPath(
+                path=path,
+                is_there=is_there,
+                is_to_be_made=is_there,
+                frame=frame,
+                facts=failed.facts,
+            )
+    for look in calls.looks:
+        frame = _own_frame(look.frames)
+        if frame is not None and _lasts(look.count, look.before_end_seconds):
+            yield PolledPath(path=look.path, is_there=True, is_to_be_made=False, frame=frame)
+
+
+def _lasts(count: int, before_end_seconds: float | None) -> bool:
+    is_late = before_end_seconds is not None and before_end_seconds <= _LAST_SECONDS
+    return is_late and count >= _LEAST_LOOKS
+
+
+def _own_frame(frames: tuple[Frame, ...]) -> Frame | None:
+    """Return the line of the program's own that made a call; None: something else did."""
+    if not is_asked_for("ENOENT", frames):
+        return None
+    return next(frame for frame in reversed(frames) if frame.in_user_code)

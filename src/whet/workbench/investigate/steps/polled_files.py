@@ -1,0 +1,118 @@
+"""Whether a program that doesn't end waits for a file to go, or for one to come."""
+
+import os
+import re
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.verdict import Verdict
+from whet.evidence.hangs.polled import PolledPath, polled_paths
+from whet.host.process.process_identity import ProcessIdentity
+from whet.workbench.inspect.syscalls import FOLLOWED, calls_in
+from whet.workbench.investigate.experiments.warm_changes import contained
+from whet.workbench.investigate.progress.investigating import Work, in_users_tree, place_of
+from whet.workbench.trials.reproduce import Baseline
+from whet.workbench.trials.tested import Tested
+
+_RUNS = 2
+_MOST_DIGITS = 10
+_LOCK = re.compile(r"lock|pid", re.IGNORECASE)
+_WITHOUT = 'rm -rf -- "$1" && shift && exec "$@"'
+_WITH_EMPTY = 'mkdir -p -- "$(dirname -- "$1")" && : > "$1" && shift && exec "$@"'
+_WHY = "a program may wait for a file that stays, or for one that never comes"
+
+
+def look_at_polled_files(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
+    """See which file a program that hangs looks for again and again, and whether that holds it."""
+    if not baseline.reproduction.is_deterministic or not baseline.outcome.timed_out:
+        return ()
+    with work.steps.step("Look for files that it waits for", _WHY):
+        trial = contained(work.bench, work.trial)
+        followed = replace(work.session, tasks=FOLLOWED)
+        ran = followed.run(trial, baseline.oracle, "calls followed", place=place_of(work))
+        calls = calls_in(ran.outcome.evidence)
+        polled = () if calls is None or ran.verdict is not Verdict.BAD else polled_paths(calls)
+        found = [_clue(work, baseline, each, ran) for each in polled]
+        clues = tuple(each for each in found if each is not None)
+        work.steps.conclude("; ".join(each.says for each in clues) or "it waits for none")
+    return clues
+
+
+def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]) -> Clue | None:
+    """Return what is to be said of a file; None: with its change the program hangs, too."""
+    if polled.is_there != os.path.lexists(polled.path) or _is_new(work, polled.path):
+        return None  # the program makes or deletes it itself
+    ran = _changed(work, baseline, polled)
+    if ran[-1].outcome.timed_out:
+        return None
+    at, path = Placing(work.trial.cwd), in_users_tree(work, polled.path)
+    name = at(path)
+    frame = replace(polled.frame, path=in_users_tree(work, polled.frame.path))
+    passes = all(each.verdict is Verdict.GOOD for each in ran)
+    after = "the command passes" if passes else f"it fails in another way: {ran[-1].did}"
+    where = at(frame.path, frame.line)
+    if polled.is_there:
+        does = f"tries to make `{name}` again and again"
+        if not polled.is_to_be_made:
+            does = f"looks again and again whether `{name}` is gone"
+        says = f"{where} {does}; it was there before the program began{_owner(path)}; without it {after}"
+        advice = (
+            f"If nothing else uses `{name}`, delete it, and see that the program deletes it"
+            " even when it fails."
+        )
+    else:
+        near = () if polled.facts is None else polled.facts.near
+        beside = f"; a name that is nearly the same is there: `{near[0]}`" if near else ""
+        says = f"{where} looks again and again whether `{name}` is there, and it isn't{beside}; with an empty one {after}"
+        advice = f"See what is to make `{name}`, and why it doesn't."
+    sureness = Sureness.SHOWN if passes and polled.is_there else Sureness.SEEN
+    return Clue(
+        says=says, why="each run with that change came to an end", path=frame.path, line=frame.line,
+        sureness=sureness if _is_where_it_hangs(baseline, polled) else Sureness.POSSIBLE,
+        trials=(seen.own_number, *(each.own_number for each in ran)), next_step=advice,
+    )  # fmt: skip
+
+
+def _changed(work: Work, baseline: Baseline, polled: PolledPath) -> list[Tested[None]]:
+    """Run the command without a file, or with an empty one, where nothing that it writes stays."""
+    script = _WITHOUT if polled.is_there else _WITH_EMPTY
+    words = ("sh", "-c", script, "sh", polled.path, *work.trial.command)
+    trial = contained(work.bench, replace(work.trial, command=words))
+    how = "without" if polled.is_there else "with an empty"
+    return work.session.repeat(
+        trial, baseline.oracle, f"{how} {Path(polled.path).name}",
+        times=_RUNS, until=lambda ran: ran.verdict is not Verdict.GOOD, place=place_of(work),
+    )  # fmt: skip
+
+
+def _is_new(work: Work, path: str) -> bool:
+    """Whether a file came since the investigation began: a run that whet ended may have left it."""
+    with suppress(OSError):
+        return time.time() - os.lstat(path).st_ctime < time.monotonic() - work.began
+    return False
+
+
+def _owner(name: str) -> str:
+    """Say whether the process that a lock file names is there; nothing, if it isn't seen to name one."""
+    path = Path(name)
+    with suppress(OSError, ValueError):
+        is_lock = _LOCK.search(path.name) is not None and path.is_file()
+        if is_lock and path.stat().st_size <= _MOST_DIGITS:
+            pid = int(path.read_text("ascii"))
+            is_there = ProcessIdentity.of(pid) is not None
+            now = "there is such a process" if is_there else "no process has that number now"
+            return f" and holds {pid} ({now})"
+    return ""
+
+
+def _is_where_it_hangs(baseline: Baseline, polled: PolledPath) -> bool:
+    """Whether the program hung in the function that looks for the file."""
+    failure = baseline.outcome.failure
+    own = [each for each in (failure.frames if failure else ()) if each.in_user_code]
+    return bool(own) and (own[-1].path, own[-1].function) == (
+        polled.frame.path,
+        polled.frame.function,
+    )

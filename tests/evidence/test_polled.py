@@ -1,0 +1,62 @@
+"""Which of the files that a program looked for it waited for: those that it looked for until the end."""
+
+from dataclasses import replace
+
+import pytest
+
+from whet.core.failure import Frame
+from whet.core.observations.system_call import FailedCall, FileLook, PathFacts, SystemCalls
+from whet.evidence.hangs.polled import PolledPath, polled_paths
+
+OWN = Frame(path="/p/main.py", line=7, function="wait", in_user_code=True)
+PATHLIB = Frame(path="/lib/python3.11/pathlib.py", line=1235, function="exists", in_user_code=False)
+IMPORT = Frame(
+    path="<frozen importlib._bootstrap_external>", line=147, function="stat", in_user_code=False
+)
+FACTS = PathFacts(existing="/p", near=("raedy",))
+ABSENT = FailedCall(
+    call="newfstatat", error="ENOENT", path="/p/ready", count=9, before_end_seconds=0.1, frames=(OWN, PATHLIB),
+    facts=FACTS,
+)  # fmt: skip
+LOCKED = replace(ABSENT, call="openat", error="EEXIST", path="/p/lock", frames=(OWN,), facts=None)
+FOUND = FileLook(path="/p/busy", count=9, before_end_seconds=0.1, frames=(OWN, PATHLIB))
+
+
+def test_a_file_that_is_not_there_is_waited_for_with_what_is_known_of_it() -> None:
+    (polled,) = polled_paths(SystemCalls(failures=(ABSENT,)))
+
+    assert polled == PolledPath(
+        path="/p/ready", is_there=False, is_to_be_made=False, frame=OWN, facts=FACTS
+    )
+
+
+def test_a_file_that_cannot_be_made_twice_and_one_that_stays_are_waited_for_to_go() -> None:
+    linked = replace(LOCKED, call="link", path="/p/mine → /p/lock")
+
+    for failures, path in (((LOCKED,), "/p/lock"), ((linked,), "/p/lock")):
+        (polled,) = polled_paths(SystemCalls(failures=failures))
+        assert polled == PolledPath(path=path, is_there=True, is_to_be_made=True, frame=OWN)
+    (polled,) = polled_paths(SystemCalls(looks=(FOUND,)))
+    assert polled == PolledPath(path="/p/busy", is_there=True, is_to_be_made=False, frame=OWN)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param(SystemCalls(failures=(replace(ABSENT, count=3),)), id="seldom"),
+        pytest.param(
+            SystemCalls(failures=(replace(ABSENT, before_end_seconds=4.0),)), id="earlier"
+        ),
+        pytest.param(SystemCalls(looks=(replace(FOUND, before_end_seconds=None),)), id="not ended"),
+        pytest.param(SystemCalls(failures=(replace(ABSENT, error="EACCES"),)), id="another error"),
+        pytest.param(SystemCalls(looks=(replace(FOUND, frames=(OWN, IMPORT)),)), id="an import"),
+        pytest.param(SystemCalls(looks=(replace(FOUND, frames=()),)), id="by nobody known"),
+        pytest.param(SystemCalls(failures=(replace(ABSENT, looked_in=3),)), id="in many folders"),
+        pytest.param(
+            SystemCalls(looks=tuple(replace(FOUND, path=f"/p/{n}.py") for n in range(3))),
+            id="many files",
+        ),
+    ],
+)
+def test_no_file_is_waited_for_that_is_looked_for(calls: SystemCalls) -> None:
+    assert polled_paths(calls) == ()
