@@ -46,6 +46,21 @@ def test_a_program_that_takes_three_times_as_long_is_slower(whet: Whet) -> None:
     assert any(line.strip().startswith("peak memory") for line in rest)
 
 
+def test_the_table_fits_into_a_narrow_terminal(whet: Whet) -> None:
+    whet.write("works.py", WORKS)
+    arm = f"{PYTHON} works.py 100000"
+    wide, narrow = (
+        whet("compare", "--runs", "9", arm, arm, environment={"COLUMNS": columns}).stdout
+        for columns in ("200", "60")
+    )
+
+    assert "an arm against itself" in wide
+    table = narrow.split("\n\n")[1].splitlines()
+    assert max(map(len, table)) <= 60
+    assert sum(" to " in line for line in table) >= 2
+    assert any("against itself" in line for line in table)
+
+
 @pytest.mark.long
 def test_the_order_of_the_runs_is_kept_and_comes_again_with_its_seed(whet: Whet) -> None:
     whet.write("asleep.py", ASLEEP)

@@ -1,7 +1,8 @@
 """What `whet compare` has found, in lines and in JSON."""
 
 import math
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 
 from whet.core.measurements import NumberKind
 from whet.core.observations.profile import BYTES
@@ -18,6 +19,7 @@ _MINUTE = 60
 _BUSY = 0.75
 _PART = 0.2
 _MOST_LINES = 5
+_WIDEST, _NUMBERS = 1000, 3
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
@@ -204,25 +206,29 @@ def _table(comparison: Comparison) -> list[str]:
         own = "" if each.own is None else _own(each)
         name = f"{each.quantity.label} {mark}"
         rows.append((name, shown(each.a), shown(each.b), best, f"({_between(each)})", own))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = [
-        "  "
-        + "  ".join(
-            [
-                row[0].ljust(widths[0]),
-                row[1].rjust(widths[1]),
-                row[2].rjust(widths[2]),
-                row[3].rjust(widths[3]),
-                row[4].ljust(widths[4]),
-                row[5],
-            ]
-        ).rstrip()
-        for row in rows
-    ]
+    lines = _aligned(rows)
+    if max(map(len, lines)) > shutil.get_terminal_size((_WIDEST, 0)).columns:
+        lines, narrow = lines[:0], _aligned([row[:4] for row in rows])
+        for row, line in zip(rows, narrow, strict=True):
+            own = f", against itself {row[5]}" if row[5] else ""
+            lines += [line] if row is head else [line, f"    {row[4]}{own}"]
     unmeasured = [
         f"  {Quantity(name).label}: {why}" for name, why in comparison.not_measured.items()
     ]
     return [*lines, *unmeasured]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table: numbers to the right, the others to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if 0 < column <= _NUMBERS else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _own(each: Compared) -> str:
