@@ -283,3 +283,35 @@ def test_a_record_of_one_ingredient_is_not_said_to_be_where_the_value_comes_from
 
     assert any("settings.json:2" in step.place for each in found for step in each.trail)
     assert [each.record for each in found if each.record] == []
+
+
+COUNTED = """\
+def later(rows, share):
+    start = <<start>>
+    return rows[start:]
+
+
+with open("loads.csv") as file:
+    head, *rows = file.read().splitlines()
+found = len(later(rows, 0.75))
+assert found == 300, found
+"""
+HOURS = "from 1201\n" + "".join(f"{hour},{hour % 7}.5\n" for hour in range(1600) if hour != 1201)
+
+
+@pytest.mark.parametrize(
+    ("start", "records"),
+    [
+        ("int(len(rows) * share)", set[str]()),
+        ("len(rows) - 399", set[str]()),
+        ("int(head.split()[1])", {"loads.csv:1"}),
+    ],
+)
+def test_a_number_that_was_counted_is_in_no_record(
+    tmp_path: Path, start: str, records: set[str]
+) -> None:
+    found = clues(tmp_path, COUNTED.replace("<<start>>", start), loads_csv=HOURS)
+
+    steps = [step for each in found for step in each.trail]
+    assert any("start" in step.says for step in steps)
+    assert {step.place for step in steps if step.says == "record of `start`"} == records

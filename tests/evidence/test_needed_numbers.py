@@ -46,7 +46,7 @@ def test_only_operations_of_small_integers_are_tried_with_larger_ones(
 ) -> None:
     pytest.importorskip("numpy")
     program = NARROW.replace("{statement}", statement)
-    assert met(tmp_path, program, "small integers") is is_narrow
+    assert met(tmp_path, program, "integers of a fixed size") is is_narrow
 
 
 @pytest.mark.parametrize(("kind", "is_bool"), [("bool", True), ("int", False)])

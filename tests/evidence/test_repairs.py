@@ -456,3 +456,29 @@ def test_what_a_module_changes_is_looked_for_once_however_many_values_it_has(
 def test_the_next_wider_type_is_tried_first(written: str, expected: list[str]) -> None:
     tried = [each.instead.strip("`") for each in repairs_of(f"x = f(dtype={written})\n")]
     assert [each for each in tried if "float" in each and "(" not in each] == expected
+
+
+@pytest.mark.parametrize(
+    "opening", ["open(p, 'w')", "Path(p).open('w', encoding='utf-8')", "open(p, 'ab')"]
+)
+def test_the_advice_for_what_waits_in_a_buffer_is_not_to_do_without_one(opening: str) -> None:
+    """Python opens no text without a buffer."""
+    (change,) = [e for e in repairs_of(f"f = {opening}\n") if e.instead == "no buffer"]
+    assert change.advice.startswith("by closing the file, or flushing it,")
+
+
+@pytest.mark.parametrize(
+    ("program", "is_telling"),
+    [
+        ("def energy(frame, gain):\n    return frame.counts * gain\n", True),
+        ("def key(code, salt):\n    return (code * salt) % 64\n", False),
+        ("def key(code, salt):\n    code = code * salt\n    return code\n", False),
+        ("def key(code):\n    return code * 31\n", False),
+        ("def total(one, other):\n    return one + other\n", False),
+    ],
+)
+def test_a_product_that_wraps_is_wrong_unless_it_may_be_meant_as_in_a_hash(
+    program: str, *, is_telling: bool
+) -> None:
+    told = {each.is_telling for each in repairs_of(program) if each.instead == "64-bit integers"}
+    assert told == {is_telling}

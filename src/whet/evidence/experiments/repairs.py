@@ -80,7 +80,12 @@ def repairs_of(source: str) -> list[Change]:
         return []
     changed = _changed_names(tree)
     changes = [change for node in ast.walk(tree) for change in _changes(node, changed)]
-    changes += [*merged_otherwise(tree), *taken_otherwise(tree), *bound_otherwise(tree)]
+    changes += [
+        *merged_otherwise(tree),
+        *taken_otherwise(tree),
+        *bound_otherwise(tree),
+        *widened(tree),
+    ]
     changes += [*wrapped_otherwise(tree), *false_kept(tree)]
     return sorted(changes, key=lambda change: change.line)
 
@@ -112,7 +117,6 @@ def _changes(node: ast.AST, changed: set[str]) -> Iterator[Change]:
 
 def _of_operands(node: ast.AST) -> Iterator[Change]:
     yield from shaped_otherwise(node)
-    yield from widened(node)
     match node:
         case ast.BinOp():
             yield from _repeated(node)

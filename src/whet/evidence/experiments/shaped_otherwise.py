@@ -37,6 +37,8 @@ _UNLESS_SAME = (
 )
 """What a function makes of its arguments, or of 64-bit ones where that is something else."""
 _PASSES_ENDS = ast.Add | ast.Sub | ast.Mult | ast.LShift | ast.Pow
+_MIXES = ast.BitAnd | ast.BitOr | ast.BitXor | ast.LShift | ast.RShift | ast.Mod
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _CALLS_PAST = frozenset({"diff", "subtract", "add", "multiply", "negative", "gradient", "abs"})
 _LESS = frozenset({"diff", "subtract", "gradient"})
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
@@ -74,11 +76,43 @@ def shaped_otherwise(node: ast.AST) -> Iterator[Change]:
         )
 
 
-def widened(node: ast.AST) -> Iterator[Change]:
-    """Yield an operation with its operands as 64-bit integers, where that gives another result.
+def widened(tree: ast.AST) -> Iterator[Change]:
+    """Yield the operations with their operands as 64-bit integers, where that gives another result.
 
     Only a run tells whether they are integers, and of how many bits.
     """
+    meant = {id(node) for each in _meant_to_wrap(tree) for node in ast.walk(each)}
+    for node in ast.walk(tree):
+        yield from _widened(node, may_be_meant=id(node) in meant)
+
+
+def _meant_to_wrap(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield what may be meant to wrap around: a function that mixes bits, and what goes on from its own result."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module):  # what it runs itself is as a function
+            yield from _mixing(
+                [e for e in node.body if not isinstance(e, (*_SCOPES, ast.ClassDef))]
+            )
+        elif isinstance(node, _SCOPES):
+            yield from _mixing([node])
+        elif isinstance(node, ast.Assign) and _names_in(node.value) & {
+            name for target in node.targets for name in _names_in(target)
+        }:
+            yield node
+
+
+def _mixing(nodes: list[ast.AST]) -> list[ast.AST]:
+    """Return all of them if one of them mixes bits."""
+    inside = [each for one in nodes for each in ast.walk(one)]
+    mixes = any(isinstance(each, ast.BinOp) and isinstance(each.op, _MIXES) for each in inside)
+    return nodes if mixes else []
+
+
+def _names_in(expr: ast.expr) -> set[str]:
+    return {ast.unparse(e) for e in ast.walk(expr) if isinstance(e, ast.Name | ast.Attribute)}
+
+
+def _widened(node: ast.AST, *, may_be_meant: bool) -> Iterator[Change]:
     match node:
         case ast.BinOp(left=left, right=right) if isinstance(node.op, _PASSES_ENDS):
             plain: ast.expr = ast.BinOp(left, node.op, right)
@@ -101,11 +135,12 @@ def widened(node: ast.AST) -> Iterator[Change]:
             return
     yield Change(
         node=node,
-        what=f"`{ast.unparse(node)}` works on small integers, and a result out of their range wraps around",
+        what=f"`{ast.unparse(node)}` works on integers of a fixed size, and a result out of their range wraps around",
         instead="64-bit integers",
         edit=edit_at(node, edit),
         needs=Needed(NARROW, ast.unparse(plain), (line_of(node),)),
-        is_telling=_goes_below(node),  # a sum may be meant to wrap: of a checksum
+        # A sum may be meant to wrap, of a checksum, and a product in a hash.
+        is_telling=_goes_below(node) or (_is_product(node) and not may_be_meant),
     )
 
 
@@ -113,6 +148,12 @@ def _goes_below(node: ast.AST) -> bool:
     """Whether it takes numbers from each other: nobody means that to wrap around."""
     is_less = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Sub)
     return is_less or (isinstance(node, ast.Call) and name_of(node.func) in _LESS)
+
+
+def _is_product(node: ast.AST) -> bool:
+    """Whether it is a product of two values, neither of which is written there, as the factor of a hash is."""
+    is_one = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+    return is_one and not any(isinstance(each, ast.Constant) for each in ast.walk(node))
 
 
 def _wide_from_here(found: ast.AST) -> list[ast.stmt]:

@@ -210,6 +210,7 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
             "flushed or closed, but something looks for it earlier", raw if "b" in mode_text else text,
         ),
         instead="no buffer", is_seldom=True,
+        advice="by closing the file, or flushing it, before something looks for what is in it",
     )  # fmt: skip
 
 

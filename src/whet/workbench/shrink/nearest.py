@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace as replaced
+from functools import partial
 from pathlib import Path
 
 from whet.core.observations.clue import Placing
@@ -17,8 +18,8 @@ _MOST_BYTES = 1 << 20
 _MOST_VALUES = 12
 _INTEGER = re.compile(r"(?P<before>(?:--?[\w-]+=)?)(?P<number>\d{1,9})")
 
-Passes = Callable[[Trial], bool]
-"""Whether a trial passes; one beyond the budget doesn't."""
+Passes = Callable[[Callable[[], Trial]], bool]
+"""Whether a trial passes. One beyond the budget doesn't, and isn't made: its payload would be kept for nothing."""
 
 
 @value_class
@@ -58,19 +59,19 @@ def near_payloads(bench: Workbench, trial: Trial, passes: Passes, at: Placing) -
             return trial.with_payload(bench.payload_store.keep(data), position)
 
         for units in units_of(content, bound.name):
-            cut = _smallest(units, lambda data: passes(on(data)))
+            cut = _smallest(units, lambda make: passes(lambda: on(make())))
             if cut is not None:
                 yield _near(units, cut, bound, on, passes, at)
                 break
 
 
-def _smallest(units: Units, passes: Callable[[bytes], bool]) -> Cut | None:
+def _smallest(units: Units, passes: Callable[[Callable[[], bytes]], bool]) -> Cut | None:
     """Return the smallest cut without which a payload passes."""
     search = cuts(len(units.spans))
     try:
         question = next(search)
         while True:
-            question = search.send(passes(units.without(question)))
+            question = search.send(passes(partial(units.without, question)))
     except StopIteration as ended:
         cut: Cut | None = ended.value
         return cut
@@ -91,12 +92,12 @@ def _near(
         for count, (span, text) in enumerate(units.others(unit)):
             if count >= left:
                 break
-            variant = on(units.with_value(span, text))
+            variant = partial(on, units.with_value(span, text))
             if passes(variant):
                 there = _shown(units.payload[span[0] : span[1]])
                 line = units.line(span[0])
                 says = f"with {_shown(text)} instead of {there} at {at(path, line)}"
-                return Near(variant, says, path, line)
+                return Near(variant(), says, path, line)
     start = units.spans[first][0]
     line = units.line(start)
     own = _shown(units.payload[start : units.spans[first][1]])
@@ -127,10 +128,10 @@ def near_arguments(trial: Trial, passes: Passes) -> Iterator[Near]:
             continue
         for word in _like(words[index]):
             command = (*words[:index], *([word] if word else []), *words[index + 1 :])
-            variant = replaced(trial, command=command)
+            variant = partial(replaced, trial, command=command)
             if passes(variant):
                 how = f"with `{word}` instead of" if word else "without"
-                yield Near(variant, f"{how} `{words[index]}`")
+                yield Near(variant(), f"{how} `{words[index]}`")
                 break
 
 

@@ -230,6 +230,7 @@ class Origin(Wording):
             )
             sureness = Sureness.SEEN if is_firm else Sureness.POSSIBLE
             record = record or (None if is_one_of_many else self.records.line_held(trail))
+            trail.end_where_cut(suspect.value, is_read=record is not None)
             story = self._story(failing, suspect, trail, sureness, record)
             if suspect.flaw is is_nan:
                 story = self._of_infinite(story, trail)
@@ -486,7 +487,7 @@ class Origin(Wording):
         is_one_of_many = isinstance(behind.expression, Comprehension)
         is_one_of_many |= self.totals.contributions.is_one_of_many(behind)
         record = None if is_one_of_many else self.records.read_by(behind)
-        if record is None and value is not None and not is_one_of_many:
+        if record is None and value and not is_one_of_many and not behind.reckons(value):
             record = self.records.find(value, behind.made_by)
         found: list[TrailStep] = []
         if behind.hops and behind.hops[-1].line != step.line:

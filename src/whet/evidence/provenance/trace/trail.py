@@ -9,12 +9,14 @@ from enum import Enum
 
 from whet.core.value_class import value_class
 from whet.evidence.provenance.run.recording import CONTAINER, SCALAR, Call, Step, Value
+from whet.evidence.provenance.run.source import called_name
 
 SIMPLE = {"None", "True", "False", "0", "1", "''", "0.0", "1.0"}
 """Equal to many others that have nothing to do with it."""
 TEXTS = {"str", "bytes"}
 _LEAST_ALIKE = 2
 _COUNTS = {"len", "hash", "id", "ord"}
+_ROUNDS = {"int", "float", "round", "abs"}
 
 _OF_WHOLE_NUMBERS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -116,6 +118,23 @@ class Trail:
         steps = [self.step, *(hop.step for hop in self.hops)]
         return min((step.over for step in steps if step is not None), default=1 << 60)
 
+    def reckons(self, value: Value) -> bool:
+        """Whether its last line has counted or calculated a number: what has the same one has it by chance."""
+        made = self.expression if self.end is End.MADE and value.is_number else None
+        while isinstance(made, ast.Call) and called_name(made) in _ROUNDS and made.args:
+            made = made.args[0]
+        return isinstance(made, ast.BinOp) or _is_count(made)
+
+    def end_where_cut(self, value: Value, *, is_read: bool) -> None:
+        """End it at the line that cut a text out of another one, unless that was read from a file."""
+        came = [position for position, hop in enumerate(self.hops) if value.is_same(hop.value)]
+        if is_read or self.end is not End.MADE or value.type not in TEXTS or not came:
+            return
+        last = self.hops[came[-1]]
+        if len(self.hops) > came[-1] + 1 and last.expr is not None:
+            del self.hops[came[-1] + 1 :]
+            self.expression, self.call, self.step = last.expr, last.call, last.step
+
 
 def is_written_so(default: ast.expr, target: Value) -> bool:
     """Whether a default is the value; one that isn't written out may be."""
@@ -170,10 +189,12 @@ def is_by_chance(expr: ast.expr, target: Value | None, part: Value | None) -> bo
     """Whether what a call gave is only equal to a part of what it was given, or to something in that."""
     if target is None or not target.is_number:
         return False
-    counts = (
-        isinstance(expr, ast.Call) and isinstance(expr.func, ast.Name) and expr.func.id in _COUNTS
-    )
-    return counts or (part is not None and part.kind != SCALAR)
+    return _is_count(expr) or (part is not None and part.kind != SCALAR)
+
+
+def _is_count(expr: ast.expr | None) -> bool:
+    func = expr.func if isinstance(expr, ast.Call) else None
+    return isinstance(func, ast.Name) and func.id in _COUNTS
 
 
 def is_made_of(target: Value, value: Value | None) -> bool:

@@ -207,10 +207,10 @@ class Neighbours:
                 near=near,
             )
 
-    def _passes(self, trial: Trial) -> bool:
+    def _passes(self, make: Callable[[], Trial]) -> bool:
         if self._seconds > _MOST_SECONDS or len(self._trials) >= _MOST_TRIALS:
             return False
-        return self._judged(trial, NO_TASKS)[0] is Verdict.GOOD
+        return self._judged(make(), NO_TASKS)[0] is Verdict.GOOD
 
     def _judged(self, trial: Trial, tasks: AgentTasks) -> tuple[Verdict, int, Outcome]:
         number, outcome = self.run(trial, tasks)
