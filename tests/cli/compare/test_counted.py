@@ -1,9 +1,12 @@
 """`whet compare` counts instructions where the machine can, and page faults on the same path."""
 
 import json
+import os
+import platform
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +16,8 @@ from whet.core.errors import BadUsage
 from whet.host.kernel.counters import INSTRUCTIONS, PAGE_FAULTS, why_not_counted
 
 PYTHON = sys.executable
-_PAGE_BYTES = 4096
+FORBID = Path(__file__).parents[1] / "forbidden_call.py"
+PERF_EVENT_OPEN = "298"
 TOUCHES = """\
 import mmap, subprocess, sys, threading
 
@@ -124,6 +128,28 @@ def test_a_machine_that_counts_no_instructions_says_so_only_if_asked(whet: Whet)
     refused = whet("compare", "--by", INSTRUCTIONS, *arms)
     assert refused.code == BadUsage.exit_code
     assert f"`instructions` should decide, but {why_not_counted(INSTRUCTIONS)}" in refused.stderr
+
+
+@counts_pages
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the call's number is that of x86_64")
+def test_a_container_that_forbids_to_count_is_said_only_if_asked(whet: Whet) -> None:
+    def inside(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [PYTHON, str(FORBID), PERF_EVENT_OPEN, "EPERM", PYTHON, "-m", "whet", "compare",
+             "--runs", "7", *words, f"{PYTHON} -c 0", f"{PYTHON} -c 00"],
+            cwd=whet.folder, env={**os.environ, **whet.environment}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    plain = inside()
+    assert (plain.returncode, "instructions" in plain.stdout) == (0, False), plain.stderr
+    refused = inside("--by", PAGE_FAULTS)
+    assert refused.returncode == BadUsage.exit_code
+    why = "`page_faults` should decide, but the system forbids to count them"
+    assert (
+        f"{why} (perf_event_open: Operation not permitted; perf_event_paranoid is "
+        in refused.stderr
+    )
 
 
 def test_a_run_counts_nothing(whet: Whet) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -14,10 +15,12 @@ from pathlib import Path
 import pytest
 from whet_command import Whet
 
+from whet.core.errors import ProfilerForbidden
 from whet.host.inspect.stacks import find_spy
 
 PROFILES = Path(__file__).parents[3] / "specimens" / "profiles"
 WAITS = str(PROFILES / "waits.py")
+FORBID = Path(__file__).parents[1] / "forbidden_call.py"
 
 pytestmark = [
     pytest.mark.slow,
@@ -176,6 +179,27 @@ def test_a_trial_without_a_profile_says_how_to_get_one(whet: Whet) -> None:
     assert said.code == 66
     assert "trial 1 wasn't profiled" in said.stderr
     assert "whet profile -- COMMAND" in said.stderr
+
+
+@pytest.mark.skipif(
+    shutil.which("perf") is None or platform.machine() != "x86_64",
+    reason="needs perf, and the call's number is that of x86_64",
+)
+def test_a_profiler_that_a_container_forbids_is_named_with_the_ways_to_get_it(whet: Whet) -> None:
+    perf_event_open = "298"
+    done = subprocess.run(
+        [sys.executable, str(FORBID), perf_event_open, "EPERM", sys.executable, "-m", "whet",
+         "profile", "--", "sh", "-c", "exit 3"],
+        cwd=whet.folder, env={**os.environ, **whet.environment}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+    assert done.returncode == ProfilerForbidden.exit_code
+    assert "trial 1 ran, but it has no profile: the system forbids" in done.stderr
+    assert "exit 3" in whet("log").stdout
+    page = whet("explain", "profiler-forbidden").stdout
+    for way in ("root", "ptrace_scope", "SYS_PTRACE", "perf_event_paranoid", "PERFMON"):
+        assert way in page
 
 
 @pytest.mark.long

@@ -70,8 +70,9 @@ def why_not_counted(name: str) -> str:
     """Return why something can't be counted here, to go after a colon; empty: it can."""
     try:
         Counter(name).close()
-    except PermissionError:
-        return f"the kernel forbids to count them (perf_event_paranoid is {_paranoia()})"
+    except PermissionError as error:
+        setting = f"perf_event_paranoid is {_paranoia()}"
+        return f"the system forbids to count them (perf_event_open: {error.strerror}; {setting})"
     except OSError as error:
         return f"this machine doesn't count them (perf_event_open: {error.strerror})"
     return ""
