@@ -152,7 +152,7 @@ def _print(title: str, seconds: Mapping[str, float], base: str, most: float) -> 
             name,
             f"{each * 1e6:.2f}",
             f"{each / seconds[base]:.2f} ×",
-            f"{most:.0f}" if name.startswith(("whet.section", "whet.annotate")) else "",
+            f"{most:.0f}" if name.startswith("whet.") else "",
         ]
         for name, each in seconds.items()
     ]

@@ -244,6 +244,32 @@ def test_the_loaded_cuda_runtime_is_started_and_stopped(tmp_path: Path) -> None:
     assert calls.read_text().split() == ["start", "wait", "stop"] * 2
 
 
+def test_without_whet_a_capture_made_before_cuda_is_loaded_starts_it_when_it_is_called(
+    tmp_path: Path,
+) -> None:
+    runtime, calls = library(tmp_path, "cudart.c", "libcudart.so.99"), tmp_path / "calls"
+    program = """
+import os, whet
+with whet.capture():
+    pass  # finds no library, and remembers that there was none
+
+@whet.capture()
+def train():
+    with whet.capture():
+        return 7
+assert train() == 7
+import ctypes
+ctypes.CDLL(os.environ["RUNTIME"])
+assert train() == 7
+"""
+    variables = {"RUNTIME": runtime, "CALLS": str(calls), "CUDA_INJECTION64_PATH": "/nowhere"}
+    environment = {**os.environ, **variables}
+    environment.pop("WHET_AGENT", None)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+    assert calls.read_text().split() == ["start", "wait", "stop"]
+
+
 def test_a_gpu_that_the_program_does_not_use_is_not_woken_up(tmp_path: Path) -> None:
     runtime = library(tmp_path, "cudart.c", "libcudart.so.99")
     calls = tmp_path / "calls"

@@ -26,7 +26,7 @@ from .recorder import FOLDER, process_now
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
+    from typing import Any, Self
 
     from .recorder import Span
 
@@ -49,7 +49,24 @@ def capture() -> Capture:
     Raises:
         TypeError: if what it decorates is no function.
     """
+    if not FOLDER and len(sys.modules) == _WITHOUT_CUDA[0]:
+        return _NOTHING_LISTENS
     return Capture()
+
+
+class _NothingListens:
+    """Stands for a capture without whet, while no library of CUDA is loaded."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __call__(self, function: object) -> object:
+        return Capture()(function)  # when it is called, a library may have been loaded
 
 
 class Capture(Around):
@@ -61,7 +78,8 @@ class Capture(Around):
         return Capture()
 
     def _begin(self) -> _Recording:
-        recording = _RECORDINGS.setdefault(os.getpid(), _Recording())
+        pid = os.getpid()
+        recording = _RECORDINGS.get(pid) or _RECORDINGS.setdefault(pid, _Recording())
         recording.begin()
         return recording
 
@@ -88,13 +106,20 @@ class _Recording:
                 return
             self._count += 1
             sys.audit(_EVENT, "begin")
-            for start in (_start_jax, _start_cuda):
-                try:
-                    self._ends += start("{}-{}".format(self._pid, self._count))
-                except _ANY_FAILURE:  # a profiler that has changed: the program is what matters
-                    pass
+            if FOLDER and "jax" in _ENGINES:
+                self._start(_start_jax("{}-{}".format(self._pid, self._count)))
+            if (
+                len(sys.modules) != _WITHOUT_CUDA[0]
+            ):  # else no library has come since there was none
+                self._start(_start_cuda())
             if FOLDER:  # last: what this costs is not the program's
                 self._span = process_now().begin_range("capture", "capture")
+
+    def _start(self, profiler: Iterator[End]) -> None:
+        try:
+            self._ends += profiler
+        except _ANY_FAILURE:  # a profiler that has changed: the program is what matters
+            pass
 
     def end(self, stopped: int) -> None:
         if self._pid != os.getpid():
@@ -117,22 +142,22 @@ class _Recording:
 
 _WITHOUT_CUDA = [UNKNOWN]  # how many modules there were when no library of CUDA was found
 _RECORDINGS: dict[int, _Recording] = {}
+if TYPE_CHECKING:
+    _NOTHING_LISTENS: Capture
+else:
+    _NOTHING_LISTENS = _NothingListens()
 
 
 def _start_jax(name: str) -> Iterator[End]:
     profiler: Any = sys.modules.get("jax.profiler")
-    if profiler is None or "jax" not in _ENGINES or not FOLDER:
-        return
-    if profiler.TraceAnnotation.is_enabled():
+    if profiler is None or profiler.TraceAnnotation.is_enabled():
         return  # the program's own records
     profiler.start_trace(os.path.join(FOLDER, "{}.jax".format(name)))
     yield profiler.stop_trace
 
 
-def _start_cuda(_name: str) -> Iterator[End]:
+def _start_cuda() -> Iterator[End]:
     """Start the CUDA profiler through the library that the process has loaded."""
-    if len(sys.modules) == _WITHOUT_CUDA[0]:
-        return  # no library has come since there was none
     is_injected = any(each in os.environ for each in _INJECTED)
     paths = _cuda_libraries(must_be_used=not is_injected)
     if not paths:
