@@ -6,7 +6,7 @@ import pytest
 
 from whet.core.failure import Frame
 from whet.core.observations.system_call import FailedCall, FileLook, PathFacts, SystemCalls
-from whet.evidence.hangs.polled import PolledPath, polled_paths
+from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths
 
 OWN = Frame(path="/p/main.py", line=7, function="wait", in_user_code=True)
 PATHLIB = Frame(path="/lib/python3.11/pathlib.py", line=1235, function="exists", in_user_code=False)
@@ -26,7 +26,7 @@ def test_a_file_that_is_not_there_is_waited_for_with_what_is_known_of_it() -> No
     (polled,) = polled_paths(SystemCalls(failures=(ABSENT,)))
 
     assert polled == PolledPath(
-        path="/p/ready", is_there=False, is_to_be_made=False, frame=OWN, facts=FACTS
+        path="/p/ready", is_there=False, wish=Wish.FIND, frame=OWN, facts=FACTS
     )
 
 
@@ -35,9 +35,15 @@ def test_a_file_that_cannot_be_made_twice_and_one_that_stays_are_waited_for_to_g
 
     for failures, path in (((LOCKED,), "/p/lock"), ((linked,), "/p/lock")):
         (polled,) = polled_paths(SystemCalls(failures=failures))
-        assert polled == PolledPath(path=path, is_there=True, is_to_be_made=True, frame=OWN)
+        assert polled == PolledPath(path=path, is_there=True, wish=Wish.MAKE, frame=OWN)
     (polled,) = polled_paths(SystemCalls(looks=(FOUND,)))
-    assert polled == PolledPath(path="/p/busy", is_there=True, is_to_be_made=False, frame=OWN)
+    assert polled == PolledPath(path="/p/busy", is_there=True, wish=Wish.FIND, frame=OWN)
+
+
+def test_a_lock_that_another_process_holds_is_waited_for() -> None:
+    for call, error in (("flock", "EAGAIN"), ("fcntl", "EAGAIN"), ("fcntl", "EACCES")):
+        (polled,) = polled_paths(SystemCalls(failures=(replace(LOCKED, call=call, error=error),)))
+        assert polled == PolledPath(path="/p/lock", is_there=True, wish=Wish.LOCK, frame=OWN)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,7 @@ def test_a_file_that_cannot_be_made_twice_and_one_that_stays_are_waited_for_to_g
         ),
         pytest.param(SystemCalls(looks=(replace(FOUND, before_end_seconds=None),)), id="not ended"),
         pytest.param(SystemCalls(failures=(replace(ABSENT, error="EACCES"),)), id="another error"),
+        pytest.param(SystemCalls(failures=(replace(ABSENT, call="flock"),)), id="another call"),
         pytest.param(SystemCalls(looks=(replace(FOUND, frames=(OWN, IMPORT)),)), id="an import"),
         pytest.param(SystemCalls(looks=(replace(FOUND, frames=()),)), id="by nobody known"),
         pytest.param(SystemCalls(failures=(replace(ABSENT, looked_in=3),)), id="in many folders"),

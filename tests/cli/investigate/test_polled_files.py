@@ -1,5 +1,8 @@
 """A program that hangs looks for a file again and again: `whet investigate` names it, and what happens without it."""
 
+import fcntl
+import os
+
 import pytest
 from whet_command import Whet
 
@@ -50,6 +53,26 @@ threading.Thread(target=watch, args=("running",), daemon=True).start()
 lock = threading.Lock()
 lock.acquire()
 lock.acquire()
+"""
+
+
+ASKS = """
+import fcntl
+import time
+
+
+def locked(path):
+    handle = open(path, "w")
+    while True:
+        try:
+            {lock}(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except BlockingIOError:
+            time.sleep(0.05)
+
+
+locked("state.lock")
+print("done")
 """
 
 
@@ -120,6 +143,24 @@ def test_a_file_that_is_waited_for_and_never_comes_is_named_with_what_an_empty_o
     whether = "main.py:7 looks again and again whether `out/ready.txt` is there, and it isn't"
     assert f"cause: {whether}{beside}; {after}" in said
     assert not (whet.folder / "out/ready.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [pytest.param("fcntl.lockf", marks=pytest.mark.long), "fcntl.flock"],
+)
+def test_a_process_that_holds_a_lock_that_is_asked_for_again_and_again_is_named(
+    whet: Whet, lock: str
+) -> None:
+    with (whet.folder / "state.lock").open("w") as handle:
+        (fcntl.flock if lock == "fcntl.flock" else fcntl.lockf)(handle, fcntl.LOCK_EX)
+        said = investigated(whet, ASKS.format(lock=lock))
+
+    assert (
+        "cause: main.py:10 asks again and again for the lock of `state.lock`, which process" in said
+    )
+    assert f"process {os.getpid()} (`" in said
+    assert f"(`ps -fp {os.getpid()}`)" in said
 
 
 @pytest.mark.long

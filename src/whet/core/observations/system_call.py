@@ -77,7 +77,8 @@ class FailedCall(Record):
         count: how often.
         order: how many failing calls the trial had seen when it came last.
         seconds: since the beginning, when it came last.
-        before_end_seconds: until its process ended, from then; None: it had not ended.
+        before_end_seconds: until its process ended, or whet began to end it, from then; None: it had
+            not ended.
         frames: Python lines that made it, innermost last, as it came last; empty: not known.
         started_by: Python lines that had started its process, where it is no Python itself.
         facts: on the path.
@@ -156,7 +157,8 @@ class FileLook(Record):
     Attributes:
         path: where it is.
         count: how many.
-        before_end_seconds: from the last of them until the process ended; None: it had not ended.
+        before_end_seconds: from the last of them until the process ended, or whet began to end it;
+            None: it had not ended.
         frames: Python lines that asked, innermost last; empty: not known.
     """
 

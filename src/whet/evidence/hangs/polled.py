@@ -1,6 +1,7 @@
 """Files that a program looks for again and again until its time runs out."""
 
 from collections.abc import Iterator
+from enum import Enum
 
 from whet.core.failure import Frame
 from whet.core.observations.system_call import PathFacts, SystemCalls
@@ -12,6 +13,23 @@ _LAST_SECONDS = 1.5
 """Who polls less often than this is not seen to poll."""
 
 
+class Wish(Enum):
+    """What a program tries to do with a file again and again."""
+
+    FIND = "look for it"
+    MAKE = "make it"
+    LOCK = "lock it"
+
+
+_WISHES = {
+    "ENOENT": (False, Wish.FIND),
+    "EEXIST": (True, Wish.MAKE),
+    "EAGAIN": (True, Wish.LOCK),
+    "EACCES": (True, Wish.LOCK),
+}
+_LOCKS = frozenset({"flock", "fcntl"})
+
+
 @value_class(kw_only=True)
 class PolledPath:
     """A path at which a program looked until it was ended, with the same answer each time.
@@ -19,14 +37,14 @@ class PolledPath:
     Attributes:
         path: where it is.
         is_there: the program found it each time.
-        is_to_be_made: the program tried to make it.
+        wish: what the program tried to do with it.
         frame: the program's own line that looked.
         facts: on a path that isn't there; None: they aren't known.
     """
 
     path: str
     is_there: bool
-    is_to_be_made: bool
+    wish: Wish
     frame: Frame
     facts: PathFacts | None = None
 
@@ -43,23 +61,25 @@ def polled_paths(calls: SystemCalls) -> tuple[PolledPath, ...]:
 
 def _polled(calls: SystemCalls) -> Iterator[PolledPath]:
     for failed in calls.failures:
-        is_there = failed.error == "EEXIST"
+        is_there, wish = _WISHES.get(failed.error, (False, None))
         path = failed.path.rpartition(" → ")[2]
         seconds, frame = failed.before_end_seconds, _own_frame(failed.frames)
-        if not (is_there or failed.error == "ENOENT") or failed.looked_in or failed.names:
+        if wish is None or failed.looked_in or failed.names:
+            continue
+        if (wish is Wish.LOCK) != (failed.call in _LOCKS):
             continue
         if frame is not None and path.startswith("/") and _lasts(failed.count, seconds):
             yield PolledPath(
                 path=path,
                 is_there=is_there,
-                is_to_be_made=is_there,
+                wish=wish,
                 frame=frame,
                 facts=failed.facts,
             )
     for look in calls.looks:
         frame = _own_frame(look.frames)
         if frame is not None and _lasts(look.count, look.before_end_seconds):
-            yield PolledPath(path=look.path, is_there=True, is_to_be_made=False, frame=frame)
+            yield PolledPath(path=look.path, is_there=True, wish=Wish.FIND, frame=frame)
 
 
 def _lasts(count: int, before_end_seconds: float | None) -> bool:

@@ -54,9 +54,13 @@ def _locked_out(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue
                 path=place.path,
                 line=place.line,
                 sureness=Sureness.SEEN,
-                next_step=f"Check whether process {number} is still needed (`ps -fp {number}`); if it is left from an"
-                " earlier run, end it.",
+                next_step=end_holder(number),
             )
+
+
+def end_holder(pid: int) -> str:
+    """Say what to do about a process that holds a lock."""
+    return f"Check whether process {pid} is still needed (`ps -fp {pid}`); if it is left from an earlier run, end it."
 
 
 def _dead_tasks(processes: Sequence[ProcessStack], at: Placing) -> Iterator[Clue]:

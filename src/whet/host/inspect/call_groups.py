@@ -143,10 +143,12 @@ class CallGroups:
     Attributes:
         is_usual: says which failing calls are only counted.
         began: `time.monotonic` when it began.
+        until: `time.monotonic` when whet began to end it; None: it ends on its own.
     """
 
     is_usual: IsUsual
     began: float = field(default_factory=time.monotonic)
+    until: float | None = None
     seen: int = 0
     failed: int = 0
     usual: int = 0
@@ -263,7 +265,7 @@ class CallGroups:
                     path=each.path,
                     count=each.count,
                     frames=each.frames,
-                    before_end_seconds=_before_end(each.process, each.at),
+                    before_end_seconds=self._before_end(each.process, each.at),
                 )
                 for each in self._looks.values()
                 if each.count >= _LEAST_LOOKS
@@ -274,6 +276,13 @@ class CallGroups:
             ),
             notes=tuple(self.notes),
         )
+
+    def _before_end(self, process: Process, at: float) -> float | None:
+        """Return how long before the end of a process something was; None: it has not ended."""
+        if process.ended_at is None:
+            return None
+        end = process.ended_at if self.until is None else min(process.ended_at, self.until)
+        return max(0.0, end - at)
 
     def _failed(self, group: FailedGroup) -> FailedCall:
         return FailedCall(
@@ -287,17 +296,12 @@ class CallGroups:
             count=group.count,
             order=group.order,
             seconds=group.at - self.began,
-            before_end_seconds=_before_end(group.process, group.at),
+            before_end_seconds=self._before_end(group.process, group.at),
             frames=group.frames,
             started_by=() if group.frames else group.process.started_by,
             facts=group.facts,
             open_files=group.open_files,
         )
-
-
-def _before_end(process: Process, at: float) -> float | None:
-    """Return how long before the end of a process something was; None: it has not ended."""
-    return None if process.ended_at is None else max(0.0, process.ended_at - at)
 
 
 def _long(group: LongGroup) -> LongCall:

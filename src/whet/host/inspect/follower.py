@@ -63,7 +63,8 @@ _LOOKS = frozenset({"stat", "lstat", "newfstatat", "statx", "access", "faccessat
 _RENAMES = frozenset({"rename", "renameat", "renameat2"})
 _STARTS = frozenset({EVENT_FORK, EVENT_VFORK, EVENT_CLONE})
 _AGAIN = frozenset({"EAGAIN", "EINTR", "EINPROGRESS", "EALREADY"})
-_LACKS_PROCESSES = frozenset({"fork", "vfork", "clone", "clone3"})
+_MAY_NOT_FAIL = frozenset({"fork", "vfork", "clone", "clone3", "flock", "fcntl"})
+"""Their EAGAIN says that something is short, or that another process holds a lock."""
 _ON_PATHS = frozenset(
     [
         "ENOSPC",
@@ -225,6 +226,7 @@ class Follower:
 
     def note_waiting(self) -> None:
         """Note the calls that threads wait in now; any thread may ask for it."""
+        self.groups.until = time.monotonic()
         for thread in tuple(self._threads.values()):
             with suppress(OSError, ValueError):
                 words = Path(f"/proc/{thread.tid}/syscall").read_text().split()
@@ -429,7 +431,7 @@ class Follower:
         if name in ADDRESSES:
             self._reaches(thread.tid, name, arguments, "" if error in _AGAIN else error)
         self.groups.failed += 1
-        if not error or (error in _AGAIN and name not in _LACKS_PROCESSES):
+        if not error or (error in _AGAIN and name not in _MAY_NOT_FAIL):
             self.groups.usual += 1
             return False
         path, argument = self._target(thread.tid, name, places, arguments)

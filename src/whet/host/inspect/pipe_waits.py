@@ -65,7 +65,7 @@ def _waits(
 
 
 def _other_program(holder: int, pid: int, own: Container[int]) -> str:
-    """Return what runs in a process that holds a lock, without its arguments: they may hold a secret.
+    """Return what runs in a process that holds a lock.
 
     Empty if it may be one of the program's: a run has a session of its own, and a lock is inherited from
     one that has ended.
@@ -79,9 +79,27 @@ def _other_program(holder: int, pid: int, own: Container[int]) -> str:
     while is_other and parent is not None and parent.parent:
         is_other = parent.pid not in own
         parent = facts_of(parent.parent)
-    words = facts.command.split() if is_other and facts is not None else []
+    return _program(holder) if is_other else ""
+
+
+def _program(pid: int) -> str:
+    """Return what runs in a process, without its arguments: they may hold a secret."""
+    facts = facts_of(pid)
+    words = [] if facts is None else facts.command.split()
     script = words[1] if len(words) > 1 and words[1].endswith(".py") else ""
     return " ".join(os.path.basename(each) for each in (*words[:1], script) if each)
+
+
+def lock_holder(path: str) -> tuple[int, str]:
+    """Return a process that holds a lock of a file, and what runs in it, without its arguments; 0: none is known."""
+    with suppress(OSError, ValueError, IndexError):
+        status = Path(path).stat()
+        device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+        for line in Path("/proc/locks").read_text("ascii", "replace").splitlines():
+            words = line.split()
+            if words[5] == device and (pid := int(words[4])) > 0:
+                return pid, _program(pid)
+    return 0, ""
 
 
 def _holders() -> Mapping[int, Sequence[int]]:

@@ -9,7 +9,10 @@ from pathlib import Path
 
 from whet.core.observations.clue import Clue, Placing, Sureness
 from whet.core.verdict import Verdict
-from whet.evidence.hangs.polled import PolledPath, polled_paths
+from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths
+from whet.evidence.stacks.pipe_circle import WHY_LOCKED
+from whet.evidence.stacks.waiting_processes import end_holder
+from whet.host.inspect.pipe_waits import lock_holder
 from whet.host.process.process_identity import ProcessIdentity
 from whet.workbench.inspect.syscalls import FOLLOWED, calls_in
 from whet.workbench.investigate.experiments.warm_changes import contained
@@ -30,9 +33,9 @@ def look_at_polled_files(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     if not baseline.reproduction.is_deterministic or not baseline.outcome.timed_out:
         return ()
     with work.steps.step("Look for files that it waits for", _WHY):
-        trial = contained(work.bench, work.trial)
         followed = replace(work.session, tasks=FOLLOWED)
-        ran = followed.run(trial, baseline.oracle, "calls followed", place=place_of(work))
+        # Not in a clean room: a file that is written there is another one, which has no locks yet.
+        ran = followed.run(work.trial, baseline.oracle, "calls followed", place=place_of(work))
         calls = calls_in(ran.outcome.evidence)
         polled = () if calls is None or ran.verdict is not Verdict.BAD else polled_paths(calls)
         found = [_clue(work, baseline, each, ran) for each in polled]
@@ -43,12 +46,15 @@ def look_at_polled_files(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
 
 def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]) -> Clue | None:
     """Return what is to be said of a file; None: with its change the program hangs, too."""
+    at = Placing(work.trial.cwd)
+    if polled.wish is Wish.LOCK:
+        return _locked(work, polled, seen, at)
     if polled.is_there != os.path.lexists(polled.path) or _is_new(work, polled.path):
         return None  # the program makes or deletes it itself
     ran = _changed(work, baseline, polled)
     if ran[-1].outcome.timed_out:
         return None
-    at, path = Placing(work.trial.cwd), in_users_tree(work, polled.path)
+    path = in_users_tree(work, polled.path)
     name = at(path)
     frame = replace(polled.frame, path=in_users_tree(work, polled.frame.path))
     passes = all(each.verdict is Verdict.GOOD for each in ran)
@@ -56,7 +62,7 @@ def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]
     where = at(frame.path, frame.line)
     if polled.is_there:
         does = f"tries to make `{name}` again and again"
-        if not polled.is_to_be_made:
+        if polled.wish is Wish.FIND:
             does = f"looks again and again whether `{name}` is gone"
         says = f"{where} {does}; it was there before the program began{_owner(path)}; without it {after}"
         advice = (
@@ -73,6 +79,20 @@ def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]
         says=says, why="each run with that change came to an end", path=frame.path, line=frame.line,
         sureness=sureness if _is_where_it_hangs(baseline, polled) else Sureness.POSSIBLE,
         trials=(seen.own_number, *(each.own_number for each in ran)), next_step=advice,
+    )  # fmt: skip
+
+
+def _locked(work: Work, polled: PolledPath, seen: Tested[None], at: Placing) -> Clue | None:
+    """Say who holds the lock of a file; None: no process does now, so that it was one of the command's own."""
+    holder, program = lock_holder(polled.path)
+    if not holder:
+        return None
+    frame = replace(polled.frame, path=in_users_tree(work, polled.frame.path))
+    return Clue(
+        says=f"{at(frame.path, frame.line)} asks again and again for the lock of `{at(polled.path)}`, which"
+        f" process {holder} (`{program}`) holds; that process isn't one of this command's",
+        why=WHY_LOCKED, path=frame.path, line=frame.line, sureness=Sureness.SEEN,
+        trials=(seen.own_number,), next_step=end_holder(holder),
     )  # fmt: skip
 
 
