@@ -93,7 +93,10 @@ class ReleaseHistory:
             EndsReversed: if ``bad`` is older than ``good``.
         """
         releases = releases_of(listing, python)
-        old, new = _end(listing, releases, good), _end(listing, releases, bad)
+        old, new = (
+            installable_release(listing, releases, good),
+            installable_release(listing, releases, bad),
+        )
         if old.order == new.order:
             raise SameEnds(
                 f"`{good}` and `{bad}` are the same release of {listing.package}",
@@ -159,7 +162,7 @@ class ReleaseLine:
             NothingBetween: if there is no older one that can be installed.
         """
         releases = releases_of(listing, python)
-        new = _end(listing, releases, bad)
+        new = installable_release(listing, releases, bad)
         wants_pre = with_prereleases or new.order.is_prerelease
         older = [
             release
@@ -251,7 +254,7 @@ def supported_tags(python: PythonFacts) -> frozenset[Tag]:
     return frozenset((*own, *compatible_tags(version, interpreter)))
 
 
-def _end(listing: Listing, releases: Sequence[Release], told: str) -> Release:
+def installable_release(listing: Listing, releases: Sequence[Release], told: str) -> Release:
     """Return the release that an end names."""
     try:
         order = Version(told)

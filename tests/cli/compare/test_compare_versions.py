@@ -1,10 +1,15 @@
-"""`whet compare` of revisions: each in a checkout of its own, made once."""
+"""`whet compare` of revisions and releases: each in a checkout or environment of its own, made once."""
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
+from local_index import LocalIndex, served
 from whet_command import Whet
+
+from whet.host.python.environments import find_uv
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +35,30 @@ def test_two_revisions_of_a_command_are_compared(whet: Whet) -> None:
     )
     assert "whet bisect --slower-than" in said.stdout
     assert whet.git("worktree", "list").count("\n") <= 1
+
+
+@pytest.mark.skipif(not find_uv(os.environ), reason="uv is not installed")
+def test_two_releases_of_a_package_are_compared(whet: Whet, tmp_path: Path) -> None:
+    with served(LocalIndex()) as index:
+        for version, seconds in (("1.0", 0.0), ("2.0", 0.3)):
+            source = f"def work():\n    import time\n    time.sleep({seconds})\n"
+            index.wheel("tool", version, source=source)
+        own = {
+            "UV_DEFAULT_INDEX": index.url, "UV_INDEX": "", "UV_CACHE_DIR": str(tmp_path / "uv"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"), "NO_PROXY": "127.0.0.1",
+        }  # fmt: skip
+        user = Whet(whet.folder, {**whet.environment, **own})
+        user.write("use.py", "import tool\ntool.work()\nprint('done')\n")
+        said = user(
+            "compare", "--json", "--by", "wall", "tool==1.0", "tool==2.0", "--", "python", "use.py"
+        )
+
+    assert said.code == 0, said.stderr
+    answer = json.loads(said.stdout)
+    assert (answer["a"], answer["b"]) == ("tool 1.0", "tool 2.0")
+    assert (answer["ruling"], answer["pairs"]) == ("different", 7)
+    wall = next(each for each in answer["quantities"] if each["decides"])
+    assert wall["b"] - wall["a"] > 0.2
 
 
 @pytest.mark.long

@@ -203,7 +203,7 @@ def versions_of(
     if options.package:
         from whet.workbench.versions.releases import releases
 
-        return releases(
+        found_releases = releases(
             bench,
             trial,
             options.package,
@@ -213,6 +213,9 @@ def versions_of(
             as_of_release=options.as_of_release,
             terms=terms,
         )
+        if not options.good:
+            found_releases.line()  # without an older release, it says so before anything runs
+        return found_releases
     from whet.workbench.versions.revisions import RevisionOptions, revisions
 
     repository = _repository(trial, options)

@@ -8,7 +8,13 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from whet.bisection.releases import Release, ReleaseHistory, ReleaseLine, releases_of
+from whet.bisection.releases import (
+    Release,
+    ReleaseHistory,
+    ReleaseLine,
+    installable_release,
+    releases_of,
+)
 from whet.bisection.terms import Terms
 from whet.core.errors import UnknownRelease
 from whet.core.executor import Executor
@@ -137,7 +143,7 @@ def releases(  # noqa: PLR0913 - the options of one search
     candidates = {release.version: release for release in releases_of(listing, python)}
     installed = _present(bench, trial, package)
     bad = bad or installed or _newest(listing, candidates)
-    line = ReleaseLine.before(listing, bad, python=python, with_prereleases=with_prereleases)
+    new = installable_release(listing, tuple(candidates.values()), bad)
 
     known_to = _Listed(listing, python, with_prereleases, terms)
     between = known_to.between(good, bad) if good else None
@@ -152,14 +158,13 @@ def releases(  # noqa: PLR0913 - the options of one search
     return ReleaseVersions(
         subject=package,
         old=None if between is None else between.good,
-        new=line.releases[0].version,
+        new=new.version,
         place=environments.place,
         remarks=(*hidden_by(trial, package), *(() if between is None else between.remarks)),
         installed=installed if environments.beside is not None else "",
         environments=environments,
         known=candidates,
         listed=known_to,
-        before=line,
     )
 
 
@@ -178,6 +183,11 @@ class _Listed:
             python=self.python, with_prereleases=self.with_prereleases, terms=self.terms,
         )  # fmt: skip
 
+    def before(self, new: str) -> ReleaseLine:
+        return ReleaseLine.before(
+            self.listing, new, python=self.python, with_prereleases=self.with_prereleases
+        )
+
 
 @value_class(kw_only=True)
 class ReleaseVersions(Versions):
@@ -187,14 +197,12 @@ class ReleaseVersions(Versions):
         environments: runs trials with them.
         known: all releases, by their version.
         listed: what the index lists.
-        before: the new end and the releases before it.
     """
 
     kind: ClassVar[str] = "release"
     environments: Environments
     known: Mapping[str, Release]
     listed: _Listed
-    before: ReleaseLine
 
     def describe(self, versions: Sequence[str]) -> Mapping[str, str]:
         """Return the days on which releases came out."""
@@ -224,8 +232,13 @@ class ReleaseVersions(Versions):
         return self.listed.between(old, new).bisection()
 
     def line(self) -> tuple[Sequence[str], frozenset[int]]:
-        """Return the releases before the new end, milestones preferred."""
-        return [each.version for each in self.before.releases], self.before.milestones
+        """Return the releases before the new end, milestones preferred.
+
+        Raises:
+            NothingBetween: if none of them can be installed.
+        """
+        line = self.listed.before(self.new)
+        return [each.version for each in line.releases], line.milestones
 
 
 def newer_releases(bench: Workbench, trial: Trial, package: str, than: str) -> Sequence[str]:
