@@ -113,11 +113,12 @@ def test_a_file_whose_end_is_waited_for_is_the_cause_if_the_command_passes_witho
     ) in said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("test", "before", "beside", "after"),
     [
         pytest.param(
-            "not os.path.exists(path)", "", "", "with an empty one the command passes", id="plain"
+            "not os.path.exists(path)", "", "", "with an empty one the command passes", id="plain",
         ),
         pytest.param(
             "not os.access(path, os.R_OK)",
@@ -125,13 +126,11 @@ def test_a_file_whose_end_is_waited_for_is_the_cause_if_the_command_passes_witho
             "; a name that is nearly the same is there: `raedy.txt`",
             "with an empty one the command passes",
             id="mistyped",
-            marks=pytest.mark.long,
         ),
         pytest.param(
             "not os.path.exists(path) or 1 / os.path.getsize(path) < 0", "", "",
             "with an empty one it fails in another way: ZeroDivisionError: division by zero",
             id="another failure",
-            marks=pytest.mark.long,
         ),
     ],
 )  # fmt: skip
@@ -145,10 +144,8 @@ def test_a_file_that_is_waited_for_and_never_comes_is_named_with_what_an_empty_o
     assert not (whet.folder / "out/ready.txt").exists()
 
 
-@pytest.mark.parametrize(
-    "lock",
-    [pytest.param("fcntl.lockf", marks=pytest.mark.long), "fcntl.flock"],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("lock", ["fcntl.lockf", "fcntl.flock"])
 def test_a_process_that_holds_a_lock_that_is_asked_for_again_and_again_is_named(
     whet: Whet, lock: str
 ) -> None:
@@ -163,7 +160,6 @@ def test_a_process_that_holds_a_lock_that_is_asked_for_again_and_again_is_named(
     assert f"(`ps -fp {os.getpid()}`)" in said
 
 
-@pytest.mark.long
 def test_a_file_that_another_thread_looks_for_is_not_the_cause_of_a_hang(whet: Whet) -> None:
     whet.write("running", "")
 
