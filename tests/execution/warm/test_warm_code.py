@@ -483,6 +483,22 @@ def test_a_resumed_run_is_the_cold_one(
     assert is_as_deep == is_warm, workshop.starts
 
 
+@crossed(
+    end=["raise KeyError(1)", "print(sys._getframe().f_lineno)"],
+    first=["one", "a longer word"],
+)
+def test_lines_that_move_after_another_edit_are_counted_as_they_stand_now(
+    workshop: Workshop, end: str, first: str
+) -> None:
+    pause = "time.sleep(0.06)"
+    text = f"import sys, time\ndef main():\n    {pause}\n{{}}    print({{!r}})\n    {pause}\n    {end}\nmain()\n"
+    for gap, word in (("", "none"), ("", first), ("\n", first)):
+        workshop.write({"main.py": text.format(gap, word)})
+        workshop.run()
+
+    assert workshop.starts[-1].place, "not warm: whether lines are counted anew isn't seen"
+
+
 @pytest.mark.parametrize(
     "decorator",
     [

@@ -106,6 +106,13 @@ class Edit:
             ]
             if path == script.path and new.warned != old.warned:
                 raise DivergedError  # the compiler warns before anything runs
+        self._check_frames(script)
+
+    def _check_frames(self, script: Script) -> None:
+        """Refuse if a frame has no place in the new text: it would go on in the old one."""
+        moved = [each for each in script.frames[1:] if each.source.path in self.sources]
+        if any(id(frame.node) not in self.nodes for frame in moved):
+            raise DivergedError
 
     def apply(self) -> None:
         """Give every function its new code."""
@@ -145,6 +152,8 @@ def _has_annotations(source: Source) -> bool:
 def _compare(
     comparison: Comparison, old: Source, new: Source, script: Script, *, is_at_point: bool
 ) -> None:
+    if any(frame.source is old for frame in script.frames):
+        new.pin()  # frames are to stand in its nodes, which the next edit must find again
     then, now = old.tree.body, new.tree.body
     main = script.frames[0] if script.frames else None
     if is_at_point and main is not None and main.source is old:
