@@ -49,3 +49,15 @@ def test_the_line_that_cut_it_has_made_it(
     says, line = told(tmp_path, name, last)
     assert line == source
     assert "It was made at main.py:" in says
+
+
+def test_what_it_was_cut_out_of_is_said_to_come_from_where_it_was_cut_itself(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "3-metrics.csv").touch()
+    program = PROGRAM.replace("<<name>>", 'base.rstrip(".csv")')
+    program = program.replace('filename.replace("-", "_")', 'filename.removeprefix("3-")')
+    first = clues(tmp_path, program)[0]
+    steps = [each.in_words for each in first.trail]
+    assert "main.py:7: `base` is 'metrics.csv' (`filename.removeprefix(\"3-\")`)" in steps

@@ -113,3 +113,54 @@ def test_only_what_compares_part_by_part_is_taken_for_a_comparison(
 ) -> None:
     (statement,) = ast.parse(f"self.{name}(made, [1, 2])").body
     assert (sides_of(statement) is not None) == is_for_parts
+
+
+DUES = """\
+from datetime import date
+from decimal import Decimal
+
+
+def due(hours):
+    return {name: Decimal(count) * Decimal("22.50") for name, count in hours.items()}  # due
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        (
+            '{"ann": Decimal("180.0"), "bob": Decimal("202.50")}',
+            "`found['bob']` is Decimal('180.00') and not",
+        ),
+        ('{"ann": Decimal("180.0"), "bob": Decimal("180")}', ""),
+        ('{**found, "bob": Decimal("180")}', ""),
+    ],
+)
+def test_a_part_that_is_made_of_literals_is_stated_too(
+    tmp_path: Path, wanted: str, says: str
+) -> None:
+    program = f'{DUES}found = due({{"ann": 8, "bob": 8}})\nassert found == {wanted} and not found\n'
+    if says:
+        program = program.replace(" and not found", "")
+    told = " ".join(each.says for each in clues(tmp_path, program))
+    assert says in told
+    assert ("and not" in told) is bool(says)
+
+
+@pytest.mark.parametrize(("count", "is_told"), [("9", True), ("8", False)])
+def test_what_a_statement_of_several_lines_called_on_its_first_one_is_looked_at(
+    tmp_path: Path, count: str, *, is_told: bool
+) -> None:
+    program = f"{DUES}due({{'bob': 7}})\nassert due({{'ann': 8, 'bob': 8}}) == {{\n"
+    program += (
+        f"    'ann': Decimal('180.0'),\n    'bob': Decimal({count}) * Decimal('22.50'),\n}}\n"
+    )
+    program = program.replace(
+        f"Decimal({count}) * Decimal('22.50')", f"Decimal('{int(count) * 22.5}')"
+    )
+    if not is_told:
+        program = program.replace("\n}\n", "\n    'eve': Decimal('0'),\n}\n")
+    told = " ".join(each.says for each in clues(tmp_path, program))
+    assert ("['bob']` is Decimal('180.00') and not Decimal('202.5')" in told) is is_told

@@ -57,6 +57,25 @@ def test_only_where_a_line_calls_bool_a_text_is_taken_otherwise(
     assert met(tmp_path, program, "any text but an empty one") is is_bool
 
 
+LOOKED_UP = """\
+from collections import defaultdict
+
+seen = KIND
+late = [each for each in [1, 3]
+        if not seen[each]]  # here
+assert len(seen) == 7, seen
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "makes_keys"), [("defaultdict(list, {1: [2]})", True), ("{1: [2], 3: []}", False)]
+)
+def test_only_of_a_dict_that_makes_its_keys_a_look_up_is_tried_that_makes_none(
+    tmp_path: Path, *, kind: str, makes_keys: bool
+) -> None:
+    assert met(tmp_path, LOOKED_UP.replace("KIND", kind), "adds a key") is makes_keys
+
+
 CHECKED = """\
 def comparable(values):
     sorted(values)  # here

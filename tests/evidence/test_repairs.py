@@ -11,6 +11,10 @@ from whet.evidence.experiments.changes import Change, changed_in_place, text_wit
 from whet.evidence.experiments.repairs import repairs_of
 
 WRONG = {
+    "a key that is added by looking it up": (
+        ("from collections import defaultdict\nseen = defaultdict(list)\nseen[1].append(2)\n"
+        "late = [n for n in (1, 3) if not seen[n]]\nassert len(seen) + len(late) == 2\n"), 4,
+    ),
     "default": ("def f(x, seen=[]):\n    seen.append(x)\n    return seen\nf(1)\nassert f(2) == [2]\n", 1),
     "named default": (
         "def f(*, seen={}):\n    seen[len(seen)] = 1\n    return seen\nf()\nassert len(f()) == 1\n", 1,
@@ -56,6 +60,10 @@ WRONG = {
     "a difference of small integers": (
         ("import numpy as np\na, b = np.array([[3, 250], [5, 2]], 'u1')\nc = np.abs(a - b)\n"
         "assert c.tolist() == [2, 248]\n"), 3,
+    ),
+    "a product of small integers": (
+        ("import numpy as np\na, b = np.array([[50000, 2], [60000, 3]], 'i4')\nc = a * b\n"
+        "assert (c > 0).all()\n"), 3,
     ),
     "a sum of small integers in place": (
         ("import numpy as np\nrows = np.array([[100, 1]] * 2, 'i1')\ntotal = np.zeros(2, 'i1')\nfor row in rows:\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from recorded_runs import clues
 
 from whet.evidence.provenance.run.recording import Value
-from whet.evidence.provenance.sentences.wording import shown
+from whet.evidence.provenance.sentences.wording import shown, upper
 
 
 def test_an_array_is_named_by_what_it_holds_and_a_table_by_its_type() -> None:
@@ -82,3 +82,9 @@ def test_what_a_function_in_a_call_may_have_made_is_not_said_to_be_made_by_the_c
     assert "made at" not in clue.says
     assert "It came out of main.py:6" in clue.says
     assert "in which `shown` (main.py:2) ran" in clue.says
+
+
+def test_a_sentence_begins_with_a_capital_but_a_place_stays_as_it_is() -> None:
+    assert upper("the loop ended") == "The loop ended"
+    assert upper("pkg/loader.py:21 uses `rows`") == "pkg/loader.py:21 uses `rows`"
+    assert upper("loader.py:21 uses `rows`") == "loader.py:21 uses `rows`"

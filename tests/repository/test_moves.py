@@ -154,6 +154,14 @@ SYMPTOMS = {
         "cli/investigate/test_dropped_calls.py::test_the_error_that_ended_a_thread_is_the_cause_if_it_had_what_failed",
         "cli/investigate/test_dropped_calls.py::test_results_that_are_dropped_on_purpose_are_not_the_cause",
     ),
+    "keys that no line was meant to add": (
+        "evidence/test_repairs.py::test_one_change_of_the_line_that_is_wrong_ends_the_failure",
+        "evidence/test_needed_numbers.py::test_only_of_a_dict_that_makes_its_keys_a_look_up_is_tried_that_makes_none",
+    ),
+    "a product that is negative or too small": (
+        "evidence/test_repairs.py::test_one_change_of_the_line_that_is_wrong_ends_the_failure",
+        "evidence/test_repairs.py::test_a_product_that_wraps_is_wrong_unless_it_may_be_meant_as_in_a_hash",
+    ),
     "a result that was kept for a later call": (
         "cli/investigate/test_keys_of_results.py::test_the_key_with_which_the_command_passes_is_its_cause",
         "evidence/test_kept_for_others.py::test_what_a_key_lacks_is_found_where_the_key_is_made",

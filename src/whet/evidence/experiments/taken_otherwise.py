@@ -8,6 +8,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from whet.evidence.experiments.changes import (
     Change,
@@ -20,7 +21,7 @@ from whet.evidence.experiments.changes import (
 )
 
 TWICE, ITERATOR, MARKED, SPELT = "held twice", "an iterator", "a byte order mark", "a text"
-TRUTH = "bool"
+TRUTH, MAKES_KEYS = "bool", "a dict that makes its keys"
 
 _NUMBERED = (
     "(lambda re, get: lambda each: (lambda own: tuple(map(own, get(each))) if isinstance(get(each),"
@@ -58,6 +59,10 @@ _THROUGH = frozenset(
      "zip", "filter", "enumerate", "frozenset", "Counter", "extend", "update", "fmean", "mean"}
 )  # fmt: skip
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ONLY_READS = (
+    ast.Return, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.If, ast.While, ast.IfExp, ast.comprehension,
+)  # fmt: skip
+_READS = _THROUGH | {"bool", "int", "str"}
 
 
 def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
@@ -73,6 +78,10 @@ def taken_otherwise(tree: ast.Module) -> Iterator[Change]:
         yield from _asked(node)
         yield from _rounded(node)
         yield from _kept_live(node)
+        if isinstance(node, _ONLY_READS) or (
+            isinstance(node, ast.Call) and name_of(node.func) in _READS
+        ):
+            yield from chain.from_iterable(map(_looked_up, ast.iter_child_nodes(node)))
         if isinstance(node, _FUNCTIONS):
             yield from _used_up(node)
             yield from _used_up_locally(node)
@@ -211,6 +220,23 @@ def _held_back(node: ast.Call) -> Iterator[Change]:
         ),
         instead="no buffer", is_seldom=True,
         advice="by closing the file, or flushing it, before something looks for what is in it",
+    )  # fmt: skip
+
+
+def _looked_up(node: ast.AST) -> Iterator[Change]:
+    """Yield a look-up that puts a key there which is not, as those of a `defaultdict` do."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return
+    if isinstance(node.slice, ast.Constant | ast.Slice | ast.UnaryOp):
+        return
+    holder, key = ast.unparse(node.value), ast.unparse(node.slice)
+    made = f"(lambda own, key: own[key] if key in own else own.default_factory())({holder}, {key})"
+    yield replace(
+        replacing(
+            node, f"`{ast.unparse(node)}` adds a key that `{holder}`, a `defaultdict`, doesn't have", made
+        ),
+        instead="a look-up that adds no key", advice=f"with `in` or `get`, which add no key to `{holder}`",
+        needs=Needed(MAKES_KEYS, holder, (node.lineno,)),
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ _TAKING = {
 
 
 _QUOTES, _LEAST_LETTERS, _PLURAL = "'\"", 5, "s"
+_LEAST_SKIPPED = 3
+"""A shorter word is in many lines by chance."""
 
 
 @value_class
@@ -75,7 +77,20 @@ class Misspelt:
     is_sure: bool
 
 
-Reason = Removed | Dropped | Likewise | Misspelt
+@value_class
+class Skipped:
+    """A line of a file that has the key was held in a round of a loop that a `continue` ended.
+
+    Attributes:
+        step: the `continue`.
+        record: the line of the file.
+    """
+
+    step: Step
+    record: Record
+
+
+Reason = Removed | Dropped | Likewise | Misspelt | Skipped
 
 
 class Missing:
@@ -103,6 +118,7 @@ class Missing:
             self.removed(holder, key.words, step)
             or self.likewise(holder, key, asked, step)
             or self._dropped(key, step)
+            or self._skipped(key, step)
             or self.misspelt(holder, key, asked, step)
         )
 
@@ -186,6 +202,31 @@ class Missing:
                     error, caught(self._all, error), self._records.find(inside, error.moment)
                 )
         return None
+
+    def _skipped(self, key: Value, step: Step) -> Skipped | None:
+        """Return the only line with the key that was held when a `continue` was reached."""
+        word = key.words.strip(_QUOTES)
+        if len(word) < _LEAST_SKIPPED:
+            return None
+        asked = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+        found: dict[Record, Step] = {}
+        for each in self._all.steps:
+            call = each.frame
+            if each.result is not None or each.begin >= step.begin or not self._goes_on(each):
+                continue
+            for name in call.held:
+                value = self._all.held(call, name, each.begin)
+                if value is not None and value.type == "str" and asked.search(value.words):
+                    record = self._records.line_of(value)
+                    found |= {} if record is None else {record: each}
+        if len(found) != 1:
+            return None
+        ((record, skipped),) = found.items()
+        return Skipped(skipped, record)
+
+    def _goes_on(self, step: Step) -> bool:
+        statement = self._sources[step.frame.code.path].statement(step.line)
+        return isinstance(statement, ast.Continue)
 
     def _holder_of(self, error: Raised, key: Value) -> Value | None:
         for name in error.call.held:

@@ -2,8 +2,11 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from typing import TypeAlias, cast
 
 from whet.core.text.literal import literal_in
@@ -17,6 +20,8 @@ _EQUAL = re.compile(r"(?:assert|is)?_?(?:array|dict|list|sequence|tuple)?_?equal
 
 _DEEPEST = 4
 _LITERALS = (ast.Dict, ast.List, ast.Tuple)
+_TYPES = (Decimal, Fraction, date, datetime, time, timedelta)
+_MADE: dict[str, Callable[..., object]] = {each.__name__: each for each in _TYPES}
 _PLAIN = (str, bytes, int, float, bool, type(None))
 
 
@@ -58,8 +63,8 @@ def differing_in(
         value = walk.now.value(one, call, step)
         if value is None or value.kind != CONTAINER or not isinstance(other, _LITERALS):
             continue
-        with suppress(ValueError):
-            stated = _known(literal_in(ast.unparse(other)), 0)
+        with suppress(ValueError, TypeError, ArithmeticError):
+            stated = _known(_stated(other), 0)
             found = None if stated is None else _first(value, stated, recording, "")
             if found is not None:
                 yield Differing(one, *found)
@@ -82,8 +87,22 @@ Known: TypeAlias = Mapping[str, "Known | None"] | str
 """What one side states: a scalar as it is written, or the parts of a container by their keys."""
 
 
+def _stated(node: ast.expr) -> object:
+    """Return what is written out, with the values of the types that are made of literals."""
+    match node:
+        case ast.Call(args=args, keywords=[]) if called_name(node) in _MADE:
+            return _MADE[called_name(node)](*map(_stated, args))
+        case ast.Dict(keys=keys, values=values) if None not in keys:
+            pairs = zip(filter(None, keys), values, strict=True)
+            return {_stated(key): _stated(each) for key, each in pairs}
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [_stated(each) for each in elements]
+        case _:
+            return literal_in(ast.unparse(node))
+
+
 def _known(data: object, depth: int) -> Known | None:
-    if isinstance(data, _PLAIN):
+    if isinstance(data, (*_PLAIN, *_TYPES)):
         return repr(data)
     if depth > _DEEPEST:
         return None
@@ -125,6 +144,7 @@ def _is_equal(one: str, other: str) -> bool:
     """Whether two scalars are equal, as `1` and `1.0` are."""
     if one == other:
         return True
-    with suppress(ValueError):
-        return bool(literal_in(one) == literal_in(other))
+    with suppress(ValueError, TypeError, ArithmeticError, SyntaxError):
+        one_side, other_side = (ast.parse(each, mode="eval").body for each in (one, other))
+        return bool(_stated(one_side) == _stated(other_side))
     return False

@@ -1,6 +1,7 @@
 """Which value of a failing line is the bad one."""
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -48,6 +49,10 @@ _DECISIVE, _UNDECIDED = 0, 4
 _DIFFERING = 3
 NO_DATA = {"module", "function", "builtin_function_or_method", "method", "type"}
 Position = tuple[int, int, int, int]
+
+_SIMPLE = ast.Assert | ast.Assign | ast.Expr | ast.Return | ast.Raise
+_FEW_ERRORS = 3
+"""Of so few, none is unlike the others."""
 
 
 @value_class
@@ -126,12 +131,22 @@ def failing_at(
         return None
     position = position_of(first.call.code.path, first.line)
     node = _node_at(statement, position) or _part_for(first.call, sources) or statement
-    return Failing(first, first.call, at_error(step, first), node)
+    return Failing(first, first.call, at_error(step, first, statement), node)
 
 
-def at_error(step: Step, error: Raised) -> Step:
-    """Return a step as it was when an error came up in it: names may have been bound in it."""
-    return replace(step, begin=error.moment, since=step.begin)
+def at_error(step: Step, error: Raised, statement: ast.stmt) -> Step:
+    """Return a step as it was when an error came up in it: names may have been bound in it.
+
+    A statement of several lines comes back to its first one: what it has called before is its own, too.
+    """
+    since = step.begin
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    for before in reversed(step.frame.steps if isinstance(statement, _SIMPLE) else ()):
+        if before.begin <= step.begin and before.result is None:
+            if before.line not in lines:
+                break
+            since = before.begin
+    return replace(step, begin=error.moment, since=since)
 
 
 def _innermost(recording: Recording, last: Raised) -> Raised:
@@ -159,12 +174,36 @@ def replaced_in(failing: Failing, recording: Recording, sources: Sources) -> Rai
     return None
 
 
-def caught_before(failing: Failing, recording: Recording) -> Raised | None:
-    """Return the last error that came up before a program ended itself."""
-    for error in reversed(recording.errors) if failing.error.type == EXIT else ():
-        if error.type not in CONTROL_FLOW and error.number != failing.error.number:
-            return _innermost(recording, error)
-    return None
+def caught_before(failing: Failing, recording: Recording) -> list[Raised]:
+    """Return the last error that came up before a program ended itself; first, one unlike all that its function caught."""
+    ways = [
+        way
+        for way in (_ways_of_errors(recording) if failing.error.type == EXIT else ())
+        if way[0].type not in CONTROL_FLOW and way[0].number != failing.error.number
+    ]
+    inner = [way[0] for way in ways if way[-1].call.code is ways[-1][-1].call.code]
+    times = Counter((each.call.code.path, each.line) for each in inner)
+    rare = [each for each in inner if times[each.call.code.path, each.line] == 1]
+    is_odd = len(rare) == 1 and rare[0] is not inner[-1] and len(inner) > _FEW_ERRORS
+    return [*rare, inner[-1]] if is_odd else inner[-1:]
+
+
+def _ways_of_errors(recording: Recording) -> list[list[Raised]]:
+    """Return each error with the lines that it went through, the innermost first: a later one may have its number."""
+    ways: list[list[Raised]] = []
+    for each in recording.errors:
+        before = ways[-1][-1] if ways else None
+        goes_on = (
+            before is not None
+            and (before.number, before.type) == (each.number, each.type)
+            and before.call is not each.call
+            and any(one is each.call for one in before.call.around)
+        )
+        if goes_on:
+            ways[-1].append(each)
+        else:
+            ways.append([each])
+    return ways
 
 
 def _part_for(call: Call, sources: Sources) -> ast.AST | None:

@@ -60,7 +60,7 @@ class Happened(Wording):
                 and any(each is last for each in error.call.around)
             ):
                 path, there = error.call.code.path, caught(self.recording, error)
-                if there is None:
+                if there is None or there[0] is not last:
                     continue
                 yield TrailStep(
                     says=f"raised {self.error(error)}, caught at"

@@ -13,6 +13,7 @@ from whet.evidence.provenance.events.missing import (
     Misspelt,
     Reason,
     Removed,
+    Skipped,
 )
 from whet.evidence.provenance.events.unset import (
     Attributes,
@@ -229,6 +230,18 @@ class MissingClues(Wording):
                     Sureness.SEEN if last and not is_either else Sureness.POSSIBLE,
                 )  # fmt: skip
                 yield replace(clue, alike=frozenset({key, other}))
+            case Skipped(step=step, record=record):
+                path, line = step.frame.code.path, step.line
+                decision = self.control.decided(step.frame, line, step.begin)
+                why = Because() if decision is None else self.because(decision)
+                tested = line if decision is None else decision.test.lineno
+                clue = self.clue(
+                    f"`{said}` has no {key}: {self.at(path, line)} skipped {self.record(record)}, which"
+                    f" has it{why.words}",
+                    path, tested, Sureness.POSSIBLE,
+                )  # fmt: skip
+                advice = f"Check {self.record_place(record)}, then {self.at(path, tested)}."
+                yield replace(clue, next_step=advice, mentions=why.mentions)
             case Misspelt():
                 yield self._misspelt(there, reason, holder, said, key)
             case None:

@@ -166,25 +166,23 @@ class Origin(Wording):
     def _of_replaced(self, failing: Failing) -> Iterator[Clue]:
         """Report the error that a handler replaced with this one, or for which it ended the program."""
         replaced = replaced_in(failing, self.recording, self.sources)
-        error = replaced or caught_before(failing, self.recording)
-        if error is None:
-            return
-        path = error.call.code.path
-        statement = self.sources[path].statement(error.line)
-        # One that the program itself raises says what it found wrong, and not why.
-        is_why = not isinstance(statement, ast.Raise) and error.type not in GIVEN_UP
-        is_lost = replaced is not None and is_why and is_user_code(path)
-        deeper = self._of_error(error)
-        more = f". {upper(deeper[0].says)}" if deeper else ""
-        then = f"raised {failing.error.type} in its place"
-        if failing.error.type == EXIT:
-            then = "ended the program" if replaced else "ended the program later"
-        clue = self.clue(
-            f"{self.place_of(path, error.line)} raised {self.error(error)}, and"
-            f" {self.there(failing)} {then}{more}",
-            path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
-        )  # fmt: skip
-        yield replace(clue, alike=deeper[0].alike if deeper else frozenset[str]())
+        for error in [replaced] if replaced else caught_before(failing, self.recording):
+            path = error.call.code.path
+            statement = self.sources[path].statement(error.line)
+            # One that the program itself raises says what it found wrong, and not why.
+            is_why = not isinstance(statement, ast.Raise) and error.type not in GIVEN_UP
+            is_lost = replaced is not None and is_why and is_user_code(path)
+            deeper = self._of_error(error)
+            more = f". {upper(deeper[0].says)}" if deeper else ""
+            then = f"raised {failing.error.type} in its place"
+            if failing.error.type == EXIT:
+                then = "ended the program" if replaced else "ended the program later"
+            clue = self.clue(
+                f"{self.place_of(path, error.line)} raised {self.error(error)}, and"
+                f" {self.there(failing)} {then}{more}",
+                path, error.line, Sureness.SEEN if is_lost else Sureness.POSSIBLE,
+            )  # fmt: skip
+            yield replace(clue, alike=deeper[0].alike if deeper else frozenset[str]())
 
     def _of_error(self, error: Raised) -> list[Clue]:
         """Return the clues about an error that isn't the failure itself."""
@@ -489,6 +487,8 @@ class Origin(Wording):
         record = None if is_one_of_many else self.records.read_by(behind)
         if record is None and value and not is_one_of_many and not behind.reckons(value):
             record = self.records.find(value, behind.made_by)
+        if value is not None:
+            behind.end_where_cut(value, is_read=record is not None)
         found: list[TrailStep] = []
         if behind.hops and behind.hops[-1].line != step.line:
             found += self._changed(said, value, step.begin)

@@ -237,8 +237,9 @@ def cut(text: str) -> str:
 
 
 def upper(text: str) -> str:
-    """Return a sentence with a capital."""
-    return text[:1].upper() + text[1:]
+    """Return a sentence with a capital, unless it begins with a place: `loader.py:21`."""
+    is_place = set(text.partition(" ")[0]) & {"/", ":"}
+    return text if is_place else text[:1].upper() + text[1:]
 
 
 def spots(record: Record | None) -> tuple[tuple[str, int], ...]:

@@ -110,12 +110,20 @@ class Records:
             for name in own.held:
                 value = self._all.held(own, name, step.begin)
                 if value is not None and value.type in {"str", "bytes"}:
-                    line = _plain(value)
-                    words = re.findall(r"[-+]?[\w.]+", line)
+                    words = re.findall(r"[-+]?[\w.]+", _plain(value))
                     if len(words) > 1 and any(_is_it(word, made) for word in words):
-                        whole = [re.compile(rf"^\s*{re.escape(line)}\s*$")]
-                        found.update(self._lines(whole, until=trail.made_by))
+                        found.update(self._whole(value, trail.made_by))
         return found.pop() if len(found) == 1 else None
+
+    def line_of(self, value: Value) -> Record | None:
+        """Return the only line that a text is; None: it is none, or several."""
+        found = list(self._whole(value))
+        return found[0] if len(found) == 1 else None
+
+    def _whole(self, value: Value, until: int = _AT_THE_END) -> Iterator[Record]:
+        """Yield the lines that a text is, with or without blanks around it."""
+        line = _plain(value)
+        return self._lines([re.compile(rf"^\s*{re.escape(line)}\s*$")], until=until)
 
     def pair(self, key: str, value: Value, until: int = _AT_THE_END) -> Record | None:
         """Return the only line that has a key and, behind it, its value or the few that a list holds."""

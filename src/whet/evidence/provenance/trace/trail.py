@@ -130,8 +130,9 @@ class Trail:
         came = [position for position, hop in enumerate(self.hops) if value.is_same(hop.value)]
         if is_read or self.end is not End.MADE or value.type not in TEXTS or not came:
             return
-        last = self.hops[came[-1]]
-        if len(self.hops) > came[-1] + 1 and last.expr is not None:
+        last, behind = self.hops[came[-1]], self.hops[came[-1] + 1 :]
+        whole = behind[0].value if behind else None
+        if whole is not None and whole.type in TEXTS and last.expr is not None:
             del self.hops[came[-1] + 1 :]
             self.expression, self.call, self.step = last.expr, last.call, last.step
 

@@ -13,7 +13,7 @@ from whet.evidence.experiments.changes import Needed
 from whet.evidence.experiments.inherited_otherwise import HAS_RUN
 from whet.evidence.experiments.repairs import SETS_MODULES
 from whet.evidence.experiments.shaped_otherwise import EACH_WITH_EACH, NARROW
-from whet.evidence.experiments.taken_otherwise import ITERATOR, MARKED, SPELT, TRUTH
+from whet.evidence.experiments.taken_otherwise import ITERATOR, MAKES_KEYS, MARKED, SPELT, TRUTH
 from whet.evidence.provenance.failure.unlike import Spread, spread_in
 from whet.evidence.provenance.run.recording import (
     ARRAY,
@@ -108,6 +108,13 @@ def _is_bool(needs: Needed, path: str, recording: Recording) -> bool:
     called = ast.parse(needs.expression, mode="eval").body
     values = (value for (value,) in _each_time([called], needs, path, recording))
     return any(each is not None and each.type == "type" and "bool" in each.words for each in values)
+
+
+def _makes_keys(needs: Needed, path: str, recording: Recording) -> bool:
+    """Whether what a line looks into was a `defaultdict`."""
+    holder = ast.parse(needs.expression, mode="eval").body
+    values = (value for (value,) in _each_time([holder], needs, path, recording))
+    return any(e is not None and e.type.rpartition(".")[2] == "defaultdict" for e in values)
 
 
 def _kind(value: Value | None) -> str:
@@ -226,6 +233,7 @@ _ASKED: dict[str, Callable[[Needed, str, Recording], bool]] = {
     EACH_WITH_EACH: _is_each_with_each,
     NARROW: _is_narrow,
     TRUTH: _is_bool,
+    MAKES_KEYS: _makes_keys,
     SETS_MODULES: _sets_modules,
     GIVEN_AGAIN: _is_given_again,
     HAS_RUN: lambda needs, path, recording: any(
