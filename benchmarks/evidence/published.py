@@ -27,6 +27,7 @@ import sys
 import tempfile
 import time
 import tomllib
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -273,9 +274,12 @@ def _below_packages(file: str) -> str:
 
 def _function_at(packages: Path, file: Path, line: int) -> str:
     """Return the innermost function that a line stands in, as ``file.py:Class.method``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an older package may use escapes that Python warns of
+        tree = ast.parse(file.read_text())
     inside = [
         each
-        for each in ast.walk(ast.parse(file.read_text()))
+        for each in ast.walk(tree)
         if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         and each.lineno <= line <= (each.end_lineno or 0)
     ]

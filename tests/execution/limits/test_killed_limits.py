@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from whet.host.process.cleanup_journal import CleanupJournal
 
 _WHET = """
 import sys
+from contextlib import suppress
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from laboratory import Laboratory
@@ -52,7 +54,8 @@ def _kill_both(whet: "subprocess.Popen[bytes]") -> None:
     pids = (whet.pid, *guardians(whet.pid), *spawners(whet.pid))
     for number in (signal.SIGSTOP, signal.SIGKILL):  # so that none of them sees another's end
         for pid in pids:
-            os.kill(pid, number)
+            with suppress(ProcessLookupError):  # a spawner that was about to end
+                os.kill(pid, number)
 
 
 @pytest.mark.parametrize("killed", ["whet", "whet and its spawner"])
