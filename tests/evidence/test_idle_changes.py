@@ -11,7 +11,7 @@ from whet.core.outcome import Outcome
 from whet.core.output import BytesOutput
 from whet.evidence.experiments.complaints import still_complains, warns_of_more
 from whet.evidence.provenance.failure.suspects import failing_in
-from whet.evidence.provenance.failure.way import way_of
+from whet.evidence.provenance.failure.way import times_of, way_of
 from whet.evidence.provenance.run.source import Sources
 from whet.evidence.provenance.trace.walk import Walk
 
@@ -104,6 +104,19 @@ def test_a_check_behind_a_loop_that_no_longer_goes_round_is_not_made(
     shutil.rmtree(tmp_path / ".told")
     other, _ = recorded(tmp_path)
     assert check.is_made_in(other, edited=str(program), after=line, more_lines=0) is is_made
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_statement_of_several_lines_is_come_to_once_in_each_round(
+    tmp_path: Path, rounds: int
+) -> None:
+    program = f"for each in range({rounds}):\n    assert max(\n        each,\n        int('0'),\n    ) < {rounds - 1}\n"
+    path = tmp_path / "main.py"
+    path.write_text(program)
+    recording, _ = recorded(tmp_path)
+
+    assert times_of(recording, str(path), 2, 5) == rounds
+    assert times_of(recording, str(path), 2) > rounds
 
 
 def test_a_warning_counts_once_and_wherever_it_is_raised() -> None:

@@ -301,6 +301,20 @@ def test_a_difference_over_a_change_of_the_clocks_is_its_cause(whet: Whet) -> No
     assert "`end - begin` goes by the clock" in str(found["says"])
 
 
+@pytest.mark.long
+def test_a_test_of_several_lines_is_made_as_often_with_the_change_as_without(whet: Whet) -> None:
+    program, _, _ = ROSTER.partition("planned =")
+    test = (
+        "def test_shifts():\n    found = {}\n    for name, day in (('ada', 29), ('kim', 30)):\n"
+        "        begin = datetime(2024, 3, day, 22, tzinfo=there)\n"
+        "        found[name] = hours(begin, datetime(2024, 3, day + 1, 6, tzinfo=there))\n"
+        "    assert found == {\n        'ada': float('8'),\n        'kim': float('7'),\n    }\n"
+    )
+    found = cause(whet, program + test, "-m", "pytest", "-q", "test_it.py", name="test_it.py")
+    assert found is not None
+    assert (found["line"], found["sureness"]) == (7, "shown")
+
+
 IN_ORDER = """
 import threading
 import time

@@ -41,6 +41,7 @@ class Check:
 
     Attributes:
         path, line: where the test stands.
+        last_line: of the statement that tests.
         times: how often the failing run came to it.
         is_exact: it states the value that it wants.
         is_specific: and a program seldom comes to that value by chance: it is no small count,
@@ -58,6 +59,7 @@ class Check:
     rounds: tuple[tuple[str, int], ...] = ()
     is_equal: bool = False
     errors: Mapping[str, int] = field(default_factory=dict[str, int])
+    last_line: int = 0
 
     def raises_more(self, recording: Recording) -> bool:
         """Whether another run raised more errors of a type: it may pass because work is refused.
@@ -88,12 +90,12 @@ class Check:
             but_last: the time of the failure doesn't count.
         """
 
-        def times(path: str, line: int) -> int:
-            is_moved = edited == path and after < line
-            return times_of(recording, path, line + more_lines if is_moved else line)
+        def times(path: str, line: int, last_line: int = 0) -> int:
+            by = more_lines if edited == path and after < line else 0
+            return times_of(recording, path, line + by, last_line + by if last_line else 0)
 
         has_gone_round = all(times(*each) for each in self.rounds)
-        return has_gone_round and times(self.path, self.line) >= self.times - but_last
+        return has_gone_round and times(self.path, self.line, self.last_line) >= self.times - but_last
 
 
 def errors_of(recording: Recording) -> Counter[str]:
@@ -229,12 +231,15 @@ class _Kinds:
         return ""
 
 
-def times_of(recording: Recording, path: str, line: int) -> int:
-    """Return how often a run came to a line."""
-    return sum(
-        each.line == line and each.result is None and each.frame.code.path == path
-        for each in recording.steps
-    )
+def times_of(recording: Recording, path: str, line: int, last_line: int = 0) -> int:
+    """Return how often a run came to a line, or to a statement, whose lines it may go through several times."""
+    lines, before, times = range(line, max(line, last_line) + 1), dict[int, int](), 0
+    for each in recording.steps:
+        if each.result is None and each.frame.code.path == path:
+            is_new = len(lines) == 1 or before.get(id(each.frame), 0) not in lines
+            times += each.line in lines and is_new
+            before[id(each.frame)] = each.line
+    return times
 
 
 def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Walk) -> Check:
@@ -251,10 +256,14 @@ def check_of(failing: Failing, recording: Recording, sources: Sources, walk: Wal
         for node in (ast.walk(test) if test is not None else ())
         for sides in _sides(node, wants_same=wants_same)
     ]
+    last_line = 0
+    if isinstance(statement, ast.Assert | ast.Expr) and step.line == statement.lineno:
+        last_line = statement.end_lineno or 0
     return Check(
         path=path,
         line=step.line,
-        times=times_of(recording, path, step.line),
+        last_line=last_line,
+        times=times_of(recording, path, step.line, last_line),
         is_exact=any(_is_stated(*each) for pair in pairs for each in pair),
         is_specific=any(_is_specific(pair, recording) for pair in pairs),
         is_equal=bool(pairs),
