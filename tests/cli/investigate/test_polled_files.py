@@ -169,6 +169,14 @@ def test_a_file_that_another_thread_looks_for_is_not_the_cause_of_a_hang(whet: W
 
 
 @pytest.mark.long
+def test_of_a_file_that_cannot_be_changed_nothing_is_said(whet: Whet) -> None:
+    said = investigated(whet, LOCKED.replace('"job.lock"', '"/proc/self/maps"'))
+
+    assert "/proc/self/maps` again and again" not in said
+    assert "in another way" not in said
+
+
+@pytest.mark.long
 def test_a_file_that_the_program_makes_itself_is_not_said_to_have_been_there(whet: Whet) -> None:
     said = investigated(whet, LOCKED + '\nexclusive("job.lock")\n')
 

@@ -95,7 +95,9 @@ class Check:
             return times_of(recording, path, line + by, last_line + by if last_line else 0)
 
         has_gone_round = all(times(*each) for each in self.rounds)
-        return has_gone_round and times(self.path, self.line, self.last_line) >= self.times - but_last
+        return (
+            has_gone_round and times(self.path, self.line, self.last_line) >= self.times - but_last
+        )
 
 
 def errors_of(recording: Recording) -> Counter[str]:

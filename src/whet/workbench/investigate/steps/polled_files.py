@@ -22,9 +22,13 @@ from whet.workbench.trials.tested import Tested
 
 _RUNS = 2
 _MOST_DIGITS = 10
+_BEFORE_FIRST_RUN = 0.1
+"""The times of files are coarse: what was made just before is no leftover of a run."""
 _LOCK = re.compile(r"lock|pid", re.IGNORECASE)
-_WITHOUT = 'rm -rf -- "$1" && shift && exec "$@"'
-_WITH_EMPTY = 'mkdir -p -- "$(dirname -- "$1")" && : > "$1" && shift && exec "$@"'
+_WITHOUT = 'rm -rf -- "$1" 2>/dev/null; shift; exec "$@"'
+_WITH_EMPTY = '{ mkdir -p -- "$(dirname -- "$1")" && touch -- "$1"; } 2>/dev/null; shift; exec "$@"'
+"""Where the sandbox can't change a file, the program hangs as before, and nothing is said of it."""
+
 _WHY = "a program may wait for a file that stays, or for one that never comes"
 
 
@@ -110,8 +114,9 @@ def _changed(work: Work, baseline: Baseline, polled: PolledPath) -> list[Tested[
 
 def _is_new(work: Work, path: str) -> bool:
     """Whether a file came since the investigation began: a run that whet ended may have left it."""
+    ran_for = time.monotonic() - work.began - _BEFORE_FIRST_RUN
     with suppress(OSError):
-        return time.time() - os.lstat(path).st_ctime < time.monotonic() - work.began
+        return time.time() - os.lstat(path).st_ctime < ran_for
     return False
 
 
