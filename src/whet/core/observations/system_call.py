@@ -6,7 +6,7 @@ Facts only: which of them matter is for `whet.evidence` to say.
 from typing import cast
 
 from whet.core.failure import Frame
-from whet.core.text.json_record import Codec, Record, kept_by, pairs
+from whet.core.text.json_record import Codec, Record, kept_by, pairs, sparse
 from whet.core.text.record import number
 from whet.core.value_class import value_class
 
@@ -209,6 +209,6 @@ class SystemCalls(Record):
     failures: tuple[FailedCall, ...] = ()
     waits: tuple[LongCall, ...] = ()
     files: tuple[FileUse, ...] = ()
-    looks: tuple[FileLook, ...] = ()
+    looks: tuple[FileLook, ...] = sparse(())
     addresses: tuple[AddressUse, ...] = ()
     notes: tuple[str, ...] = ()
