@@ -46,7 +46,13 @@ def test_it_is_found_in_time_of_a_test_that_fails(whet: Whet) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=pytest.mark.long if number else ())
+        for number, each in enumerate(RIGHT)
+    ],
+)
 def test_a_key_that_rightly_lacks_something_is_no_cause(name: str, whet: Whet) -> None:
     whet.write("main.py", RIGHT[name])
     found = answer(whet, "main.py")

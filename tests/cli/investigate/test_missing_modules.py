@@ -61,6 +61,7 @@ def test_an_environment_of_the_project_that_has_the_module_is_named_with_the_com
     assert "Run `.venv/bin/python main.py`." in said
 
 
+@pytest.mark.long
 def test_behind_a_script_the_environment_is_to_be_activated(project: Whet) -> None:
     (make_environment(project.folder / ".venv") / "soup.py").write_text(SOUP)
     project.write("run.sh", "exec python main.py\n")
@@ -71,6 +72,7 @@ def test_behind_a_script_the_environment_is_to_be_activated(project: Whet) -> No
     assert "Activate that environment first: `. .venv/bin/activate`." in said
 
 
+@pytest.mark.long
 def test_with_an_environment_in_which_the_command_fails_otherwise_that_failure_is_told(
     project: Whet,
 ) -> None:
@@ -82,6 +84,7 @@ def test_with_an_environment_in_which_the_command_fails_otherwise_that_failure_i
     assert "the command passes" not in said
 
 
+@pytest.mark.long
 def test_an_environment_that_lacks_the_module_too_is_not_named(project: Whet) -> None:
     make_environment(project.folder / ".venv")
 
@@ -93,7 +96,7 @@ def test_an_environment_that_lacks_the_module_too_is_not_named(project: Whet) ->
     assert "Cause not found" in said
 
 
-@pytest.mark.parametrize("has_repository", [True, False])
+@pytest.mark.parametrize("has_repository", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_python_above_the_project_is_not_started(project: Whet, *, has_repository: bool) -> None:
     inside = replace(project, folder=project.folder / "inside")
     inside.write("main.py", USES)
@@ -122,6 +125,7 @@ def test_a_folder_of_the_project_that_has_the_module_is_named_with_the_path_that
     assert "shown: the failure came and went with it" in said
 
 
+@pytest.mark.long
 def test_a_script_in_a_folder_finds_what_stands_above_it(project: Whet) -> None:
     project.write("soup.py", SOUP)
     project.write("tools/run.py", USES)
@@ -131,6 +135,7 @@ def test_a_script_in_a_folder_finds_what_stands_above_it(project: Whet) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_list_of_requirements_that_names_the_module_is_told_with_the_installation(
     project: Whet,
 ) -> None:
@@ -142,6 +147,7 @@ def test_a_list_of_requirements_that_names_the_module_is_told_with_the_installat
     assert "-m pip install -r requirements.txt`" in said
 
 
+@pytest.mark.long
 def test_a_module_of_the_project_of_nearly_the_same_name_is_told(project: Whet) -> None:
     project.write("sooup.py", SOUP)
 
@@ -150,6 +156,7 @@ def test_a_module_of_the_project_of_nearly_the_same_name_is_told(project: Whet) 
     assert "nothing here is called `soup`; `sooup` is there" in said
 
 
+@pytest.mark.long
 def test_a_module_that_is_run_and_not_installed_is_told(project: Whet) -> None:
     (make_environment(project.folder / ".venv") / "soup.py").write_text("")
 
@@ -162,6 +169,7 @@ OLDER = Path.home() / ".pyenv/versions/3.9.18/bin/python3.9"
 
 
 @pytest.mark.skipif(not OLDER.is_file(), reason="there is no Python 3.9")
+@pytest.mark.long
 def test_a_module_of_a_later_standard_library_is_told_with_both_versions(project: Whet) -> None:
     project.write("main.py", "import tomllib\n")
 
@@ -172,6 +180,7 @@ def test_a_module_of_a_later_standard_library_is_told_with_both_versions(project
     assert " has it, and on that the command passes" in said
 
 
+@pytest.mark.long
 def test_a_name_that_is_no_package_is_no_missing_module(project: Whet) -> None:
     project.write("soup.py", SOUP)
     project.write("main.py", "import soup.bowl\n")
@@ -188,6 +197,7 @@ def test_an_import_that_the_program_expects_to_fail_is_not_looked_for(project: W
     assert "isn't installed for" not in investigated(project, "python", "main.py")
 
 
+@pytest.mark.long
 def test_a_copy_that_was_built_is_not_named(project: Whet) -> None:
     project.write("build/lib/soup.py", SOUP)
     project.write("source/soup.py", SOUP)
@@ -197,6 +207,7 @@ def test_a_copy_that_was_built_is_not_named(project: Whet) -> None:
     assert "with `PYTHONPATH=source` the command passes" in said
 
 
+@pytest.mark.long
 def test_of_two_pythons_of_a_command_the_one_that_lacks_the_module_is_named(project: Whet) -> None:
     packages = make_environment(project.folder / ".venv")
     (packages / "soup.py").write_text(SOUP)
