@@ -5,8 +5,14 @@ from dataclasses import replace
 import pytest
 
 from whet.core.failure import Frame
-from whet.core.observations.system_call import FailedCall, FileLook, PathFacts, SystemCalls
-from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths
+from whet.core.observations.system_call import (
+    AddressUse,
+    FailedCall,
+    FileLook,
+    PathFacts,
+    SystemCalls,
+)
+from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths, tried_addresses
 
 OWN = Frame(path="/p/main.py", line=7, function="wait", in_user_code=True)
 PATHLIB = Frame(path="/lib/python3.11/pathlib.py", line=1235, function="exists", in_user_code=False)
@@ -44,6 +50,19 @@ def test_a_lock_that_another_process_holds_is_waited_for() -> None:
     for call, error in (("flock", "EAGAIN"), ("fcntl", "EAGAIN"), ("fcntl", "EACCES")):
         (polled,) = polled_paths(SystemCalls(failures=(replace(LOCKED, call=call, error=error),)))
         assert polled == PolledPath(path="/p/lock", is_there=True, wish=Wish.LOCK, frame=OWN)
+
+
+def test_an_address_of_this_machine_that_is_connected_to_again_and_again_is_tried() -> None:
+    here = AddressUse(call="connect", address="127.0.0.1:5432", count=9)
+    also = replace(here, address="[::1]:5432")
+    seldom = replace(here, address="127.0.0.1:81", count=3)
+    far = replace(here, address="10.1.1.1:82")
+    own = replace(here, address="127.0.0.1:83")
+    bound = AddressUse(call="bind", address="0.0.0.0:83")
+
+    calls = SystemCalls(addresses=(here, also, seldom, far, own, bound))
+
+    assert tried_addresses(calls) == (here,)
 
 
 @pytest.mark.parametrize(

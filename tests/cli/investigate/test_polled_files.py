@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import socket
 
 import pytest
 from whet_command import Whet
@@ -73,6 +74,27 @@ def locked(path):
 
 locked("state.lock")
 print("done")
+"""
+
+
+CONNECTS = """
+import socket
+import time
+
+for _ in range(4):
+    socket.create_server(("127.0.0.1", 0)).close()
+
+
+def connected(port):
+    while True:
+        try:
+            connection = socket.create_connection(("127.0.0.1", port), timeout=2)
+            connection.recv(1)
+        except OSError:
+            time.sleep(0.05)
+
+
+connected({port})
 """
 
 
@@ -166,6 +188,24 @@ def test_a_file_that_another_thread_looks_for_is_not_the_cause_of_a_hang(whet: W
     said = investigated(whet, STUCK)
 
     assert "`running`" not in said
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_an_address_that_is_tried_again_and_again_is_named_if_nothing_listens_there(
+    whet: Whet, *, is_heard: bool
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        if not is_heard:
+            server.close()
+        said = investigated(whet, CONNECTS.format(port=port))
+
+    names = f"connects to 127.0.0.1:{port} again and again"
+    assert (names in said) is not is_heard
+    if not is_heard:
+        assert "no program listens there; it waits at main.py:15" in said
+        assert f"Start the program that is to listen at 127.0.0.1:{port}, or correct" in said
 
 
 @pytest.mark.long

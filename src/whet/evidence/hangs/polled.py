@@ -1,14 +1,15 @@
-"""Files that a program looks for again and again until its time runs out."""
+"""What a program tries again and again until its time runs out: to find, make or lock a file, or to connect."""
 
 from collections.abc import Iterator
 from enum import Enum
 
 from whet.core.failure import Frame
-from whet.core.observations.system_call import PathFacts, SystemCalls
+from whet.core.observations.system_call import AddressUse, PathFacts, SystemCalls
 from whet.core.value_class import value_class
 from whet.evidence.calls.usual_calls import is_asked_for
 
 _LEAST_LOOKS, _MOST_PATHS = 4, 2
+_OWN_ADDRESSES = ("127.", "[::1]:")
 _LAST_SECONDS = 1.5
 """Who polls less often than this is not seen to poll."""
 
@@ -57,6 +58,26 @@ def polled_paths(calls: SystemCalls) -> tuple[PolledPath, ...]:
     """
     polled = tuple(_polled(calls))
     return polled if len(polled) <= _MOST_PATHS else ()
+
+
+def tried_addresses(calls: SystemCalls) -> tuple[AddressUse, ...]:
+    """Return the addresses of this machine to which a program connected again and again, one for each port.
+
+    Those at which it listens itself are left out.
+    """
+    bound = {_port(each.address) for each in calls.addresses if each.call == "bind"}
+    found = {
+        _port(each.address): each
+        for each in reversed(calls.addresses)
+        if each.call == "connect"
+        and each.count >= _LEAST_LOOKS
+        and each.address.startswith(_OWN_ADDRESSES)
+    }
+    return tuple(each for port, each in found.items() if port not in bound)
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]
 
 
 def _polled(calls: SystemCalls) -> Iterator[PolledPath]:

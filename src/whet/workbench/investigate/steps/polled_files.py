@@ -1,4 +1,4 @@
-"""Whether a program that doesn't end waits for a file to go, or for one to come."""
+"""Whether a program that doesn't end waits for a file to go or to come, or for a program that listens."""
 
 import os
 import re
@@ -7,9 +7,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from whet.core.failure import Frame
 from whet.core.observations.clue import Clue, Placing, Sureness
+from whet.core.observations.system_call import AddressUse
+from whet.core.text.quantity import shown_count
 from whet.core.verdict import Verdict
-from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths
+from whet.evidence.hangs.polled import PolledPath, Wish, polled_paths, tried_addresses
 from whet.evidence.stacks.pipe_circle import WHY_LOCKED
 from whet.evidence.stacks.waiting_processes import end_holder
 from whet.host.inspect.pipe_waits import lock_holder
@@ -29,22 +32,27 @@ _WITHOUT = 'rm -rf -- "$1" 2>/dev/null; shift; exec "$@"'
 _WITH_EMPTY = '{ mkdir -p -- "$(dirname -- "$1")" && touch -- "$1"; } 2>/dev/null; shift; exec "$@"'
 """Where the sandbox can't change a file, the program hangs as before, and nothing is said of it."""
 
-_WHY = "a program may wait for a file that stays, or for one that never comes"
+_WHY = (
+    "a program may wait for a file that stays or never comes, or for a program that doesn't listen"
+)
+_LISTENS = "0A"  # the state in /proc/net/tcp
 
 
 def look_at_polled_files(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
-    """See which file a program that hangs looks for again and again, and whether that holds it."""
+    """See which file or address a program that hangs tries again and again, and whether that holds it."""
     if not baseline.reproduction.is_deterministic or not baseline.outcome.timed_out:
         return ()
-    with work.steps.step("Look for files that it waits for", _WHY):
+    with work.steps.step("Look for what it tries again and again", _WHY):
         followed = replace(work.session, tasks=FOLLOWED)
         # Not in a clean room: a file that is written there is another one, which has no locks yet.
         ran = followed.run(work.trial, baseline.oracle, "calls followed", place=place_of(work))
         calls = calls_in(ran.outcome.evidence)
-        polled = () if calls is None or ran.verdict is not Verdict.BAD else polled_paths(calls)
-        found = [_clue(work, baseline, each, ran) for each in polled]
+        found: list[Clue | None] = []
+        if calls is not None and ran.verdict is Verdict.BAD:
+            found += [_clue(work, baseline, each, ran) for each in polled_paths(calls)]
+            found += [_unheard(work, baseline, each, ran) for each in tried_addresses(calls)]
         clues = tuple(each for each in found if each is not None)
-        work.steps.conclude("; ".join(each.says for each in clues) or "it waits for none")
+        work.steps.conclude("; ".join(each.says for each in clues) or "found nothing")
     return clues
 
 
@@ -100,6 +108,33 @@ def _locked(work: Work, polled: PolledPath, seen: Tested[None], at: Placing) -> 
     )  # fmt: skip
 
 
+def _unheard(work: Work, baseline: Baseline, tried: AddressUse, seen: Tested[None]) -> Clue | None:
+    """Say that no program listens at an address; None: one does, or where the program tries it isn't known."""
+    frame, port = _own_frame(baseline), int(tried.address.rpartition(":")[2])
+    if frame is None or port in _ports_listened_at():
+        return None
+    path = in_users_tree(work, frame.path)
+    return Clue(
+        says=f"the program connects to {tried.address} again and again ({shown_count(tried.count, 'time')}), and"
+        f" no program listens there; it waits at {Placing(work.trial.cwd)(path, frame.line)}",
+        why="the kernel says at which ports programs listen",
+        path=path, line=frame.line, sureness=Sureness.SEEN, trials=(seen.own_number,),
+        next_step=f"Start the program that is to listen at {tried.address}, or correct the address.",
+    )  # fmt: skip
+
+
+def _ports_listened_at() -> frozenset[int]:
+    """Return the TCP ports of this machine at which a program listens."""
+    ports: set[int] = set()
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError, ValueError, IndexError):
+            for line in Path(f"/proc/net/{name}").read_text("ascii").splitlines()[1:]:
+                words = line.split()
+                if words[3] == _LISTENS:
+                    ports.add(int(words[1].rpartition(":")[2], 16))
+    return frozenset(ports)
+
+
 def _changed(work: Work, baseline: Baseline, polled: PolledPath) -> list[Tested[None]]:
     """Run the command without a file, or with an empty one, where nothing that it writes stays."""
     script = _WITHOUT if polled.is_there else _WITH_EMPTY
@@ -135,9 +170,15 @@ def _owner(name: str) -> str:
 
 def _is_where_it_hangs(baseline: Baseline, polled: PolledPath) -> bool:
     """Whether the program hung in the function that looks for the file."""
-    failure = baseline.outcome.failure
-    own = [each for each in (failure.frames if failure else ()) if each.in_user_code]
-    return bool(own) and (own[-1].path, own[-1].function) == (
+    own = _own_frame(baseline)
+    return own is not None and (own.path, own.function) == (
         polled.frame.path,
         polled.frame.function,
     )
+
+
+def _own_frame(baseline: Baseline) -> Frame | None:
+    """Return the innermost line of the program's own at which it hung."""
+    failure = baseline.outcome.failure
+    own = [each for each in (failure.frames if failure else ()) if each.in_user_code]
+    return own[-1] if own else None
