@@ -221,3 +221,5 @@ def test_a_file_that_the_program_makes_itself_is_not_said_to_have_been_there(whe
     said = investigated(whet, LOCKED + '\nexclusive("job.lock")\n')
 
     assert "was there before the program began" not in said
+    assert "main.py:9 waits until `job.lock` is gone, which has come since whet began" in said
+    assert "Delete `job.lock`, and add `--clean`: no run leaves anything then." in said

@@ -40,20 +40,37 @@ _LISTENS = "0A"  # the state in /proc/net/tcp
 
 def look_at_polled_files(work: Work, baseline: Baseline) -> tuple[Clue, ...]:
     """See which file or address a program that hangs tries again and again, and whether that holds it."""
-    if not baseline.reproduction.is_deterministic or not baseline.outcome.timed_out:
+    if not baseline.outcome.timed_out:
         return ()
     with work.steps.step("Look for what it tries again and again", _WHY):
         followed = replace(work.session, tasks=FOLLOWED)
         # Not in a clean room: a file that is written there is another one, which has no locks yet.
         ran = followed.run(work.trial, baseline.oracle, "calls followed", place=place_of(work))
         calls = calls_in(ran.outcome.evidence)
-        found: list[Clue | None] = []
-        if calls is not None and ran.verdict is Verdict.BAD:
-            found += [_clue(work, baseline, each, ran) for each in polled_paths(calls)]
+        polled = () if calls is None else polled_paths(calls)
+        found = [_left_over(work, each, ran) for each in polled]
+        is_same = baseline.reproduction.is_deterministic and ran.verdict is Verdict.BAD
+        if is_same and calls is not None:
+            found += [_clue(work, baseline, each, ran) for each in polled]
             found += [_unheard(work, baseline, each, ran) for each in tried_addresses(calls)]
         clues = tuple(each for each in found if each is not None)
         work.steps.conclude("; ".join(each.says for each in clues) or "found nothing")
     return clues
+
+
+def _left_over(work: Work, polled: PolledPath, seen: Tested[None]) -> Clue | None:
+    """Say that a run which whet ended has left what a later one waits for; None: it was there before."""
+    is_there = polled.is_there and polled.wish is not Wish.LOCK and os.path.lexists(polled.path)
+    if not is_there or not _is_new(work, polled.path):
+        return None
+    at, frame = Placing(work.trial.cwd), polled.frame
+    name, path = at(in_users_tree(work, polled.path)), in_users_tree(work, frame.path)
+    return Clue(
+        says=f"{at(path, frame.line)} waits until `{name}` is gone, which has come since whet began; if a run that"
+        " whet ended has left it, the runs start from different files",
+        why=_WHY, path=path, line=frame.line, trials=(seen.own_number,),
+        next_step=f"Delete `{name}`, and add `--clean`: no run leaves anything then.",
+    )  # fmt: skip
 
 
 def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]) -> Clue | None:
