@@ -79,6 +79,9 @@ def test_an_address_of_this_machine_that_is_connected_to_again_and_again_is_trie
         pytest.param(SystemCalls(looks=(replace(FOUND, frames=()),)), id="by nobody known"),
         pytest.param(SystemCalls(failures=(replace(ABSENT, looked_in=3),)), id="in many folders"),
         pytest.param(
+            SystemCalls(failures=(replace(LOCKED, path="/proc/self/maps"),)), id="the kernel's"
+        ),
+        pytest.param(
             SystemCalls(looks=tuple(replace(FOUND, path=f"/p/{n}.py") for n in range(3))),
             id="many files",
         ),

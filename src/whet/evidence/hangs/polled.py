@@ -10,6 +10,9 @@ from whet.evidence.calls.usual_calls import is_asked_for
 
 _LEAST_LOOKS, _MOST_PATHS = 4, 2
 _OWN_ADDRESSES = ("127.", "[::1]:")
+_OF_KERNEL = ("/proc/", "/sys/")
+"""The kernel makes what is there: no program waits until it is made or deleted."""
+
 _LAST_SECONDS = 1.5
 """Who polls less often than this is not seen to poll."""
 
@@ -56,7 +59,7 @@ def polled_paths(calls: SystemCalls) -> tuple[PolledPath, ...]:
     Args:
         calls: of a run that whet ended.
     """
-    polled = tuple(_polled(calls))
+    polled = tuple(each for each in _polled(calls) if not each.path.startswith(_OF_KERNEL))
     return polled if len(polled) <= _MOST_PATHS else ()
 
 

@@ -77,7 +77,7 @@ def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]
     """Return what is to be said of a file; None: with its change the program hangs, too."""
     at = Placing(work.trial.cwd)
     if polled.wish is Wish.LOCK:
-        return _locked(work, polled, seen, at)
+        return _locked(work, baseline, polled, seen)
     if polled.is_there != os.path.lexists(polled.path) or _is_new(work, polled.path):
         return None  # the program makes or deletes it itself
     ran = _changed(work, baseline, polled)
@@ -111,16 +111,19 @@ def _clue(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]
     )  # fmt: skip
 
 
-def _locked(work: Work, polled: PolledPath, seen: Tested[None], at: Placing) -> Clue | None:
+def _locked(work: Work, baseline: Baseline, polled: PolledPath, seen: Tested[None]) -> Clue | None:
     """Say who holds the lock of a file; None: no process does now, so that it was one of the command's own."""
     holder, program = lock_holder(polled.path)
     if not holder:
         return None
+    at, does = Placing(work.trial.cwd), f" (`{program}`)" if program else ""
     frame = replace(polled.frame, path=in_users_tree(work, polled.frame.path))
+    is_there = _is_where_it_hangs(baseline, polled)
     return Clue(
         says=f"{at(frame.path, frame.line)} asks again and again for the lock of `{at(polled.path)}`, which"
-        f" process {holder} (`{program}`) holds; that process isn't one of this command's",
-        why=WHY_LOCKED, path=frame.path, line=frame.line, sureness=Sureness.SEEN,
+        f" process {holder}{does} holds; that process isn't one of this command's",
+        why=WHY_LOCKED, path=frame.path, line=frame.line,
+        sureness=Sureness.SEEN if is_there else Sureness.POSSIBLE,
         trials=(seen.own_number,), next_step=end_holder(holder),
     )  # fmt: skip
 
@@ -135,7 +138,7 @@ def _unheard(work: Work, baseline: Baseline, tried: AddressUse, seen: Tested[Non
         says=f"the program connects to {tried.address} again and again ({shown_count(tried.count, 'time')}), and"
         f" no program listens there; it waits at {Placing(work.trial.cwd)(path, frame.line)}",
         why="the kernel says at which ports programs listen",
-        path=path, line=frame.line, sureness=Sureness.SEEN, trials=(seen.own_number,),
+        path=path, line=frame.line, trials=(seen.own_number,),  # another thread may be the one that connects
         next_step=f"Start the program that is to listen at {tried.address}, or correct the address.",
     )  # fmt: skip
 
